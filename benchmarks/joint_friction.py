@@ -13,7 +13,8 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import GROUND, CoulombFriction, connect, hinge, integrate, slider
+from flexph import GROUND, connect, hinge, integrate, slider
+from flexph.joints import CoulombFriction
 from flexph.methods import Exact
 
 STEP = 1e-3

@@ -9,8 +9,9 @@ from rich.table import Table
 
 import rigid
 from cases.crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED, STRAINS, crank_slider
-from flexph import GROUND, Body, ReductionWarning, Solution, connect, drive, hinge, integrate, slider
+from flexph import GROUND, Body, Solution, connect, drive, hinge, integrate, slider
 from flexph.bodies import reduce_body
+from flexph.linear import ReductionWarning
 from flexph.methods import Exact
 
 STEPS, NUMPY_STEPS = 4000, 400  # of two turns, and of their first tenth

@@ -23,9 +23,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 import rigid
-from flexph import Mechanism, Solution, Trajectory, connect, force, integrate, wheel
+from flexph import Mechanism, Solution, Trajectory, connect, force, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.joints import wheel
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure

@@ -15,10 +15,11 @@ import numpy as np
 from tqdm import tqdm
 
 import rigid
-from flexph import GROUND, Mechanism, cartesian_spring_damper, connect, drive, hinge, integrate, torsion_spring
+from flexph import GROUND, Mechanism, connect, drive, hinge, integrate, torsion_spring
 from flexph.analysis import floquet
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.joints import cartesian_spring_damper
 from flexph.mechanisms import Spectrum, State
 from flexph.methods import ExactGauss
 from flexph.numerics.arrays import Array

@@ -18,23 +18,14 @@ import numpy as np
 from scipy.integrate import cumulative_simpson
 
 import rigid
-from flexph import (
-    GROUND,
-    Mechanism,
-    Solution,
-    connect,
-    coulomb,
-    drive,
-    integrate,
-    planar,
-    revolute,
-    slipping_wheel,
-)
+from flexph import GROUND, Mechanism, Solution, connect, drive, integrate, planar, revolute
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.joints import slipping_wheel
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
 from flexph.sensors import joint_angle
+from flexph.systems import coulomb
 
 from .checks import converges, near, vanishes
 from .files import write_run

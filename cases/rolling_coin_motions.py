@@ -12,20 +12,9 @@ from scipy.spatial.transform import Rotation
 from scipy.special import fresnel
 
 import rigid
-from flexph import (
-    GROUND,
-    Mechanism,
-    Solution,
-    State,
-    Trajectory,
-    connect,
-    hinge,
-    integrate,
-    planar,
-    rolling_disc,
-    torque,
-)
+from flexph import GROUND, Mechanism, Solution, State, Trajectory, connect, hinge, integrate, planar, torque
 from flexph.drawing import cylinder_shape
+from flexph.joints import rolling_disc
 from flexph.methods import Exact
 from flexph.numerics.arrays import Array
 

@@ -18,9 +18,10 @@ from scipy.integrate import solve_ivp
 from tqdm import tqdm
 
 import rigid
-from flexph import GROUND, cartesian_spring_damper, connect
+from flexph import GROUND, connect
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.joints import cartesian_spring_damper
 from flexph.mechanisms import Spectrum
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure

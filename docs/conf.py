@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-import flexph
+sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1] / "tests/samples")]
+import flexph  # noqa: E402 (of the checkout, beside its extensions)
 
 os.environ.pop("MPLBACKEND", None)  # notebooks show their figures in the page
 
@@ -19,6 +19,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "flexph_site",
+    "launch",
 ]
 exclude_patterns = ["_cache", "_ext", "_static"]
 

@@ -1,4 +1,21 @@
-"""flexph: flexible multibody dynamics in port-Hamiltonian form."""
+"""flexph: flexible multibody dynamics in port-Hamiltonian form.
+
+Bodies are joined at named ports into a mechanism. A run of it is a solution with a ledger of its energy.
+
+1. Bodies: packages ``fem`` (beams, rods, plates, solids) and ``rigid``; ``flexph.bodies`` for those of other programs.
+2. Mechanism: ``connect(bodies, [weld(...), hinge(...), drive(...), force(...)])``; more joints in ``flexph.joints``,
+   contacts and stops in ``flexph.contacts``. Its verbs (``flexph.mechanisms``) find poses, states and equilibria.
+3. Run: ``integrate(mechanism, start, times, method=...)`` by a method of ``flexph.methods``, with controllers of
+   ``flexph.control`` that read ``flexph.sensors``. ``Simulator`` makes single steps; ``flexph.fmu`` exports it.
+4. Result: ``Solution`` or ``Trajectory`` of ``flexph.results``, shown by ``flexph.plot``, ``flexph.report`` and
+   ``flexph.export``.
+5. Linear systems: ``mechanism.linearize(pose)`` is a ``LinearPHDAE`` for ``eliminate``, ``modes``, ``reduce`` and the
+   others of ``flexph.linear``; ``flexph.exchange`` reads and writes it.
+6. Studies: ``study(function, samples)`` and ``flexph.studies`` repeat runs; ``flexph.models`` reads all from a file.
+7. Theory: a ``PHDAE`` (``flexph.systems``) is a system without bodies; ``integrate`` runs it, too. ``flexph.dirac``,
+   ``flexph.descriptor``, ``flexph.discrete_gradients``, ``flexph.discretisation``, ``flexph.consistency``,
+   ``flexph.interconnection``, ``flexph.analysis``, ``flexph.circuits`` and ``flexph.switching`` build on it.
+"""
 
 import lazy_loader
 

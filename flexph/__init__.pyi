@@ -35,10 +35,6 @@ from .integration.simulator import Simulator as Simulator
 from .integration.times.checkpoint import Checkpoint as Checkpoint
 from .integration.times.events import Event as Event
 from .joints import GROUND as GROUND
-from .joints import CoulombFriction as CoulombFriction
-from .joints import belt as belt
-from .joints import bushing as bushing
-from .joints import cartesian_spring_damper as cartesian_spring_damper
 from .joints import cylindrical as cylindrical
 from .joints import distance as distance
 from .joints import distributed_load as distributed_load
@@ -46,36 +42,26 @@ from .joints import drive as drive
 from .joints import force as force
 from .joints import gear as gear
 from .joints import hinge as hinge
-from .joints import knife_edge as knife_edge
 from .joints import planar as planar
-from .joints import point_on_curve as point_on_curve
 from .joints import prismatic as prismatic
-from .joints import rack as rack
 from .joints import revolute as revolute
-from .joints import rolling_disc as rolling_disc
-from .joints import screw as screw
 from .joints import slider as slider
-from .joints import slipping_wheel as slipping_wheel
 from .joints import spherical as spherical
 from .joints import spring_damper as spring_damper
 from .joints import torque as torque
 from .joints import torsion_spring as torsion_spring
 from .joints import universal as universal
 from .joints import weld as weld
-from .joints import wheel as wheel
 from .linear.eigenmodes.modes import eigenfrequencies as eigenfrequencies
 from .linear.eigenmodes.modes import modes as modes
 from .linear.eigenmodes.modes import poles as poles
-from .linear.elimination import RedundantConstraintWarning as RedundantConstraintWarning
 from .linear.elimination import eliminate as eliminate
-from .linear.projection import ReductionWarning as ReductionWarning
 from .linear.reduction.reduce import reduce as reduce
 from .linear.responses.frequency import frequency_response as frequency_response
 from .mechanisms.connected_bodies import connect as connect
 from .mechanisms.mechanism import Mechanism as Mechanism
 from .mechanisms.model.state import Pose as Pose
 from .mechanisms.model.state import State as State
-from .results.ledger import Ledger as Ledger
 from .results.solution import Solution as Solution
 from .results.trajectory import Trajectory as Trajectory
 from .results.unfinished import InputError as InputError
@@ -84,8 +70,6 @@ from .results.unfinished import IntegrationInterrupted as IntegrationInterrupted
 from .studies.parameter_study import study as study
 from .systems.linear import LinearPHDAE as LinearPHDAE
 from .systems.nonlinear import PHDAE as PHDAE
-from .systems.resistive_relations import coulomb as coulomb
-from .systems.resistive_relations import viscous as viscous
 from .systems.validity import ValidityWarning as ValidityWarning
 
 __version__: str

@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from difflib import get_close_matches
 from importlib.abc import InspectLoader
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -15,6 +16,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 GROUP = "flexph.cases"
 """Entry-point group under which a distribution registers its cases."""
+
+LISTED = 10
+"""Cases up to which an error lists them all."""
 
 RESERVED = frozenset({"out", "force", "checkpoint", "resume", "report", "checks", "help", "quiet", "verbose"})
 """Names that the command line needs for itself and that no parameter of a case may have."""
@@ -186,6 +190,15 @@ def find_cases() -> Mapping[str, Case[Any]]:
     a `Case`. Raises ValueError if two distributions register different cases under one name.
     """
     return _Installed(_entries())
+
+
+def no_case(name: str, cases: Iterable[str]) -> str:
+    """What is said of a name that no case has: the nearest names first, then all, or where many are listed."""
+    known = sorted(cases)
+    near = " or ".join(map(repr, get_close_matches(name, known)))
+    hint = f"did you mean {near}? " if near else ""
+    listed = ", ".join(map(repr, known)) or "none"
+    return f"no case {name!r}: {hint}there are {listed if len(known) <= LISTED else f'{len(known)}, see flexph list'}"
 
 
 def written_summaries() -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import click
 
-from flexph.case import Case, Check, Kind, Parameter, find_cases, written_summaries
+from flexph.case import Case, Check, Kind, Parameter, find_cases, no_case, written_summaries
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
 from flexph.console.folder import Folder
@@ -40,6 +40,16 @@ class _Main(click.Group):
             for entry in entry_points(group=COMMANDS, name=cmd_name):
                 return with_verbosity(entry.load())
         return with_verbosity(own) if own else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            names = self.list_commands(ctx) + [f"run {name}" for name in find_cases()]
+            near = get_close_matches(args[0], names, n=1) or [name for name in names if name == f"run {args[0]}"]
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
 
     def main(self, *args: Any, **options: Any) -> Any:
         replace_unknown_characters()
@@ -72,7 +82,13 @@ class _Cases(click.Group):
 @VERSION
 @click.option("-v", "--verbose", is_flag=True, is_eager=True, help="with --version: say how loops were compiled, too")
 def main(verbose: bool) -> None:
-    """Flexible multibody dynamics in port-Hamiltonian form."""
+    """Flexible multibody dynamics in port-Hamiltonian form.
+
+    \b
+    flexph run four-bar --out out        compute a case, with its report
+    flexph view out --html page.html     see it move in a browser
+    flexph new my && flexph run my.yaml --out mine    a mechanism of your own
+    """
     if verbose:
         raise click.UsageError("before a command --verbose goes with --version; else it stands behind the command")
     # Before any case is imported: pictures go to files here, and there may be no display.
@@ -188,9 +204,7 @@ def _load(name: str) -> Case[Any]:
     """Return the case of this name, or end the command with a message."""
     cases = find_cases()
     if name not in cases:
-        near = " or ".join(map(repr, get_close_matches(name, cases)))
-        known = ", ".join(map(repr, sorted(cases))) or "none"
-        raise click.UsageError(f"no case {name!r}: there are {known}{near and f'; did you mean {near}?'}")
+        raise click.UsageError(no_case(name, cases))
     try:
         return cases[name]
     except ModuleNotFoundError as error:

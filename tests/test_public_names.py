@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import os
 import subprocess
 import sys
@@ -20,6 +21,15 @@ def test_every_public_name_is_there(package):
     assert module.__all__ == sorted(module.__all__)
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+def test_the_root_is_small_and_its_help_names_every_namespace():
+    flexph = importlib.import_module("flexph")
+    namespaces = [name for name in flexph.__all__ if inspect.ismodule(getattr(flexph, name))]
+    assert len(flexph.__all__) - len(namespaces) <= 50
+    text = inspect.getdoc(flexph)
+    assert len(text.splitlines()) <= 22  # twenty below its title
+    assert [name for name in namespaces if f"``flexph.{name}``" not in text] == []
 
 
 @pytest.mark.parametrize("stub", STUBS, ids=PACKAGES)

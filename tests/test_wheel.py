@@ -80,11 +80,10 @@ def test_the_wheel_carries_the_meshes_and_their_scripts(wheel):
     assert packed == {path.relative_to(ROOT).as_posix() for path in (ROOT / "cases" / "meshes").iterdir()} != set()
 
 
-def test_the_wheel_carries_the_model_files_and_their_schema(wheel):
+def test_the_wheel_carries_the_model_files(wheel):
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("flexph/models/examples/")}
     folder = ROOT / "flexph" / "models"
     assert packed == {path.relative_to(ROOT).as_posix() for path in (folder / "examples").iterdir()} != set()
-    assert "flexph/models/schema.json" in zipfile.ZipFile(wheel).namelist()
 
 
 def test_the_rooms_are_imported_from_the_wheel(site, tmp_path):

@@ -131,7 +131,7 @@ def beam(
         See :class:`flexph.Body`.
     stations : mapping of str to float, optional
         Further ports by name, at distances from the root [m], such as ``{"third": length / 3}``; for
-        :func:`flexph.point_on_curve` at thirds of all elements, ``{f"p{i}": i * length / (3 * elements) for i in
+        :func:`flexph.joints.point_on_curve` at thirds of all elements, ``{f"p{i}": i * length / (3 * elements) for i in
         range(1, 3 * elements)}``.
     damping : Damping, optional
         See :class:`Damping`.

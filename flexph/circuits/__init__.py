@@ -1,4 +1,4 @@
-"""Circuits from a graph: elements between nodes in, port-Hamiltonian descriptor systems out ([survey] example 2.1).
+"""Electric circuits: elements between nodes, and their port-Hamiltonian descriptor systems ([survey] example 2.1).
 
 Imports: circuits.elements, consistency, dirac, numerics, switching, systems.
 """

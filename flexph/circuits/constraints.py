@@ -1,4 +1,4 @@
-"""Constraints of circuits: what ties charges and fluxes to each other."""
+"""Algebraic constraints between charges and fluxes of a circuit."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from ..numerics.memo import read_only
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A loop of capacitors and voltage sources, a cutset of inductors and current sources, or what a gyrator ties.
+    """Constraint by a loop of capacitors and voltage sources, a cutset of inductors and current sources, or gyrators.
 
-    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset ties charges or fluxes to each other and to inputs; its
-    multiplier, of index 2, is the current of the capacitor or the voltage of the inductor that is too many. Of the kind
-    "gyrator" it is the sum of algebraic equations in which no algebraic state is left: ``v₁ = −r i₂`` where v₁ is that
-    of a capacitor and i₂ that of an inductor.
+    ``0 = Σ ± v`` of the loop or ``0 = Σ ± i`` of the cutset relates charges or fluxes to each other and to inputs; its
+    multiplier, of index 2, is the current of the dependent capacitor or the voltage of the dependent inductor. A
+    constraint of kind "gyrator" is a sum of algebraic equations without algebraic states: ``v₁ = −r i₂`` with v₁ of a
+    capacitor and i₂ of an inductor.
 
     Attributes
     ----------
     kind : str
-        Which of these.
+        Kind of constraint: "loop", "cutset" or "gyrator".
     state : str
         Name of the multiplier.
     elements : tuple of str
-        Whose charges or fluxes it ties.
+        Elements whose charges or fluxes are related.
     sources : tuple of str
-        Whose inputs it ties them to.
+        Sources whose inputs are part of the constraint.
     switches : tuple of str
-        Closed ones in the loop, open ones in the cutset.
+        Closed switches in the loop, open ones in the cutset.
     gyrators : tuple of str
-        Those that tie.
+        Gyrators in the constraint.
     weights : mapping
-        Of the equations by their states, of the kind "gyrator".
+        Weights of the equations by their states, for the kind "gyrator".
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Constraint:
     def __str__(self) -> str:
         if self.kind == "gyrator":
             given = f", given by {', '.join(self.sources)}" if self.sources else ""
-            tied = f"charges and fluxes of {', '.join(self.elements)} depend on each other{given}"
+            tied = f"charges and fluxes of {', '.join(self.elements)} are dependent{given}"
             return f"gyrator {', '.join(self.gyrators)}: {tied}"
         others = [*self.sources, *self.switches]
         with_others = f" with {', '.join(others)}" if others else ""

@@ -1,6 +1,6 @@
-"""The Dirac structure of a circuit, composed of Kirchhoff's laws and its two-ports, and the system on it.
+"""Dirac structure of a circuit from Kirchhoff's laws and its two-ports, and the system on it.
 
-[survey] example 2.1 in the form of sec. 2.5: another way to the equations than the tree of the graph.
+It is [survey] example 2.1 in the form of sec. 2.5, a derivation independent of the tree of the graph.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .tree import Edge
 
 
 def to_structure(elements: Mapping[str, Element], edges: tuple[Edge, ...], incidence: Array) -> DiracStructure:
-    """See :meth:`flexph.circuits.Circuit.structure`."""
+    """Dirac structure of a circuit; see :meth:`flexph.circuits.Circuit.structure`."""
     names = [_port(edge, elements) for edge in edges]
     D = kirchhoff(-incidence, names)  # flows are currents, efforts are voltages
     for name, element in elements.items():
         if isinstance(element, TwoPort):
             one, two, n = f"{name}.1", f"{name}.2", element.ratio
-            # at its own ports the flow is −i: v₁ = n v₂, i₂ = −n i₁, or v₁ = −r i₂, v₂ = r i₁
+            # at its ports the flow is −i: v₁ = n v₂, i₂ = −n i₁, or v₁ = −r i₂, v₂ = r i₁
             D = compose(D, transformer_structure((two, one), [[n]]) if element.kind == "transformer"
                         else gyrator_structure((one, two), [[-1.0 / n]]))  # fmt: skip
     closed, opened = ([edge.name for edge in edges if edge.role == role] for role in ("closed", "open"))
@@ -39,7 +39,7 @@ def to_structure(elements: Mapping[str, Element], edges: tuple[Edge, ...], incid
     F, E = D.F.copy(), D.E.copy()
     for name, span in D.ports.items():
         of_current, of_voltage = D.F[:, span], D.E[:, span]
-        if _turned(elements[name]):  # (f, e) = (−v, i), of sources with both signs the other way
+        if _turned(elements[name]):  # (f, e) = (−v, i), for sources with both signs reversed
             F[:, span], E[:, span] = -of_voltage, of_current
         else:  # (f, e) = (−i, v)
             F[:, span] = -of_current
@@ -49,7 +49,7 @@ def to_structure(elements: Mapping[str, Element], edges: tuple[Edge, ...], incid
 
 
 def to_port_hamiltonian(elements: Mapping[str, Element], D: DiracStructure) -> PortHamiltonian:
-    """See :meth:`flexph.circuits.Circuit.port_hamiltonian`."""
+    """System on a Dirac structure; see :meth:`flexph.circuits.Circuit.port_hamiltonian`."""
     energies = {name: element.energy for name, element in elements.items() if isinstance(element, Storage)}
     storing = Storing(len(energies), dict(enumerate(energies.values())))
     resistors = {name: element for name, element in elements.items() if isinstance(element, Resistor)}
@@ -69,7 +69,7 @@ def _port(edge: Edge, elements: Mapping[str, Element]) -> str:
 
 
 def _turned(element: Element) -> bool:
-    """Whether the effort is a current: of inductors, what currents control, and voltage sources."""
+    """True if the effort is a current: for inductors, current-controlled resistors, and voltage sources."""
     if isinstance(element, Storage):
         return element.kind == "inductor"
     if isinstance(element, Source):
@@ -78,5 +78,5 @@ def _turned(element: Element) -> bool:
 
 
 def _relation(element: Resistor) -> Any:
-    """f = −ρ(e): a conductance where the resistor is linear."""
+    """Relation f = −ρ(e), a conductance for a linear resistor."""
     return np.array([[1.0 / element.relation.parameters[0]]]) if element.control == "either" else element.relation

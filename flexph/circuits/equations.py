@@ -1,4 +1,4 @@
-"""The pHDAE of a circuit over the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26))."""
+"""Equations of a circuit in the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26))."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tree import Edge, Tree
 
 @dataclass(frozen=True)
 class Loss:
-    """The entry (row, row) of R: a resistance or conductance, constant or ρ(s)/s of the state s of the row."""
+    """Entry (row, row) of R: a resistance or conductance, constant or ρ(s)/s of the row's state s."""
 
     name: str
     row: int
@@ -29,13 +29,13 @@ class Loss:
 
     @property
     def constant(self) -> float | None:
-        """The entry where it does not depend on the state."""
+        """Value of the entry, or None if it depends on the state."""
         return self.relation.parameters[0] if self.relation.kind == "viscous" else None
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The effort of an edge: a state, an input, or zero."""
+    """Effort of an edge: a state, an input, or zero."""
 
     state: int | None = None
     input: int | None = None
@@ -43,10 +43,10 @@ class Effort:
 
 @dataclass(eq=False)
 class Assembly:
-    """``E ẋ = (J − R(x)) z + B u``: names of states, J (n, n), B (n, m), storages and losses by row; under assembly.
+    """Equations ``E ẋ = (J − R(x)) z + B u`` under assembly: names of states, J (n, n), B (n, m), storages and losses.
 
-    ``efforts`` are those of the edges: voltages of the tree, currents of the links. Given ``names`` (of all modes of a
-    circuit with switches) keep their places; those that stand for nothing here are held at zero, 0 = −x.
+    ``efforts`` are the voltages of tree edges and currents of links. Given ``names`` (of all modes of a circuit with
+    switches) keep their indices; unused ones are held at zero, 0 = −x.
     """
 
     tree: Tree
@@ -83,7 +83,7 @@ class Assembly:
 
     @property
     def J(self) -> Array:
-        """The skew matrix."""
+        """Skew-symmetric matrix J (n, n)."""
         J = np.zeros((self.size, self.size))
         for row, column, value in self.entries:
             J[row, column] += value
@@ -92,7 +92,7 @@ class Assembly:
 
     @property
     def B(self) -> Array:
-        """The inputs, (n, m)."""
+        """Input matrix B (n, m)."""
         B = np.zeros((self.size, len(self.inputs)))
         for row, column, value in self._outer:
             B[row, column] += value
@@ -105,7 +105,7 @@ class Assembly:
         return self.names.index(name)
 
     def _effort(self, place: int, edge: Edge, *, in_tree: bool) -> Effort:
-        """The effort of an edge, and its row: a voltage of the tree, 0 = (network) i − (law) i, or a link's current."""
+        """Effort of an edge with its row: a tree voltage, 0 = (network) i − (law) i, or a link current."""
         element = self.elements[edge.name]
         kind, stored, dependent = (
             ("voltage", "capacitor", "inductor") if in_tree else ("current", "inductor", "capacitor")
@@ -125,13 +125,13 @@ class Assembly:
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _paired(self, state: int, name: str) -> int:
-        """A state of the other kind for an edge, 0 = (network) − (state): its row takes the law."""
+        """Additional state for an edge, of the other kind, with 0 = (network) − (state); its row takes the law."""
         other = self._state(name)
         self.entries.append((state, other, -1.0))
         return other
 
     def _add_loss(self, edge: Edge, element: Resistor, state: int, kind: str) -> None:
-        """R of a resistor: in its row where the relation is one of this effort, else in that of a second state."""
+        """Add R of a resistor: in its row if the relation depends on this effort, else in the row of a second state."""
         if element.control == "either":
             value = element.relation.parameters[0]
             relation = element.relation if kind == "current" else Relation("viscous", (1.0 / value,))
@@ -143,7 +143,7 @@ class Assembly:
         self.losses.append(Loss(edge.name, state, element.relation))
 
     def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
-        """The multiplier of a constraint: Q̇ = i or φ̇ = v, 0 = (network) − H′."""
+        """Multiplier of a constraint: Q̇ = i or φ̇ = v, 0 = (network) − H′."""
         stored, state = self.names.index(edge.name), self._state(name)
         self.entries.append((stored, state, 1.0))
         storing = tuple(e.name for e in others if isinstance(self.elements[e.name], Storage))
@@ -153,7 +153,7 @@ class Assembly:
         return Effort(state)
 
     def _couple_gyrators(self) -> None:
-        """v₁ = −r i₂, v₂ = r i₁ as entries of J in the voltages of both, or else in the currents."""
+        """Enter v₁ = −r i₂, v₂ = r i₁ of gyrators in J, in the voltages of both or else in the currents."""
         for name, element in self.elements.items():
             if not (isinstance(element, TwoPort) and element.kind == "gyrator"):
                 continue
@@ -171,7 +171,7 @@ class Assembly:
             self.entries.append((first, second, element.ratio))
 
     def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
-        """Constraints beside those of the graph: combinations of algebraic equations without algebraic states."""
+        """Find constraints that gyrators cause: combinations of algebraic equations without algebraic states."""
         gyrators = [n for n, e in self.elements.items() if isinstance(e, TwoPort) and e.kind == "gyrator"]
         if not gyrators:
             return
@@ -179,7 +179,7 @@ class Assembly:
         rows = [k for k in range(self.size) if k not in self.storages and k not in known and k not in idle]
         J, lossy = self.J, {loss.row for loss in self.losses}
         inner = J[np.ix_(rows, rows)] - np.diag([1.0 if k in lossy else 0.0 for k in rows])
-        kernel = null_space(inner)  # of rows as of columns: what is lost there is nothing, and J is skew
+        kernel = null_space(inner)  # kernel of rows and columns alike, as J is skew and the lossy part must vanish
         for weights in echelon(kernel)[0].T if kernel.shape[1] else ():
             self._tied({rows[i]: float(w) for i, w in enumerate(weights) if w}, gyrators)
 
@@ -193,14 +193,12 @@ class Assembly:
         through = tuple(g for g in gyrators if any(f"({g}." in name for name in names))
         if not storing:
             given = f"inputs of {', '.join(map(repr, sources))} are tied" if sources else "their currents are left open"
-            raise ValueError(
-                f"the circuit has no solution, or many: by gyrator {', '.join(map(repr, through))} {given}"
-            )
+            raise ValueError(f"the circuit has no unique solution: by gyrator {', '.join(map(repr, through))} {given}")
         state = max(names, key=lambda name: abs(names[name]))
         self.constraints.append(Constraint("gyrator", state, storing, sources, (), through, names))
 
     def _connect(self) -> None:
-        """``v_links = Mᵀ v_tree, i_tree = −M i_links`` between the efforts."""
+        """Enter ``v_links = Mᵀ v_tree, i_tree = −M i_links`` between the efforts."""
         for (row, column), value in np.ndenumerate(self.tree.M):
             voltage, current = self.efforts[self.tree.tree[row]], self.efforts[self.tree.links[column]]
             if value == 0.0:
@@ -215,9 +213,9 @@ class Assembly:
                 self._outer.append((self._relayed(voltage.input), current.input, float(value)))
 
     def _relayed(self, source: int) -> int:
-        """A state u of a voltage source for what current sources send through it, 0 = i − (their sum), 0 = u − v.
+        """State u of a voltage source for currents of current sources through it, 0 = i − (their sum), 0 = u − v.
 
-        Their power goes from input to input, which y = Bᵀz has no place for.
+        That power goes from input to input, which y = Bᵀz cannot express.
         """
         name = self.inputs[source]
         if source not in self._relays:

@@ -1,4 +1,4 @@
-"""The data of a circuit: elements between nodes, its graph and the tree of it."""
+"""Data of a circuit: elements between nodes, its graph and its tree."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ KINDS = (Storage, Resistor, Source, Switch, TwoPort)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Memo):
-    """Elements by name between named nodes, as data: what the verbs of a circuit work with.
+    """Elements by name between named nodes, as data for the functions of a circuit.
 
-    ``positions`` say which switches and diodes are closed; see :meth:`at`. Systems need all of them.
+    ``positions`` tell which switches and diodes are closed; see :meth:`at`. Systems need all of them.
     """
 
     elements: Mapping[str, Element]
@@ -39,7 +39,7 @@ class Model(Memo):
             raise ValueError(f"elements must be a dict of names with elements, got {self.elements!r}")
         for name, element in self.elements.items():
             if not isinstance(name, str) or not name or any(sign in name for sign in "()."):
-                raise ValueError(f"the name of an element must be a text without '(', ')' and '.', got {name!r}")
+                raise ValueError(f"the name of an element must not be empty, nor contain '(', ')' or '.', got {name!r}")
             if not isinstance(element, KINDS):
                 raise ValueError(f"{name!r} must be an element such as capacitor('a', 'b', 1e-6), got {element!r}")
         for name in self.positions:
@@ -66,23 +66,23 @@ class Model(Memo):
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """The values that sources were given, for :func:`flexph.integrate`."""
+        """Values given to sources, as inputs of :func:`flexph.integrate`."""
         sources = {name: element for name, element in self.elements.items() if isinstance(element, Source)}
         return {name: source.value for name, source in sources.items() if source.value is not None}
 
     @once
     def nodes(self) -> tuple[str, ...]:
-        """Names of nodes, as the elements bring them."""
+        """Names of nodes, in the order of the elements."""
         return nodes_of(self.elements)
 
     @once
     def references(self) -> tuple[str, ...]:
-        """Nodes against which potentials are: ground, and one of each part behind transformers or gyrators."""
+        """Reference nodes of potentials: ground, and one node of each part behind transformers or gyrators."""
         return tuple(references(self.elements, self.nodes, check_node(self.ground)))
 
     @once
     def edges(self) -> tuple[Edge, ...]:
-        """Pairs of terminals, of two-ports both. Raises ValueError while positions are missing."""
+        """Pairs of terminals, two for two-ports. Raises ValueError while positions are missing."""
         missing = [name for name in self.switches if name not in self.positions]
         if missing:
             raise ValueError(f"{', '.join(map(repr, missing))} must have positions, see circuit.at({{name: closed}})")
@@ -90,17 +90,17 @@ class Model(Memo):
 
     @once
     def incidence(self) -> Array:
-        """A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe (eq. (2.24), (2.25))."""
+        """Incidence matrix A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe."""
         return incidence(self.edges, self.nodes)
 
     @once
     def reduced_incidence(self) -> Array:
-        """A without the rows of references."""
+        """Incidence matrix without the rows of references."""
         return self.incidence[[node not in self.references for node in self.nodes]]
 
     @once
     def tree(self) -> Tree:
-        """The tree whose voltages, with the currents of the links, stand for all."""
+        """Tree whose voltages, with the currents of the links, determine all others."""
         return normal_tree(self.edges, self.reduced_incidence, self.elements)
 
     @once
@@ -110,9 +110,9 @@ class Model(Memo):
 
     @once
     def readings(self) -> Readings:
-        """Rows that give voltages and currents of all edges from states and inputs."""
+        """Rows that map states and inputs to voltages and currents of all edges."""
         return Readings(self.assembly, self.reduced_incidence)
 
     def at(self, positions: Mapping[str, bool]) -> Self:
-        """The circuit with switches and diodes closed (True) or open, beside those that have positions."""
+        """Circuit with further switches and diodes closed (True) or open (False)."""
         return replace(self, positions={**self.positions, **positions})

@@ -1,4 +1,4 @@
-"""Circuits: elements between nodes, and the port-Hamiltonian systems that they make."""
+"""Circuits and their port-Hamiltonian systems."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ from .systems import to_linear, to_phdae
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Circuit(Model):
-    """Elements by name between named nodes, with Kirchhoff's laws ([survey] example 2.1); made by :func:`circuit`.
+    """Circuit of named elements between named nodes ([survey] example 2.1); create it by :func:`circuit`.
 
     Parameters
     ----------
     elements : mapping
         Elements by name.
     ground : str
-        The node whose potential is zero.
+        Node whose potential is zero.
     positions : mapping
-        Which switches and diodes are closed; see :meth:`at`. Systems need all of them.
+        Closed state of switches and diodes by name; see :meth:`at`. Systems need all of them.
     """
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Loops of capacitors and voltage sources, cutsets of inductors and current sources: none is index 1.
+        """Loops of capacitors and voltage sources, cutsets of inductors and current sources; if empty, index 1.
 
-        Also what gyrators tie, as they turn voltages into currents.
+        Gyrators may cause further ones, as they turn voltages into currents.
         """
         return tuple(self.assembly.constraints)
 
     @property
     def kirchhoff(self) -> tuple[Array, Array]:
-        """F, K (edges, edges) with ``F i + K v = 0``: the kernel form of [survey] eq. (2.26), F Kᵀ + K Fᵀ = 0."""
+        """Kernel form ``F i + K v = 0`` with F, K (edges, edges), F Kᵀ + K Fᵀ = 0 ([survey] eq. (2.26))."""
         tree, count = self.tree, len(self.edges)
         F, K = np.zeros((count, count)), np.zeros((count, count))
         cuts = len(tree.tree)
@@ -63,42 +63,41 @@ class Circuit(Model):
 
     @once
     def structure(self) -> DiracStructure:
-        """The Dirac structure: Kirchhoff's laws composed with transformers, gyrators, closed and open switches.
+        """Dirac structure: Kirchhoff's laws composed with transformers, gyrators, closed and open switches.
 
-        Ports by name, as :class:`flexph.dirac.PortHamiltonian` takes them: (f, e) = (−Q̇, v) of capacitors, (−φ̇, i) of
-        inductors, (−i, v) of resistors ((−v, i) where the current controls), (u, y) of sources. Made without the tree
-        of the other forms. Raises ValueError where a structure cannot be had, see
-        :class:`flexph.dirac.DiracStructure`.
+        Its named ports fit :class:`flexph.dirac.PortHamiltonian`: (f, e) = (−Q̇, v) for capacitors, (−φ̇, i) for
+        inductors, (−i, v) for resistors ((−v, i) if current-controlled), (u, y) for sources. It is derived without the
+        tree of the other forms. Raises ValueError if there is no structure, see :class:`flexph.dirac.DiracStructure`.
         """
         return to_structure(self.elements, self.edges, self.incidence)
 
     def port_hamiltonian(self) -> PortHamiltonian:
-        """The system on :attr:`structure`: energies, resistive relations and sources as ports ([survey] sec. 2.5)."""
+        """System on :attr:`structure`: energies, resistive relations, and sources as ports ([survey] sec. 2.5)."""
         return to_port_hamiltonian(self.elements, self.structure)
 
     @checked
     def phdae(self, form: Literal["tree", "nodal"] = "tree") -> PHDAE:
-        """``E ẋ = (J − R) z + B u`` with x = (Q, φ, algebraic states) by the names of the elements.
+        """Equations ``E ẋ = (J − R) z + B u`` with x = (Q, φ, algebraic states), named after the elements.
 
-        ``tree``: algebraic states are v or i of resistors, named ``v(R1)`` or ``i(R1)``, and the multipliers of
-        constraints. ``nodal``: potentials ``e(a)`` and the currents of all but inductors and voltage-controlled
-        resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name.
+        In the form ``tree`` algebraic states are v or i of resistors, named ``v(R1)`` or ``i(R1)``, and multipliers of
+        constraints. In the form ``nodal`` they are potentials ``e(a)`` and currents of all elements except inductors
+        and voltage-controlled resistors ([survey] eq. (2.27)), ``0 = A i, v = Aᵀe``. Ports are the sources by name.
 
         Parameters
         ----------
         form : {"tree", "nodal"}
-            Which equations.
+            Form of the equations.
 
         Returns
         -------
         PHDAE
-            The equations.
+            System of equations.
 
         Raises
         ------
         ValueError
-            For loops of closed switches and cutsets of open ones in the nodal form, where their currents and voltages
-            are open.
+            In the nodal form, for loops of closed switches and cutsets of open ones, whose currents and voltages are
+            undetermined.
         """
         check.choice("form", form, ("tree", "nodal"))
         if form == "nodal":
@@ -108,13 +107,13 @@ class Circuit(Model):
 
     @property
     def nodal_names(self) -> list[str]:
-        """Nodes that have a potential of their own."""
+        """Nodes whose potential is unknown."""
         return [node for node in self.nodes if node not in self.references]
 
     def linear(self) -> LinearPHDAE:
-        """The linear system with voltages of capacitors and currents of inductors as states.
+        """Linear system with voltages of capacitors and currents of inductors as states.
 
-        Constraints without sources are rows of G with their names. Raises ValueError where an element is not linear.
+        Constraints without sources are named rows of G. Raises ValueError if an element is not linear.
         """
         return to_linear(self.assembly)
 
@@ -127,9 +126,9 @@ class Circuit(Model):
         time: float = 0.0,
         inputs: Mapping[str, Input] | None = None,
     ) -> Array:
-        """The consistent state of :meth:`phdae` from voltages of capacitors and currents of inductors.
+        """Consistent state of :meth:`phdae` from voltages of capacitors and currents of inductors.
 
-        Those not given are zero unless constraints ask for more, and then as small as they can be.
+        Values that are not given are zero, or as small as the constraints allow.
 
         Parameters
         ----------
@@ -140,7 +139,7 @@ class Circuit(Model):
         time : float
             Time [s].
         inputs : mapping, optional
-            Inputs by source at this time, besides those that sources were given.
+            Inputs by source at this time, in addition to those of the sources.
 
         Returns
         -------
@@ -150,9 +149,9 @@ class Circuit(Model):
         Raises
         ------
         ValueError
-            For given values that a constraint excludes.
+            If a constraint excludes the given values.
         ArithmeticError
-            Where algebraic states are not determined.
+            If algebraic states are not determined.
         """
         given = {**self.inputs, **(inputs or {})}
         return start(self.assembly, self.phdae(), (voltages or {}, currents or {}), time=time, inputs=given)
@@ -164,15 +163,15 @@ class Circuit(Model):
         voltages: Mapping[str, float] | None = None,
         currents: Mapping[str, float] | None = None,
     ) -> Array:
-        """A state of one of this circuit's systems from voltages and currents, zero if left out; not made consistent.
+        """State of a system of this circuit from voltages and currents, zero if omitted; not made consistent.
 
-        Algebraic states are zero: runs of switching systems find them, :func:`flexph.consistency.consistent` those of
-        others.
+        Algebraic states are zero: runs of switching systems compute them; for other systems use
+        :func:`flexph.consistency.consistent`.
 
         Parameters
         ----------
         system : PHDAE or SwitchingPHDAE
-            A system that this circuit made.
+            System created from this circuit.
         voltages : mapping, optional
             Voltages of capacitors [V] by name.
         currents : mapping, optional
@@ -189,23 +188,23 @@ class Circuit(Model):
     def switching(
         self, inputs: Mapping[str, Input] | None = None, *, positions: Sequence[Mapping[str, bool]] | None = None
     ) -> SwitchingPHDAE:
-        """All modes of the switches and diodes that have no position yet, as one system ([survey] example 5.1).
+        """All modes of the switches and diodes without a position, as one system ([survey] example 5.1).
 
-        A mode is named by :attr:`at_text`: ``"S closed, D open"``. Those in which a voltage source is shorted or a
-        current source has no way are left out. Switches follow their schedules, those at one instant together; ideal
-        diodes end modes, with i ≥ 0 where they are closed and v ≤ 0 where open.
+        A mode is named by :attr:`at_text`: ``"S closed, D open"``. Modes with a shorted voltage source or an
+        interrupted current source are left out. Switches follow their schedules, simultaneous ones together; ideal
+        diodes end modes, with i ≥ 0 while closed and v ≤ 0 while open.
 
         Parameters
         ----------
         inputs : mapping, optional
-            Inputs of the run by source, on which diodes depend, besides those that sources were given.
+            Inputs of the run by source, in addition to those of the sources; diodes depend on them.
         positions : Sequence[mapping, optional
-            The modes that are kept, by positions of switches (closed is True); all by default.
+            Modes to include, by positions of switches (closed is True); by default all.
 
         Returns
         -------
         SwitchingPHDAE
-            A switching system.
+            Switching system.
         """
         return switching(self, {**self.inputs, **(inputs or {})}, positions)
 
@@ -215,75 +214,75 @@ class Circuit(Model):
         Parameters
         ----------
         trajectory : SwitchingTrajectory
-            A run of :meth:`switching`.
+            Run of :meth:`switching`.
         inputs : mapping, optional
             Inputs of the run by source.
 
         Returns
         -------
         list[dict[str, Any]]
-            For each instant voltages [V] and currents [A] by element, (k + 1,) each.
+            Voltages [V], and currents [A], by element, (k + 1,) each.
         """
         return over(self, trajectory, {**self.inputs, **(inputs or {})})
 
     @checked
     def voltages(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """v of each element (of two-ports (..., 2)) at states (..., n), with inputs by source (zero if left out).
+        """Voltage v of each element (two-ports (..., 2)) at states (..., n), with inputs by source (zero if omitted).
 
         Parameters
         ----------
         states
             States (..., n).
         inputs : mapping, optional
-            Inputs by source; zero unless given.
+            Inputs by source; zero if omitted.
 
         Returns
         -------
         dict[str, array]
-            By element (...) [V], of two-ports (..., 2).
+            Voltages by element (...) [V], two-ports (..., 2).
         """
         return self.readings.by_element(self.readings.voltages, states, inputs)
 
     @checked
     def currents(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """i of each element from plus to minus, as :meth:`voltages`.
+        """Current i of each element from plus to minus; see :meth:`voltages`.
 
         Parameters
         ----------
         states
             States (..., n).
         inputs : mapping, optional
-            Inputs by source; zero unless given.
+            Inputs by source; zero if omitted.
 
         Returns
         -------
         dict[str, array]
-            By element (...) [A], of two-ports (..., 2).
+            Currents by element (...) [A], two-ports (..., 2).
         """
         return self.readings.by_element(self.readings.currents, states, inputs)
 
     @checked
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """e of each node against ground (behind transformers against the first node there).
+        """Potential e of each node relative to ground (behind transformers relative to the first node there).
 
         Parameters
         ----------
         states
             States (..., n).
         inputs : mapping, optional
-            Inputs by source; zero unless given.
+            Inputs by source; zero if omitted.
 
         Returns
         -------
         dict[str, array]
-            By node (...) [V].
+            Potentials by node (...) [V].
         """
         values = self.readings.under(self.readings.potentials, states, inputs)
         potentials = {node: np.zeros(values.shape[:-1]) for node in self.nodes}
         return potentials | {node: values[..., k] for k, node in enumerate(self.nodal_names)}
 
     def describe(self) -> str:
-        """Elements, tree, states and constraints in words."""
+        """Description of elements, tree, states and constraints in words."""
         edges, tree = self.edges, self.tree
         listed = lambda some: ", ".join(edges[k].name for k in some) or "none"  # noqa: E731
         lines = [
@@ -298,27 +297,27 @@ class Circuit(Model):
 
 @checked
 def circuit(elements: Mapping[str, Element], ground: str = "gnd") -> Circuit:
-    """A circuit from its elements by name.
+    """Create a circuit from its elements by name.
 
-    Loops that contain capacitors and cutsets that contain inductors are allowed; they are listed as ``constraints``.
+    Loops of capacitors and cutsets of inductors are allowed; they are listed as ``constraints``.
 
     Parameters
     ----------
     elements : mapping
         Elements such as :func:`capacitor` by name, each between two named nodes.
     ground : str
-        The node whose potential is zero.
+        Node whose potential is zero.
 
     Returns
     -------
     Circuit
-        The circuit, whose verbs give its systems (``phdae``, ``linear``, ``switching``, …).
+        Circuit, whose methods give its systems (``phdae``, ``linear``, ``switching``, …).
 
     Raises
     ------
     ValueError
-        For parts that are not connected with the ground, elements that end alone, loops of voltage sources and cutsets
-        of current sources; the message names the elements.
+        For parts that are not connected with the ground, elements with an open end, loops of voltage sources and
+        cutsets of current sources; the message names the elements.
 
     Examples
     --------

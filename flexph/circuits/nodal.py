@@ -1,4 +1,4 @@
-"""The pHDAE of a circuit over node potentials and currents ([survey] eq. (2.27))."""
+"""Equations of a circuit in node potentials and currents ([survey] eq. (2.27))."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .tree import Edge, Tree
 
 
 def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, nodes: Sequence[str]) -> PHDAE:
-    """x = (Q, φ, e, i) with 0 = A i, v = Aᵀe: i of all but inductors, current sources and conductances.
+    """Equations in x = (Q, φ, e, i) with 0 = A i, v = Aᵀe; i of all but inductors, current sources and conductances.
 
-    A is the incidence matrix (nodes with a potential of their own, edges).
+    A is the incidence matrix (nodes with an unknown potential, edges).
     """
     layout = _Layout(elements, edges, nodes)
     losses = _Losses(layout, A)
@@ -42,7 +42,7 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
 
 
 def check_switches(tree: Tree) -> None:
-    """Raise ValueError for currents or potentials that this form has as states and nothing determines."""
+    """Raise ValueError for currents or potentials that are states of this form but undetermined."""
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]
@@ -52,11 +52,11 @@ def check_switches(tree: Tree) -> None:
     ):
         if groups:
             names = ", ".join(repr(edge.name) for edge in groups[0])
-            raise ValueError(f"{names} make a {words}; phdae('tree') does without it, and shares it equally")
+            raise ValueError(f"{names} make a {words}; use phdae('tree'), which shares it equally")
 
 
 class _Layout:
-    """Names and places of states; ``current`` those of the edges that have one."""
+    """Names and indices of states; ``current`` are the indices of edges' currents."""
 
     def __init__(self, elements: Mapping[str, Element], edges: Sequence[Edge], nodes: Sequence[str]) -> None:
         self.elements, self.edges = elements, edges
@@ -77,7 +77,7 @@ class _Layout:
 
 
 def _structure(layout: _Layout, A: Array) -> Array:
-    """J: each current with the potentials at its ends, φ̇ = Aᵀe, Q̇ = i, and the laws of two-ports."""
+    """Matrix J: each current with the potentials at its ends, φ̇ = Aᵀe, Q̇ = i, and the laws of two-ports."""
     J, place = np.zeros((layout.size, layout.size)), layout.potentials
     for k, edge in enumerate(layout.edges):
         element = layout.elements[edge.name]
@@ -98,7 +98,7 @@ def _structure(layout: _Layout, A: Array) -> Array:
 
 
 def _inputs(layout: _Layout, A: Array) -> Array:
-    """B: 0 = v − u of voltage sources, currents into nodes of the others."""
+    """Matrix B: 0 = v − u for voltage sources, currents into nodes for the others."""
     B = np.zeros((layout.size, len(layout.sources)))
     for k, edge in enumerate(layout.edges):
         if edge.role == "voltage source":
@@ -109,7 +109,7 @@ def _inputs(layout: _Layout, A: Array) -> Array:
 
 
 class _Losses:
-    """``R = W diag(ρ(s)/s) Wᵀ, s = Wᵀz`` on algebraic states: v = Aᵀe of conductances, i of other resistors."""
+    """Losses ``R = W diag(ρ(s)/s) Wᵀ, s = Wᵀz`` on algebraic states: v = Aᵀe of conductances, i of other resistors."""
 
     def __init__(self, layout: _Layout, A: Array) -> None:
         columns: list[Array] = []
@@ -129,18 +129,18 @@ class _Losses:
         self.linear = all(relation.kind == "viscous" for relation in self.relations)
 
     def matrix(self, x: Array) -> Array:
-        """R(x)."""
+        """Matrix R(x)."""
         quotients = [float(r.resistance(s)) for r, s in zip(self.relations, self.W.T @ x, strict=True)]
         return (self.W * quotients) @ self.W.T
 
     def structure(self, x: Array, w: Array) -> Array:
-        """∂((J − R)w)/∂x."""
+        """Derivative ∂((J − R)w)/∂x."""
         slopes = [quotient_slope(r, float(s)) for r, s in zip(self.relations, self.W.T @ x, strict=True)]
         return -(self.W * (np.array(slopes) * (self.W.T @ w))) @ self.W.T
 
 
 def _has_current(edge: Edge, element: Element) -> bool:
-    """Whether the current of an edge is a state of its own."""
+    """True if the current of an edge is a state."""
     if isinstance(element, TwoPort):
         return element.kind == "gyrator" or edge.pair == 0
     if isinstance(element, Resistor):
@@ -154,7 +154,7 @@ def _current(edge: Edge, element: Element) -> str:
 
 
 def _relation(element: Resistor) -> Relation:
-    """i = ρ(v), or v = ρ(i) where the current controls."""
+    """Relation i = ρ(v), or v = ρ(i) if current-controlled."""
     if element.control == "either":
         return Relation("viscous", (1.0 / element.relation.parameters[0],))
     return element.relation

@@ -18,8 +18,8 @@ from .systems import Storing, energies
 class Readings:
     """Voltages and currents of the edges as ``V z + Vu u`` and ``I z + Iu u``.
 
-    Voltages that nothing determines (parts between open switches) and currents (loops of closed ones) are those of
-    least norm, as equal small leakages or resistances would make them.
+    Undetermined voltages (of parts between open switches) and currents (of loops of closed ones) are those of least
+    norm, the limit of equal small leakages or resistances.
     """
 
     def __init__(self, assembly: Assembly, A: Array) -> None:
@@ -43,7 +43,7 @@ class Readings:
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
     def _spread(self, voltages: Array, currents: Array) -> None:
-        """Subtract what nothing determines: the rest has the least norm."""
+        """Subtract the undetermined part, so that the rest has the least norm."""
         tree = self.assembly.tree
         roles = [edge.role for edge in tree.edges]
         both = np.vstack([np.eye(len(tree.tree)), tree.M.T])  # of (tree, links)
@@ -62,7 +62,7 @@ class Readings:
             currents -= moves @ (np.linalg.pinv(moves[closed]) @ currents[closed])
 
     def _through_windings(self, currents: Array) -> Array:
-        """Currents of transformers, from what is left of Kirchhoff's law."""
+        """Currents of transformers from the remainder of Kirchhoff's law."""
         edges = self.assembly.tree.edges
         turns = []
         for name, element in self.assembly.elements.items():
@@ -80,14 +80,14 @@ class Readings:
         return currents - along @ (np.linalg.pinv(self._A @ along) @ (self._A @ currents))
 
     def of(self, rows: Array, states: Array, inputs: Array) -> Array:
-        """rows (k, n + m) of costates and inputs, for states (..., n) and inputs (..., m)."""
+        """Values of rows (k, n + m) of costates and inputs, for states (..., n) and inputs (..., m)."""
         storing = Storing(self.assembly.size, energies(self.assembly))
         z = np.apply_along_axis(storing.costates, -1, states)
         wide = np.broadcast_to(inputs, (*z.shape[:-1], inputs.shape[-1]))
         return np.concatenate([z, wide], axis=-1) @ rows.T
 
     def under(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
-        """The same for what users give: states of this circuit, and inputs by source, zero where left out."""
+        """Values of rows for users' states and inputs by source, zero if omitted."""
         x = check.numbers("states", states)
         if x.ndim == 0 or x.shape[-1] != self.assembly.size:
             raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
@@ -99,7 +99,7 @@ class Readings:
         return self.of(rows, x, u)
 
     def by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
-        """Rows of edges by element (...), of two-ports (..., 2)."""
+        """Values of edges by element (...), two-ports (..., 2)."""
         values, read = self.under(rows, states, inputs), {}
         for name, element in self.assembly.elements.items():
             columns = [k for k, edge in enumerate(self.assembly.tree.edges) if edge.name == name]

@@ -18,10 +18,10 @@ from .elements.storage import Storage
 from .equations import Assembly
 
 AGREEING = 1e-9
-"""Defect of a constraint that is allowed for given voltages or currents, over the largest of them."""
+"""Accepted defect of a constraint for given voltages or currents, over the largest of them."""
 
 NOISE = 1e-13
-"""Size of an algebraic state over the largest of all below which it is round-off: no scale for what follows."""
+"""Algebraic state over the largest one below which it is set to zero as round-off."""
 
 
 def start(
@@ -32,7 +32,7 @@ def start(
     time: float,
     inputs: Mapping[str, Input],
 ) -> Array:
-    """The state, see :meth:`flexph.circuits.Circuit.state`."""
+    """Consistent state; see :meth:`flexph.circuits.Circuit.state`."""
     efforts, fixed = _efforts(assembly.elements, assembly.storages, given)
     u = Forcing(system.ports, inputs).at(check.number("time", time))
     efforts = _completed(assembly, efforts, fixed, u)
@@ -47,7 +47,7 @@ def start(
 def stored(
     elements: Mapping[str, Element], system: PHDAE | SwitchingPHDAE, given: tuple[Mapping[str, float], ...]
 ) -> Array:
-    """The state, see :meth:`flexph.circuits.Circuit.stored`."""
+    """State that is not made consistent; see :meth:`flexph.circuits.Circuit.stored`."""
     places = {system.parts[name].start: name for name, element in elements.items() if isinstance(element, Storage)}
     efforts, _ = _efforts(elements, places, given)
     return np.concatenate([_states(elements, places, efforts), np.zeros(system.size - len(places))])
@@ -56,7 +56,7 @@ def stored(
 def _efforts(
     elements: Mapping[str, Element], places: Mapping[int, str], given: tuple[Mapping[str, float], ...]
 ) -> tuple[Array, list[str]]:
-    """Voltages of capacitors and currents of inductors by place, zero where none is given, and the names of those."""
+    """Voltages of capacitors and currents of inductors by index, zero if not given, and the names of the given ones."""
     efforts, fixed = np.zeros(len(places)), []
     for kind, values in zip(("capacitor", "inductor"), given, strict=True):
         known = {name: k for k, name in places.items() if elements[name].kind == kind}
@@ -67,7 +67,7 @@ def _efforts(
 
 
 def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts: Array) -> Array:
-    """Charges and fluxes of voltages and currents."""
+    """Charges and fluxes from voltages and currents."""
     states = np.zeros(len(places))
     for k, name in places.items():
         element = elements[name]
@@ -80,7 +80,7 @@ def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts:
 
 
 def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
-    """Efforts with those that are not given as small as constraints allow."""
+    """Efforts with those not given as small as the constraints allow."""
     count = len(efforts)
     if not assembly.constraints:
         return efforts
@@ -103,8 +103,9 @@ def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -
 def _off(constraint: Constraint, off: float) -> str:
     if constraint.kind == "gyrator":
         names = ", ".join(map(repr, (*constraint.elements, *constraint.sources)))
-        return f"{names} are tied by {', '.join(map(repr, constraint.gyrators))}, whose law is off by {abs(off):.6g}"
+        gyrators = ", ".join(map(repr, constraint.gyrators))
+        return f"{names} are related by {gyrators}, whose law is violated by {abs(off):.6g}"
     what = "voltages around the loop" if constraint.kind == "loop" else "currents of the cutset"
     unit = "V" if constraint.kind == "loop" else "A"
     names = ", ".join(map(repr, (*constraint.elements, *constraint.sources, *constraint.switches)))
-    return f"the {what} of {names} do not add up to zero but to {abs(off):.6g} {unit}"
+    return f"the {what} of {names} must sum to zero, got {abs(off):.6g} {unit}"

@@ -1,4 +1,4 @@
-"""Circuits with switches and diodes: a mode for each of their positions ([survey] example 5.1)."""
+"""Switching systems of circuits with switches and diodes, with a mode for each combination of positions."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .readings import Readings
 from .systems import to_phdae
 
 JUST_AFTER = 1e-6
-"""Delay after an instant at which a schedule is asked for positions, over its shortest pulse or pause."""
+"""Delay after an instant at which schedules are evaluated, over the shortest pulse or pause."""
 SAME = 1e-12
-"""Difference of two instants over their period up to which they are one."""
+"""Difference of two instants over their period up to which they coincide."""
 MOST = 12
-"""Switches and diodes of which all positions are tried."""
+"""Largest number of switches and diodes for which all combinations of positions are tried."""
 
 
 class Positioned:
-    """The circuit in one mode, its states in the layout that all modes share."""
+    """Circuit in one mode, with states in the layout shared by all modes."""
 
     def __init__(self, circuit: Model, names: Sequence[str]) -> None:
         self.circuit = circuit
@@ -38,7 +38,7 @@ class Positioned:
         self.system = to_phdae(self.assembly)
 
     def mode(self, diodes: Sequence[str], inputs: Mapping[str, Input], candidates: Sequence[str]) -> Mode:
-        """The mode, with i ≥ 0 of closed diodes and −v ≥ 0 of open ones."""
+        """Mode with i ≥ 0 for closed diodes and −v ≥ 0 for open ones."""
         forcing, valid = Forcing(self.system.ports, inputs), {}
         for name in diodes:
             edge = next(k for k, edge in enumerate(self.circuit.edges) if edge.name == name)
@@ -54,14 +54,14 @@ class Positioned:
 
 
 def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
-    """All modes that are possible, by name. Raises ValueError where none is."""
+    """All possible modes by name. Raises ValueError if there is none."""
     free = [name for name in circuit.switches if name not in circuit.positions]
     if not free:
         raise ValueError("the circuit has no switches or diodes without a position: see phdae()")
     if positions is None:
         if len(free) > MOST:
             raise ValueError(
-                f"{len(free)} switches and diodes have {2 ** len(free)} positions: say which by positions="
+                f"{len(free)} switches and diodes have {2 ** len(free)} combinations: choose some by positions="
             )
         positions = [dict(zip(free, closed, strict=True)) for closed in product((True, False), repeat=len(free))]
     possible, reason = [], ""
@@ -81,7 +81,7 @@ def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -
 def switching(
     circuit: Model, inputs: Mapping[str, Input], positions: Sequence[Mapping[str, bool]] | None
 ) -> SwitchingPHDAE:
-    """See :meth:`flexph.circuits.Circuit.switching`."""
+    """Switching system; see :meth:`flexph.circuits.Circuit.switching`."""
     by_mode = positioned(circuit, positions)
     for name in inputs:
         check.lookup("source", name, next(iter(by_mode.values())).system.ports)
@@ -97,12 +97,12 @@ def switching(
 
 
 def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
-    """Whether two modes differ in their diodes only."""
+    """True if two modes differ only in their diodes."""
     return all(one.circuit.positions[name] == other.circuit.positions[name] for name in switches)
 
 
 def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
-    """At each instant of a schedule, from whatever mode to those with the positions that schedules then ask for."""
+    """Transitions at the instants of schedules, from any mode to those with the positions required then."""
     schedules = _schedules(circuit, free)
     if not schedules:
         return []
@@ -129,7 +129,7 @@ def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence
 
 
 def _instants(schedules: Iterable[Pulse]) -> list[tuple[float, float]]:
-    """Periods and first times at which some switch opens or closes, those that are equal up to round-off once."""
+    """Periods and first times at which some switch opens or closes, without duplicates up to round-off."""
     instants: list[tuple[float, float]] = []
     for pulse in schedules:
         for part in (0.0, pulse.duty):
@@ -146,12 +146,12 @@ def _schedules(circuit: Model, free: Sequence[str]) -> dict[str, Pulse]:
 
 
 def _condition(schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay: float) -> Function:
-    """Whether the schedules ask for these positions just after a time."""
+    """Condition that the schedules require these positions just after a time."""
     return lambda time, x: all(schedules[name](time + delay) == closed for name, closed in asked.items())
 
 
 def over(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
-    """See :meth:`flexph.circuits.Circuit.over`."""
+    """Voltages and currents over a run; see :meth:`flexph.circuits.Circuit.over`."""
     names = [name for name in trajectory.system.parts if name != "algebraic"]
     free = [name for name in circuit.switches if name not in circuit.positions]
     both: list[dict[str, Any]] = [

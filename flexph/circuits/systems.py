@@ -1,4 +1,4 @@
-"""The systems that a circuit gives: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents."""
+"""Systems of a circuit: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def energies(assembly: Assembly) -> dict[int, Energy]:
 
 
 class Storing:
-    """``H = Σ H_k(x_k)``, ``z = (H′, algebraic states)`` and ∂z/∂x, linear ones all at once."""
+    """Storage with ``H = Σ H_k(x_k)``, ``z = (H′, algebraic states)`` and ∂z/∂x; linear parts are vectorised."""
 
     def __init__(self, size: int, stored: Mapping[int, Energy]) -> None:
         self.stored = stored
@@ -39,27 +39,27 @@ class Storing:
             self.is_stored[k] = 1.0
 
     def costates(self, x: Array) -> Array:
-        """z (n,)."""
+        """Costate z (n,)."""
         z: Array = self.stiff * x
         for k, energy in self.general.items():
             z[k] = energy.slope(float(x[k]))
         return z
 
     def slopes(self, x: Array) -> Array:
-        """∂z/∂x (n, n), diagonal."""
+        """Diagonal ∂z/∂x (n, n)."""
         diagonal = self.stiff.copy()
         for k, energy in self.general.items():
             diagonal[k] = energy.stiffness(float(x[k]))
         return np.diag(diagonal)
 
     def energy(self, x: Array) -> float:
-        """H [J]."""
+        """Energy H [J]."""
         linear = 0.5 * float((self.is_stored * self.stiff * x) @ x)
         return linear + sum(energy.value(float(x[k])) for k, energy in self.general.items())
 
     @property
     def sample(self) -> Array:
-        """Every stored state at the scale of its energy, algebraic ones at one."""
+        """Sample with every stored state at the scale of its energy, algebraic ones at one."""
         states = np.ones(self.stiff.size)
         for k, energy in self.stored.items():
             states[k] = energy.scale
@@ -67,7 +67,7 @@ class Storing:
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
-    """R, a matrix or a function of x, and whether it is constant."""
+    """R, a matrix or a function of x, and True if it is constant."""
     constant = np.zeros((size, size))
     varying = [loss for loss in losses if loss.constant is None]
     for loss in losses:
@@ -83,20 +83,20 @@ def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Ar
 
 
 def quotient_slope(relation: Relation, rate: float) -> float:
-    """``d/ds ρ(s)/s = (ρ′ − ρ/s)/s``; zero where the quotient counts as constant."""
+    """Derivative ``d/ds ρ(s)/s = (ρ′ − ρ/s)/s``; zero where the quotient counts as constant."""
     if abs(rate) <= SMALL:
         return 0.0
     return float((relation.slope(rate) - relation.force(rate) / rate) / rate)
 
 
 def named(names: Sequence[str], stored: int) -> dict[str, slice]:
-    """Parts: each state by its name, and all algebraic ones, whose sizes then stand by those that are zero."""
+    """Parts: each state by its name, and all algebraic states together, which then share a size where they are zero."""
     parts = {name: slice(k, k + 1) for k, name in enumerate(names)}
     return parts | ({"algebraic": slice(stored, len(names))} if stored < len(names) else {})
 
 
 def to_phdae(assembly: Assembly) -> PHDAE:
-    """x = (Q, φ, algebraic efforts), E = diag(1, 0); index 1 but for the multipliers of constraints."""
+    """Equations in x = (Q, φ, algebraic efforts), E = diag(1, 0); of index 1 except the multipliers of constraints."""
     size, stored = assembly.size, energies(assembly)
     storing = Storing(size, stored)
     R, constant = resistances(size, assembly.losses)
@@ -123,9 +123,9 @@ def to_phdae(assembly: Assembly) -> PHDAE:
 
 
 def to_linear(assembly: Assembly) -> LinearPHDAE:
-    """The costates as states: E = diag(C, L, 0). Constraints without inputs are rows of G, the others stay states.
+    """Linear equations in the costates, E = diag(C, L, 0); constraints without inputs become rows of G.
 
-    Raises ValueError where an energy or a resistor is not linear.
+    Raises ValueError if an energy or a resistor is not linear.
     """
     stored = energies(assembly)
     bent = [assembly.storages[k] for k, energy in stored.items() if energy.capacity is None]

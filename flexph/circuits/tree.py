@@ -1,9 +1,9 @@
-"""Kirchhoff's laws of a circuit: its incidence matrix, and a tree that says which efforts stand for all.
+"""Kirchhoff's laws of a circuit: its incidence matrix, and a tree whose efforts determine all others.
 
-[survey] eq. (2.24)-(2.26): currents with A i = 0 and voltages v = Aᵀe make a Dirac structure. Of the edges of a tree
-the voltages are independent, of the others (links) the currents: ``v_links = Mᵀ v_tree, i_tree = −M i_links``, a skew
-map from efforts to flows. A transformer adds a row to what voltages satisfy, and its transpose to the currents; so the
-tree is a basis, found by elimination, and M has its ratios besides 0 and ±1.
+[survey] eq. (2.24)-(2.26): currents with A i = 0 and voltages v = Aᵀe form a Dirac structure. The voltages of tree
+edges and the currents of the other edges (links) are independent: ``v_links = Mᵀ v_tree, i_tree = −M i_links``, a skew
+map from efforts to flows. A transformer adds an equation of voltages, and its transpose for currents; the tree is
+therefore a basis, found by elimination, and M contains its ratios besides 0 and ±1.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .elements.two_ports import TwoPort
 ORDER = (
     "voltage source", "closed", "capacitor", "resistor", "inductor", "current source", "open", "winding"
 )  # fmt: skip
-"""Roles, those first whose voltage should be independent: a normal tree."""
+"""Roles in the order of preference for tree edges, whose voltages are independent: a normal tree."""
 ROUND_OFF = 1e-11
-"""Size of a zero after elimination, over the ratios of transformers."""
+"""Entry after elimination, over the ratios of transformers, that counts as zero."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A pair of terminals: the name of its element, the role in the tree, its nodes, and which pair of the element."""
+    """Pair of terminals: name of its element, role in the tree, nodes, and index of the pair in the element."""
 
     name: str
     role: str
@@ -40,7 +40,7 @@ class Edge:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """``v_links = Mᵀ v_tree, i_tree = −M i_links``: edges by index, M (tree, links)."""
+    """Tree ``v_links = Mᵀ v_tree, i_tree = −M i_links`` with edges by index, M (tree, links)."""
 
     edges: tuple[Edge, ...]
     tree: tuple[int, ...]
@@ -48,16 +48,16 @@ class Tree:
     M: Array
 
     def cutset(self, row: int) -> list[Edge]:
-        """An edge of the tree and the links whose currents sum up to its own."""
+        """A tree edge and the links whose currents sum to its current."""
         return [self.edges[self.tree[row]], *(self.edges[self.links[k]] for k in np.flatnonzero(self.M[row]))]
 
     def loop(self, column: int) -> list[Edge]:
-        """A link and the edges of the tree whose voltages sum up to its own."""
+        """A link and the tree edges whose voltages sum to its voltage."""
         return [self.edges[self.links[column]], *(self.edges[self.tree[k]] for k in np.flatnonzero(self.M[:, column]))]
 
 
 def edges_of(elements: Mapping[str, Element], positions: Mapping[str, bool]) -> tuple[Edge, ...]:
-    """All edges, switches by their positions (True is closed)."""
+    """All edges, with switches by their positions (True is closed)."""
     edges = []
     for name, element in elements.items():
         for pair, (plus, minus) in enumerate(branches(element)):
@@ -71,12 +71,12 @@ def edges_of(elements: Mapping[str, Element], positions: Mapping[str, bool]) -> 
 
 
 def nodes_of(elements: Mapping[str, Element]) -> tuple[str, ...]:
-    """Nodes in the order in which they appear."""
+    """Nodes in the order of their appearance."""
     return tuple(dict.fromkeys(node for element in elements.values() for pair in branches(element) for node in pair))
 
 
 def incidence(edges: Iterable[Edge], nodes: Sequence[str]) -> Array:
-    """The incidence matrix (nodes, edges): 1 where a current leaves a node into the edge, −1 where it arrives."""
+    """Incidence matrix (nodes, edges): 1 where a current leaves a node into the edge, −1 where it arrives."""
     edges = list(edges)
     A = np.zeros((len(nodes), len(edges)))
     for k, edge in enumerate(edges):
@@ -85,9 +85,9 @@ def incidence(edges: Iterable[Edge], nodes: Sequence[str]) -> Array:
 
 
 def references(elements: Mapping[str, Element], nodes: Sequence[str], ground: str) -> list[str]:
-    """Ground, and a node of each part that only a transformer or gyrator couples to it: potentials are against those.
+    """Reference nodes: ground, and one node of each part that is coupled to it only by a transformer or gyrator.
 
-    Raises ValueError for parts that nothing couples, and for nodes at which an element ends alone.
+    Raises ValueError for parts without any coupling, and for nodes with a single element.
     """
     if ground not in nodes:
         raise ValueError(f"no element is at the ground {ground!r}: there are nodes {', '.join(map(repr, nodes))}")
@@ -98,7 +98,7 @@ def references(elements: Mapping[str, Element], nodes: Sequence[str], ground: st
     alone = {node: names[0] for node, names in at.items() if len(names) == 1}
     if alone:
         ends = ", ".join(f"{name!r} at {node!r}" for node, name in alone.items())
-        raise ValueError(f"elements must not end at a node of their own, where no current can flow: {ends}")
+        raise ValueError(f"elements must not end at a node without other elements, where no current can flow: {ends}")
     pairs = [pair for element in elements.values() for pair in branches(element)]
     parts = _parts(nodes, pairs, ground)
     coupled = _parts(nodes, [*pairs, *((e.first[0], e.second[0]) for e in elements.values() if isinstance(e, TwoPort))],
@@ -113,7 +113,7 @@ def references(elements: Mapping[str, Element], nodes: Sequence[str], ground: st
 
 
 def _parts(nodes: Sequence[str], pairs: Iterable[tuple[str, str]], first: str) -> list[set[str]]:
-    """Connected parts, that with ``first`` first."""
+    """Connected parts; the one with ``first`` comes first."""
     part = {node: {node} for node in nodes}
     for one, other in pairs:
         if part[one] is not part[other]:
@@ -124,7 +124,7 @@ def _parts(nodes: Sequence[str], pairs: Iterable[tuple[str, str]], first: str) -
 
 
 def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Tree:
-    """The tree that prefers voltages in the ORDER of roles; A (nodes without references, edges).
+    """Tree that prefers tree edges in the ORDER of roles; A (nodes without references, edges).
 
     Raises ValueError, with names, for loops of voltage sources and cutsets of current sources.
     """
@@ -140,7 +140,7 @@ def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Elemen
 
 
 def _space(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Array:
-    """Rows that span the voltages v which Kirchhoff's law and the transformers allow."""
+    """Rows that span the voltages v allowed by Kirchhoff's law and the transformers."""
     ratios = []
     for name, element in elements.items():
         if isinstance(element, TwoPort) and element.kind == "transformer":
@@ -157,7 +157,7 @@ def _space(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -
 
 
 def _reduced(matrix: Array) -> tuple[Array, list[int]]:
-    """The reduced row echelon form without rows of zeros, and its pivot columns. Exact for graphs."""
+    """Reduced row echelon form without zero rows, and its pivot columns; exact for graphs."""
     a = matrix.copy()
     pivots: list[int] = []
     noise = ROUND_OFF * max(float(np.abs(a).max(initial=0.0)), 1.0)
@@ -183,15 +183,15 @@ def _check_sources(graph: Tree) -> None:
         loop = graph.loop(column)
         if graph.edges[link].role in ("voltage source", "closed") and any(e.role == "voltage source" for e in loop):
             raise ValueError(
-                f"{_listed(loop)} make a loop in which nothing limits the current: a voltage source must not be "
-                "shorted, nor stand beside another one"
+                f"{_listed(loop)} form a loop in which nothing limits the current: a voltage source must not be "
+                "shorted or connected in parallel with another one"
             )
     for row, edge in enumerate(graph.tree):
         cutset = graph.cutset(row)
         if graph.edges[edge].role in ("current source", "open") and any(e.role == "current source" for e in cutset):
             raise ValueError(
-                f"{_listed(cutset)} alone join two parts of the circuit: the current of a current source must find a "
-                "way back"
+                f"{_listed(cutset)} alone join two parts of the circuit: the current of a current source needs a "
+                "return path"
             )
 
 
@@ -201,7 +201,7 @@ def _listed(edges: Iterable[Edge]) -> str:
 
 
 def check_node(name: Any) -> str:
-    """A name of a node."""
+    """Check the name of a node."""
     if not isinstance(name, str):
         raise ValueError(f"ground must be the name of a node, got {name!r}")
     return name

@@ -10,7 +10,7 @@ from .drive_train import motor as motor
 from .laws.laws import DryFriction as DryFriction
 from .laws.terminated import Terminated as Terminated
 from .linear.compensator import Compensator as Compensator
-from .linear.compensator import beside as beside
+from .linear.compensator import append as append
 from .linear.filters import notch as notch
 from .linear.filters import passive as passive
 from .linear.filters import pid as pid

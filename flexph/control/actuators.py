@@ -1,4 +1,4 @@
-"""What stands between a sampled controller and its mechanism: delay, quantisation, limits of torque and of its rate."""
+"""Non-ideal input and output of sampled controllers: delay, quantisation, limits of inputs and of their rates."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Answer = dict[str, Any]
 
 @checked
 def delayed(controller: Sampled, calls: int) -> Sampled:
-    """The controller whose answers act so many calls later; until then its ports stay at zero.
+    """Delay the outputs of a controller by a number of calls; until the first arrives its ports stay at zero.
 
     Parameters
     ----------
     controller : Sampled
-        What is called.
+        Controller whose outputs are delayed.
     calls : int
-        How many calls later, one at least.
+        Delay in calls, at least 1.
 
     Returns
     -------
     Sampled
-        Of the same period and sensors.
+        Delayed controller with the same period and sensors.
 
     Raises
     ------
     ValueError
-        For fewer than one call.
+        If ``calls`` is less than 1.
     """
     check.count("calls", calls)
 
@@ -48,24 +48,24 @@ def delayed(controller: Sampled, calls: int) -> Sampled:
 
 @checked
 def saturated(controller: Sampled, limits: Mapping[str, float]) -> Sampled:
-    """The controller whose answers stay between −limit and limit, by port.
+    """Clip the outputs of a controller to ±limit, by port.
 
     Parameters
     ----------
     controller : Sampled
-        What is called.
+        Controller whose outputs are clipped.
     limits : dict
-        Limits by port, in the units of its answers.
+        Limits by port, in the units of the controller's outputs.
 
     Returns
     -------
     Sampled
-        Of the same period and sensors.
+        Limited controller with the same period and sensors.
 
     Raises
     ------
     ValueError
-        For limits that are not positive; in the run, for ports that the controller does not answer for.
+        If a limit is not positive; during the run, if the controller has no output for a limited port.
     """
     most = _positive("limits", limits)
 
@@ -78,24 +78,24 @@ def saturated(controller: Sampled, limits: Mapping[str, float]) -> Sampled:
 
 @checked
 def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
-    """The controller whose answers change by no more than a rate [1/s], by port, from zero on.
+    """Limit the rates of change [1/s] of a controller's outputs, by port, starting from zero.
 
     Parameters
     ----------
     controller : Sampled
-        What is called.
+        Controller whose output rates are limited.
     rates : dict
-        Rates by port, in the units of its answers over seconds.
+        Largest rates by port, in the units of the controller's outputs per second.
 
     Returns
     -------
     Sampled
-        Of the same period and sensors.
+        Limited controller with the same period and sensors.
 
     Raises
     ------
     ValueError
-        For rates that are not positive; in the run, for ports that the controller does not answer for.
+        If a rate is not positive; during the run, if the controller has no output for a limited port.
     """
     most = read_only({port: rate * controller.period for port, rate in _positive("rates", rates).items()})
 
@@ -110,24 +110,24 @@ def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
 
 @checked
 def quantised(controller: Sampled, steps: Mapping[str, float]) -> Sampled:
-    """The controller whose readings, by sensor, are whole multiples of a step: encoders and converters.
+    """Round the readings of a controller to whole multiples of a step, by sensor, as encoders and converters do.
 
     Parameters
     ----------
     controller : Sampled
-        What is called.
+        Controller whose readings are rounded.
     steps : dict
-        Steps by sensor, in its unit.
+        Quantisation steps by sensor, in the unit of the sensor.
 
     Returns
     -------
     Sampled
-        Of the same period and sensors.
+        Controller with rounded readings, the same period and the same sensors.
 
     Raises
     ------
     ValueError
-        For steps that are not positive, and sensors that the controller does not have.
+        If a step is not positive or the controller has no sensor of that name.
     """
     unknown = sorted(set(steps) - set(controller.sensors))
     if unknown:
@@ -138,7 +138,7 @@ def quantised(controller: Sampled, steps: Mapping[str, float]) -> Sampled:
 
 @dataclass(frozen=True, eq=False)
 class _Quantised:
-    """A function of readings that are rounded."""
+    """Controller function that receives rounded readings."""
 
     function: Callable[..., Any]
     parts: Mapping[str, float]
@@ -151,7 +151,7 @@ class _Quantised:
 
 @dataclass(frozen=True, eq=False)
 class _Through:
-    """A function whose answers go through a change with a memory of its own."""
+    """Controller function whose outputs are filtered by ``change``, which keeps a state between calls."""
 
     function: Callable[..., Any]
     remembers: bool
@@ -175,7 +175,7 @@ def _positive(name: str, values: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _number(port: str, value: Any) -> Any:
-    """The input of a port, or Misanswered."""
+    """Validated value of a port's input; raises Misanswered if it is not a finite number or array."""
     if type(value) is float and value - value == 0.0:
         return value
     try:
@@ -186,9 +186,9 @@ def _number(port: str, value: Any) -> Any:
 
 
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
-    """Raise Misanswered for ports that an answer, if there is one, does not have: nothing would be limited there."""
+    """Raise Misanswered if a limit names a port that the controller has no output for."""
     unknown = sorted(set(values) - set(answer))
-    if answer and unknown:  # before the first answer of a delay there is none
+    if answer and unknown:  # before the first output of a delayed controller the answer is empty
         names = ", ".join(map(repr, answer))
         raise Misanswered(f" has {name} for {unknown[0]!r}, and answers for {names}")
 

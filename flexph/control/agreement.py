@@ -1,4 +1,4 @@
-"""Controllers and feedback in loops: the arrays of their agreement with a mechanism, and what it leaves."""
+"""Coupling of controllers and feedback with a mechanism in compiled loops: arrays, results and recorded rows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 _KNOWN = DryFriction, Limit
-"""Laws that loops meet by themselves; of others they ask Python."""
+"""Laws that the loops evaluate themselves; all others are evaluated by Python."""
 
 
 class Answered(NamedTuple):
-    """Points of a step at which feedback answers, over its length, with the weights of its inputs in their mean.
+    """Points of a step at which feedback is evaluated, as shares of its length, with their quadrature weights.
 
-    ``ends`` is the weight of the state of a try in what is read at a point; the rest is that at the start of the step.
+    ``ends`` is the weight of a trial's state in the readings at a point; the state at the start has the rest.
     """
 
     nodes: Array
@@ -39,13 +39,13 @@ class Answered(NamedTuple):
 
 
 IN_THE_MIDDLE = Answered(np.array([0.5]), np.ones(1), 0.5)
-"""Steps whose readings are means of those at both ends."""
+"""Evaluation at the middle of a step, from the means of the readings at both ends."""
 
 
 class CompiledAgreement:
-    """What acts within the steps between some times, as loops over steps ask it by its ``address``.
+    """Controllers and feedback that act within steps between given times, coupled to compiled loops by ``address``.
 
-    The loops write the ``state`` and mean ``output`` of each try, and take the ``inputs`` of the next one.
+    The loops write the ``state`` and mean ``output`` of each trial step, and read the ``inputs`` of the next one.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class CompiledAgreement:
             size=np.array([math.inf]),
             shift=z(1),
             probe=np.array([NEW], dtype=np.int64),
-            tries=np.zeros(1, dtype=np.int64),
+            trials=np.zeros(1, dtype=np.int64),
             linear=linear,
             laws=laws,
             feedback=np.array([own.address for own in self._feedback], dtype=np.int64),
@@ -111,7 +111,7 @@ class CompiledAgreement:
 
     @property
     def error(self) -> BaseException | None:
-        """Exception that a Python function of a feedback or of a law has raised."""
+        """Exception raised by a Python function of a feedback or a law, or None."""
         errors = [own.error for own in self._feedback]
         if self._functions is not None:
             errors.append(self._functions.error)
@@ -119,23 +119,23 @@ class CompiledAgreement:
 
     @property
     def finished(self) -> int:
-        """Steps that are agreed on and were not taken back."""
+        """Number of steps whose coupling converged and that were not withdrawn."""
         return int(self._arrays.finished.sum())
 
     def hold(self, step: int) -> None:
-        """Let what others hold now act on the controllers from a step on."""
+        """Apply the inputs that other controllers hold now, from the given step on."""
         self._held[step:] = self.joined.held
         self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
     def learn(self) -> None:
-        """Let the controllers go on with the effects of inputs that are known now, of steps taken back, too."""
+        """Hand the present Jacobian and past inputs to the controllers, those of withdrawn steps included."""
         a = self._arrays
         (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
         numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
         self.joined.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
 
     def commit(self, done: int) -> None:
-        """Let the controllers go on from the last of so many steps."""
+        """Advance the controllers to the end of the last of ``done`` steps."""
         if done:
             self.learn()
             self.joined.states = _split(self._arrays.states[done - 1].copy(), self.joined.controllers)
@@ -143,7 +143,7 @@ class CompiledAgreement:
                 c.near = own.near
 
     def held(self, done: int) -> Array:
-        """What they gave at all ports in so many steps, in the mean of each."""
+        """Mean inputs at all ports of the mechanism in each of ``done`` steps, (done, i)."""
         held = np.zeros((done, self.inputs.shape[1]))
         for j, entry in enumerate(self._entries.tolist()):
             point, port = divmod(entry, held.shape[1])
@@ -151,7 +151,7 @@ class CompiledAgreement:
         return held
 
     def rows(self, start: list[Array], done: int) -> tuple[dict[str, Array], Array]:
-        """What is recorded of the steps from states of the controllers, and what they add to the balance [J]."""
+        """Rows to record for ``done`` steps from the start states, and the controllers' balance error [J]."""
         a, h = self._arrays, np.diff(self.times[: done + 1])
         states = np.vstack([np.concatenate([np.zeros(0), *start]), a.states[:done]])
         energies, flows, given = np.zeros((done, len(start))), [], []
@@ -191,24 +191,24 @@ class CompiledAgreement:
 
 
 class _Places:
-    """Where a controller begins among the unknowns, inputs, states and joined inputs of all."""
+    """Offsets of a controller in the stacked unknowns, inputs, states and joined inputs of all."""
 
     def __init__(self) -> None:
         self.unknown = self.input = self.state = self.joined = 0
 
     def go_on(self, unknowns: int, inputs: int, states: int, joined: int) -> None:
-        """To the next one."""
+        """Advance the offsets to the next controller."""
         self.unknown, self.input = self.unknown + unknowns, self.input + inputs
         self.state, self.joined = self.state + states, self.joined + joined
 
 
 def is_compiled(joined: Joined) -> bool:
-    """Whether loops have all controllers, which are linear, and read all sensors of feedback."""
+    """True if all controllers are linear and compiled loops can read all sensors of the feedback."""
     return all(isinstance(c.steps, LinearSteps) for c in joined.controllers) and are_read(joined.feedback)
 
 
 def are_read(feedback: Sequence[FeedbackLoop]) -> bool:
-    """Whether loops read all sensors of feedback."""
+    """True if compiled loops can read all sensors of the feedback."""
     return all(c.panel.seen is not None for c in feedback)
 
 

@@ -1,4 +1,4 @@
-"""Arrays of controllers, their laws and feedback, as loops take them."""
+"""Arrays of controllers, their laws and feedback for compiled loops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times: Array) -> Linear:
-    """All linear controllers side by side."""
+    """Matrices and states of all linear controllers, stacked block-diagonally."""
     if not controllers:
         return no_linear(len(times) - 1)
     steps: list[Any] = [c.steps for c in controllers]
@@ -56,28 +56,28 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
 
 
 class LawFunctions:
-    """Laws of controllers that only Python knows, met within loops: their ``address`` is called with their number."""
+    """Callback for laws known to Python only; loops call ``address`` with the number of the law."""
 
     def __init__(self, laws: Sequence[Law]) -> None:
         self._laws = laws
-        self.asked, self.told = np.zeros(3), np.zeros(3)
+        self.arguments, self.results = np.zeros(3), np.zeros(3)
         self._callback = Callback(self._meet, WHOLE, 0)
         self.address = self._callback.address
 
     def _meet(self, k: int) -> int:
         law = self._laws[k]
-        rate, force = law.meet(*self.asked.tolist())
-        self.told[:] = rate, force, law.stiffness(rate, force)
+        rate, force = law.meet(*self.arguments.tolist())
+        self.results[:] = rate, force, law.stiffness(rate, force)
         return 1
 
     @property
     def error(self) -> BaseException | None:
-        """Exception that a law has raised."""
+        """Exception raised by a law, or None."""
         return self._callback.error
 
 
 def law_arrays(joined: Joined, forces: Array, steps: int, speed: float, functions: LawFunctions | None) -> Laws:
-    """All laws of the controllers, with forces and a largest rate that go on."""
+    """Arrays of all laws of the controllers, starting from given forces and a largest rate."""
     laws, q = joined.laws, joined.entries.size
     m, first, column, z = len(laws), 0, list[int](), np.zeros
     for c in joined.controllers if m else ():
@@ -90,8 +90,8 @@ def law_arrays(joined: Joined, forces: Array, steps: int, speed: float, function
         kind=np.array(kinds, dtype=np.int64),
         parameter=np.array(parameters, dtype=float).reshape(m, 2),
         function=np.array([0 if functions is None else functions.address], dtype=np.int64),
-        asked=z(3) if functions is None else functions.asked,
-        told=z(3) if functions is None else functions.told,
+        arguments=z(3) if functions is None else functions.arguments,
+        results=z(3) if functions is None else functions.results,
         force=forces.copy(),
         before=z(m),
         rest=z(m),
@@ -114,7 +114,7 @@ def law_arrays(joined: Joined, forces: Array, steps: int, speed: float, function
 
 
 def _kind(law: Law) -> tuple[int, tuple[float, float]]:
-    """The kind of a law and its two parameters."""
+    """Kind of a law and its two parameters."""
     if isinstance(law, DryFriction):
         return DRY, (law.level, 0.0)
     if isinstance(law, Limit):
@@ -123,10 +123,10 @@ def _kind(law: Law) -> tuple[int, tuple[float, float]]:
 
 
 class Call(NamedTuple):
-    """The function that loops call for a feedback, and the arrays that it reads and writes.
+    """Function that loops call for a feedback, with the arrays that it reads and writes.
 
-    It returns 1 where it has set the inputs. A Python function is told the number ``given``; one in C is given time,
-    readings, inputs and the user data at ``given``. ``keeper`` must be kept as long as loops may call.
+    The function returns 1 if it has set the inputs. A Python function receives the number ``given``; a C function
+    receives time, readings, inputs and the user data at ``given``. Keep a reference to ``keeper`` while loops may call.
     """
 
     function: int
@@ -139,7 +139,7 @@ class Call(NamedTuple):
 
 
 class LaidFeedback:
-    """A feedback as loops take it, at an ``address``."""
+    """Feedback as arrays for compiled loops, at an ``address``."""
 
     def __init__(self, panel: Panel, seen: tuple[Array, list[float]], ports: np.ndarray, call: Call) -> None:
         assert panel.seen is not None
@@ -170,18 +170,18 @@ class LaidFeedback:
 
     @property
     def near(self) -> list[float]:
-        """What angles are next to."""
+        """Measures at the last reading, next to which angles are unwrapped."""
         near: list[float] = self._struct.value.near.tolist()
         return near
 
     @property
     def error(self) -> BaseException | None:
-        """Exception that its Python function has raised."""
+        """Exception raised by the Python function, or None."""
         return self.call.keeper.error if isinstance(self.call.keeper, Callback) else None
 
 
 def laid_feedback(c: FeedbackLoop, x: Array, near: list[float] | None) -> LaidFeedback:
-    """A feedback at a state, with what its angles are next to."""
+    """Arrays of a feedback at a state, with the measures ``near`` next to which angles are unwrapped."""
     return LaidFeedback(c.panel, c.read(x, near), c.entries, _call_of(c))
 
 
@@ -192,7 +192,7 @@ def _call_of(c: FeedbackLoop) -> Call:
         return Call(address, user_data, True, time, readings, inputs, c.given.function)
 
     def answer(_: int) -> int:
-        inputs[:] = c.answer(time.item(), readings.copy())  # which the function may keep
+        inputs[:] = c.answer(time.item(), readings.copy())  # a copy, as the function may keep it
         return 1
 
     callback = Callback(answer, WHOLE, 0)

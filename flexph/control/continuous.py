@@ -28,30 +28,30 @@ from .laws.terminated import Terminated
 class Continuous:
     """A port-Hamiltonian controller in negative feedback, u = −y_c + u_ext and u_c = y − ṙ, solved within each step.
 
-    Whatever its parameters, it takes no more energy out of itself than was put there: H + H_c changes by the work of
-    what is outside alone, to round-off, as y are the mean outputs of the mechanism over the step, and the controller
-    has a discrete gradient of its own (of a :class:`LinearPHDAE` the midpoint).
+    The controller releases no more energy than was supplied to it, whatever its parameters: H + H_c changes only by
+    external work, to round-off, because y are mean outputs of the mechanism over the step and the controller is
+    integrated by a discrete gradient (the midpoint rule for a :class:`LinearPHDAE`).
 
     Parameters
     ----------
     system : LinearPHDAE, PHDAE or Terminated
-        The controller, such as :func:`port_spring`, :func:`passive_observer`, or what ``from_control`` and
-        ``from_scipy`` of :mod:`flexph.exchange` make; see also :meth:`Compensator.continuous`.
+        Controller, for example :func:`port_spring`, :func:`passive_observer` or a result of ``from_control`` and
+        ``from_scipy`` of :mod:`flexph.exchange`; see also :meth:`Compensator.continuous`.
     ports : dict
-        By port of the controller, the external port of the mechanism that it is joined to, of the same width.
+        External port of the mechanism, by the port of the controller that is joined to it; both have one width.
     references : dict, optional
-        By port of the controller, what the mechanism is to follow there [m, rad], a function of time: ṙ is its mean
-        rate over a step, and its work is in the ledger as ``controller: port``.
+        Reference r of the mechanism's motion [m, rad] by port of the controller, a function of time: ṙ is its mean rate
+        over a step; its work is in the ledger as ``controller: port``.
     inputs : dict, optional
-        Inputs of its other ports, as those of ``integrate``; their work is in the ledger, too.
+        Inputs of the controller's other ports, in the format of ``integrate``; their work is in the ledger, too.
     start : array, optional
-        The state (n,) at the start; zeros by default, of a PHDAE its sample.
+        State (n,) at the start; by default zeros, or the sample of a PHDAE.
 
     Raises
     ------
     ValueError
-        For ports that the system does not have, and a start of another size; in the run, for states that contradict the
-        velocities of the ports, such as of a rotor at rest on a shaft that turns.
+        If the system has no such port or the start has another size; during the run, if the start contradicts the
+        velocities of the ports, for example a rotor at rest on a turning shaft.
 
     Examples
     --------
@@ -101,9 +101,9 @@ class Continuous:
 
 
 class ControllerStep(NamedTuple):
-    """A step of a controller: its state and energy at the end, mean outputs, what it dissipates.
+    """State and energy of a controller at the end of a step, its mean outputs and dissipated energy.
 
-    ``rates`` are the mean rates of the ports that laws close; what is lost there is not in ``lost``.
+    ``rates`` are the mean rates of the ports closed by laws; ``lost`` does not contain the dissipation of the laws.
     """
 
     state: Array
@@ -114,39 +114,39 @@ class ControllerStep(NamedTuple):
 
 
 class ControllerSteps(Protocol):
-    """The steps of a controller under inputs that are the same over a step, and forces of the laws at its other ports.
+    """Time stepping of a controller under inputs that are constant in a step and forces of the laws at its other ports.
 
-    A step takes the inputs (m,) and the forces against these ports.
+    A step takes the inputs (m,) and the forces of the laws, which act against their ports.
     """
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """The laws of ports that these close."""
+        """Laws that close the last ports."""
 
     def energy(self, x: Array) -> float:
-        """H_c [J]."""
+        """Energy H_c [J]."""
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """The step from a state."""
+        """Advance a state by one step of length h."""
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """How the mean outputs and the mean rates of a step change with the forces, (m, laws) and (laws, laws)."""
+        """Jacobians of the mean outputs and rates of a step by the laws' forces, (m, laws) and (laws, laws)."""
 
     def rates(self, x: Array) -> Array:
-        """Rates of the ports that laws close at a state, where it is stored."""
+        """Rates of the ports closed by laws, as far as the state stores them."""
 
 
 def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerSteps:
-    """The steps of a controller, exact in its energy."""
+    """Energy-conserving stepper of a controller."""
     if isinstance(system, Terminated):
         return LinearSteps(system.system, system.acting)
     return LinearSteps(system) if isinstance(system, LinearPHDAE) else _GeneralSteps(system)
 
 
 class LinearSteps:
-    """The implicit midpoint rule, by matrices of each length of step; multipliers and algebraic states are means.
+    """Implicit midpoint rule, factored for each step length; multipliers and algebraic states are means over a step.
 
-    Laws close the last ports.
+    The last ports are closed by laws.
     """
 
     def __init__(self, system: LinearPHDAE, laws: tuple[Law, ...] = ()) -> None:
@@ -163,12 +163,14 @@ class LinearSteps:
         return float(0.5 * x @ self.E[:n, :n] @ x)
 
     def _solved(self, h: float) -> tuple[Array, Array]:
-        """The mean state of x₀ and u: (2E/h − J + R) x̄ = (2E/h) x₀ + B u."""
+        """Matrices of the mean state from x₀ and u: (2E/h − J + R) x̄ = (2E/h) x₀ + B u."""
         held = (2.0 / h) * self.E
         try:
             both = np.linalg.solve(held - self.flow, np.hstack([held[:, : self._size], self.B]))
         except np.linalg.LinAlgError:
-            raise ValueError("its system has no step: E, J − R and the constraints leave states undetermined") from None
+            raise ValueError(
+                "the controller cannot be stepped: E, J − R and the constraints leave states undetermined"
+            ) from None
         return both[:, : self._size], both[:, self._size :]
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
@@ -192,7 +194,7 @@ class LinearSteps:
 
 
 class _GeneralSteps:
-    """Steps by the pair of the system, or the discrete gradient of Gonzalez."""
+    """Stepper by the discrete-gradient pair of the system, or by Gonzalez' discrete gradient."""
 
     laws: tuple[Law, ...] = ()
 
@@ -220,7 +222,7 @@ class _GeneralSteps:
         return ControllerStep(solved.state, float(solved.energy), output, lost, np.zeros(0))
 
     def _at_rest(self, x: Array, h: float, u: Array) -> Array:
-        """Sizes of states that are all zero: what a step brings about, or one."""
+        """Scale of states that are all zero: their change in a step, or one if nothing moves them."""
         system, z = self.system, self.system.z(x)
         forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)
         stored = np.abs(dense(system.E(x))).max(initial=0.0)

@@ -1,4 +1,4 @@
-"""A port-Hamiltonian controller in a run, and whether it starts as its ports move."""
+"""Run-time wrapper of a port-Hamiltonian controller; checks that it starts consistently."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .continuous import Continuous, ControllerStep, steps_of
 from .laws.terminated import Terminated
 
 CONSTRAINED = 1e-6
-"""Part of its terms up to which a constraint holds."""
+"""Relative residual, over the sum of its terms, up to which a constraint counts as satisfied."""
 NOTHING = 1e-9
-"""Part of the largest velocity of the mechanism that is none."""
+"""Velocity over the largest one of the mechanism below which it counts as zero."""
 APART, SINGULAR = 1e-6, 1e-5
-"""Distance of differences, and what is singular of their matrix."""
+"""Step of finite differences, and the relative singular value below which their matrix counts as singular."""
 
 Flow = Callable[[Array, Array], Array]
 
 
 class ContinuousLoop:
-    """A controller in a run: its steps, where its ports are, and what acts on it from outside."""
+    """A port-Hamiltonian controller in a run: its stepper, the ports it is joined to, and its external inputs."""
 
     def __init__(self, name: str, given: Continuous, mechanism: Model, outputs: Mapping[str, slice]) -> None:
         self.name, self.given, self.steps = name, given, steps_of(given.system)
@@ -52,24 +52,24 @@ class ContinuousLoop:
 
     @property
     def spans(self) -> list[slice]:
-        """The inputs of ports at which something acts from outside."""
+        """Slices of the inputs that act from outside, by port."""
         return [self.given.system.ports[port] for port in self.outside]
 
     def hold(self, held: Array) -> None:
-        """Take what others hold at the ports that are not joined, (m,), which is written over, as acting from outside.
+        """Use ``held`` (m,), which other controllers write, as external input at the ports that are not joined.
 
-        Whatever it is, its work is in the ledger.
+        Its work is in the ledger.
         """
         self.held = held
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
 
     def start_from(self, known: Array | None) -> Array:
-        """Its state at the start of a run: where the last one ended, or as given."""
+        """State at the start of a run: the end of the last run if ``known``, else the start of the controller."""
         own = self.given.start if known is None else known
         return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 
     def acting(self, span: tuple[float, float]) -> Array:
-        """What acts from outside over a step, (m,)."""
+        """External inputs over a step, (m,), less the mean rates of the references."""
         t0, t1 = span
         inputs = self._inputs.at(0.5 * (t0 + t1)) + self.held
         if not self.given.references:
@@ -77,7 +77,7 @@ class ContinuousLoop:
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
 
     def acting_over(self, times: Array) -> Array:
-        """The same of all steps between times, (k, m), without what is held."""
+        """External inputs of all steps between times, (k, m), without those held by other controllers."""
         inputs, h = self._inputs.over(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:
             return np.broadcast_to(inputs, (h.size, inputs.shape[1]))
@@ -85,22 +85,22 @@ class ContinuousLoop:
         return np.asarray(inputs - (np.diff(references, axis=0) / h if len(references) > 1 else np.zeros_like(h)))
 
     def whole_input(self, acting: Array, output: Array) -> Array:
-        """What acts from outside and the outputs of the mechanism, (m,)."""
+        """External inputs plus the outputs of the mechanism, (m,)."""
         u = acting.copy()
         for _, own, _, seen in self.joined:
             u[own] += output[seen]
         return u
 
     def worked(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
-        """The work of what is outside by port."""
+        """Work of the external inputs by port [J]."""
         return [h * float(step.output[part] @ acting[part]) for part in self.spans]
 
 
 def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u: Array, *, fastest: float) -> None:
-    """Raise ValueError where stored states contradict inputs to which equations without rates and free states tie them.
+    """Raise ValueError if the stored states contradict the inputs in the algebraic equations of the controller.
 
-    Such as the spin of a rotor on a shaft, in 0 = −Ω + nω: steps would alternate about it. ``fastest`` is the largest
-    velocity of the mechanism.
+    An example is the spin of a rotor on a shaft, 0 = −Ω + nω: steps would alternate about the consistent value.
+    ``fastest`` is the largest velocity of the mechanism.
     """
     E, flow, start = _equations(system, x)
     rows, free = linalg.null_space(E.T), linalg.null_space(E)
@@ -121,8 +121,8 @@ def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u
 
 
 def _equations(system: LinearPHDAE | PHDAE | Terminated, x: Array) -> tuple[Array, Flow, Array]:
-    """E, the right side as a function of the state and inputs, and the state with multipliers."""
-    if isinstance(system, Terminated):  # laws change how fast stored states move, and no more of them are tied
+    """E, the right-hand side as a function of state and inputs, and the state with multipliers appended."""
+    if isinstance(system, Terminated):  # laws dissipate and tie no stored state to an input
         system = replace(system.system, B=dense(system.system.B)[:, : -len(system.laws)], ports=system.ports)
     if isinstance(system, LinearPHDAE):
         whole = with_multipliers(system)

@@ -1,4 +1,4 @@
-"""All controllers of a run: what they hold, when they are called, and what they go on from."""
+"""Controllers of a run: their held inputs, call times and restart data."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .sampled import FITS, CalledLoop, Sampled
 from .state_feedback import FeedbackLoop, StateFeedback
 
 MANY = 1e6
-"""Calls of which is asked whether there is memory for them."""
+"""Number of calls in a run above which the available memory is checked."""
 ROOM = 10
-"""Numbers that are kept for a call in a run, at least: times of calls and steps, and the rows of these."""
+"""Numbers stored per call, at least: times of calls and steps, and their rows."""
 
 
 def _is_called(controller: Any) -> bool:
-    """Whether a controller is called between steps."""
+    """True if a controller is called between steps."""
     return isinstance(controller, Sampled) or (isinstance(controller, StateFeedback) and controller.period is not None)
 
 
 def _held(c: FeedbackLoop) -> Sampled:
-    """A feedback that is called and held, as functions of Python are."""
+    """Feedback with a period, as a sampled controller."""
     assert c.given.period is not None
     return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
 
@@ -41,22 +41,21 @@ Controller = Sampled | Continuous | StateFeedback
 
 
 def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
-    """Raise ValueError for a start with the memory of a controller that a run does not have, which would be lost."""
+    """Raise ValueError if the start carries the memory of a controller that this run does not have."""
     for name in start.controllers:
         if name not in controllers:
             names = ", ".join(map(repr, controllers)) or "none"
             raise ValueError(
                 f"the start carries the memory of controller {name!r}, which no controller of this run has: there are "
-                f"{names}; to begin anew give dataclasses.replace(start, controllers={{}})"
+                f"{names}; to start without it use dataclasses.replace(start, controllers={{}})"
             )
 
 
 class ControlLoops:
-    """The controllers of a run: the inputs of the mechanism that they hold, and the times at which they are called.
+    """Controllers of a run: the inputs of the mechanism that they hold, and their call times.
 
-    Two that set the same port are refused. ``joined`` are those within the step, None where there are none, which only
-    loops take where they are ``in_loops``, and
-    ``last`` is what the last step left, where ``read_steps`` says that somebody reads it.
+    Two controllers that set one port are refused. ``joined`` are the controllers that act within a step, or None; with
+    ``in_loops`` only compiled loops take such steps. ``last`` is the result of the last step, kept if ``read_steps``.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -82,7 +81,7 @@ class ControlLoops:
         self._check()
 
     def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
-        """All ports that are set, with room for what is held: of the mechanism, free ones of continuous controllers."""
+        """Slices of all ports that controllers may set: of the mechanism, and free ones of continuous controllers."""
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
         within = [] if self.joined is None or not called else self.joined.controllers
@@ -97,13 +96,13 @@ class ControlLoops:
         return ports
 
     def memories(self) -> dict[str, Any]:
-        """What all but the continuous controllers go on from in another run, by name."""
+        """Restart data of all but the continuous controllers, by name."""
         within = {} if self.joined is None else {c.name: {"near": c.near} for c in self.joined.feedback}
         return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
     @cached_property
     def are_read_compiled(self) -> bool:
-        """Whether loops read the sensors of all that are called; from then on they call functions of feedback."""
+        """True if loops can read the sensors of all called controllers; they then call feedback functions, too."""
         if not (self.called and all(loop.is_read_compiled for loop in self.called)):
             return False
         for loop, own in zip(self.called, self._feedback, strict=True):
@@ -113,36 +112,36 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Ask the k-th of those that are called with the time and all numbers of its sensors."""
+        """Call the k-th called controller with the time and all readings."""
         if self.called[k].ask(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Book how often loops have called those whose sensors they read, and what angles are next to."""
-        for loop, (count, near) in zip(self.called, calls, strict=False):  # none where Python reads
+        """Book the calls that loops made of each controller whose sensors they read, and its unwrapped angles."""
+        for loop, (count, near) in zip(self.called, calls, strict=False):  # empty where Python reads the sensors
             loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near
 
     @cached_property
     def is_compiled(self) -> bool:
-        """Whether loops have what acts within the steps."""
+        """True if compiled loops can evaluate all controllers that act within the steps."""
         from .agreement import is_compiled
 
         return self.joined is not None and is_compiled(self.joined)
 
     @property
     def is_driven(self) -> bool:
-        """Whether something acts on continuous controllers from outside."""
+        """True if a continuous controller has external inputs."""
         return self.joined is not None and any(c.outside for c in self.joined.controllers)
 
     @property
     def ports(self) -> dict[str, tuple[str, ...]]:
-        """Ports that each controller but the continuous ones sets, the sampled ones as far as they have been called."""
+        """Ports set by each controller except continuous ones; for a sampled one, the ports of its calls so far."""
         within = () if self.joined is None else self.joined.feedback
         return {loop.name: loop.outputs for loop in self.called} | {c.name: tuple(c.given.ports) for c in within}
 
     def due(self, times: Array) -> np.ndarray:
-        """Which of the next times [s] of steps are those of calls, 1 or 0, of each that is called."""
+        """Mask (times, controllers) of the step times [s] at which each called controller is due, 1 or 0."""
         due = np.zeros((times.size, len(self.called)), dtype=np.int64)
         for k, loop in enumerate(self.called):
             period = loop.given.period
@@ -151,7 +150,7 @@ class ControlLoops:
         return due
 
     def call(self, time: float, x: Array, last: LastStep) -> None:
-        """Call those whose time has come, at a state to which a step has led."""
+        """Call the controllers that are due at a time, with the state at the end of a step."""
         others = False
         for loop in self.called:
             if loop.due() <= time + FITS * loop.given.period:
@@ -160,13 +159,13 @@ class ControlLoops:
             self._check(f" at t = {time:.6g} s")
 
     def follow(self, step: Any, time: float, start: Any) -> None:
-        """Know what a step to a time [s] leaves, where controllers read forces and accelerations of steps."""
+        """Keep the multipliers and flows of a step that ends at ``time`` [s], if controllers read them."""
         if self.read_steps:
             row = step.row()
             self.last = LastStep(row["multipliers"], row["flows"], time - start.time, start.x)
 
     def _check(self, when: str = "") -> None:
-        """Raise ValueError where two set the same port."""
+        """Raise ValueError if two controllers set the same port."""
         setting = [(port, name) for name, ports in self.ports.items() for port in ports]
         if len(setting) > len({port for port, _ in setting}):
             port = next(port for port, _ in setting if sum(port == p for p, _ in setting) > 1)
@@ -174,7 +173,7 @@ class ControlLoops:
             raise TimedError(f"the input of {port!r} is set by more than one controller{when}: {names}")
 
     def grid(self, times: Array) -> tuple[Array, Array]:
-        """The times and the calls between them, and which of all are times of the run."""
+        """Times of the run merged with the call times, and a mask of the times of the run."""
         calls = []
         for loop in self.called:
             period = loop.given.period
@@ -191,7 +190,7 @@ class ControlLoops:
         return union, np.isin(union, times)
 
     def kept(self) -> Any:
-        """What goes on after a checkpoint: inputs, calls, memories and angles."""
+        """Checkpoint of the controllers: inputs, call counts, memories and unwrapped angles."""
         loops = {
             loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
             for loop in self.called
@@ -200,7 +199,7 @@ class ControlLoops:
         return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **joined}
 
     def restore(self, kept: Any) -> None:
-        """Set what was kept."""
+        """Restore a checkpoint."""
         self._held[:] = kept["held"]
         last = kept["last"]
         multipliers, flows, before = (np.asarray(last[name]) for name in ("multipliers", "flows", "before"))

@@ -1,4 +1,4 @@
-"""Gearboxes and direct-current motors, as port-Hamiltonian systems between a supply or a drive and a shaft."""
+"""Gearboxes and direct-current motors as port-Hamiltonian systems between a supply or drive and a shaft."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .laws.laws import DryFriction, Limit
 from .laws.terminated import Terminated
 
 STEEP = 1e3
-"""Resistance to current in excess of a limit, over that of the winding."""
+"""Resistance against current above the limit, over that of the winding."""
 
 
 @checked
@@ -46,39 +46,39 @@ def motor(
     resistance : float
         R of the winding [ohm].
     inductance : float
-        L of the winding [H]; where it is zero, the current follows at once.
+        L of the winding [H]; with zero the current follows the voltage without delay.
     inertia : float
-        J of the rotor and of what turns with it before the gearbox [kg m²].
+        J of the rotor and of all that turns with it before the gearbox [kg m²].
     friction : float or Relation
-        Of what turns with the rotor: c, viscous [N m s], or the torque [N m] against the spin [rad/s].
+        Friction on the rotor's side: c, viscous [N m s], or a relation from spin [rad/s] to torque [N m].
     dry_friction : float
-        T of what turns with the rotor [N m], Coulomb's law as it stands (:class:`DryFriction`): a load of up to nT at
-        the shaft is held at rest without creep.
+        Coulomb friction T on the rotor's side [N m], without regularisation (:class:`DryFriction`): a load of up to nT
+        at the shaft is held at rest without creep.
     ratio : float
-        n, turns of the rotor for one of the shaft; negative where they turn in opposite senses.
+        n, turns of the rotor per turn of the shaft; negative if they turn in opposite senses.
     torque_limit : float, optional
-        Largest torque k i of the rotor [N m], by an amplifier that limits the current: beyond it, it drops voltage as
-        a resistance of 1000 R would for the current in excess, which is dissipated.
+        Largest torque k i of the rotor [N m]. An amplifier limits the current: a resistance of 1000 R acts against the
+        current above the limit, and its loss counts as dissipation.
     axis : sequence of float, optional
-        In space the axis of the shaft, in the axes of the torque that it is joined to (of the section for
-        ``torque(..., axes="section")``); none in the plane.
+        In space, the axis of the shaft in the axes of the torque that it is joined to (of the section for
+        ``torque(..., axes="section")``); omit it in the plane.
 
     Returns
     -------
     LinearPHDAE or Terminated
-        With states current, spin and load and the ports ``supply`` [V] and ``shaft``; closed by laws where friction is
-        dry or a relation, or the torque limited. A motor that starts with a shaft that turns needs its spin in
-        ``Continuous(start=...)``.
+        System with the states current, spin and load and the ports ``supply`` [V] and ``shaft``; a Terminated one if
+        friction is dry or a relation, or the torque is limited. If the shaft turns at the start, give the motor's spin
+        in ``Continuous(start=...)``.
 
     Raises
     ------
     ValueError
-        For a constant, resistance or limit that is not positive, negative inductance, inertia or friction, a ratio of
-        zero, an axis that is no direction of space, and dry friction without inertia.
+        If the constant, the resistance or the limit is not positive, inductance, inertia or friction is negative, the
+        ratio is zero, the axis is no direction in space, or friction is dry without inertia.
 
     Examples
     --------
-    Without load it comes to the spin at which its voltage is that of the supply, v/(k n):
+    Without load the motor reaches the spin at which its back-EMF equals the supply voltage, v/(k n):
 
     >>> import numpy as np
     >>> import rigid
@@ -123,32 +123,32 @@ def gearbox(
 
     H = ½J Ω² [J], dissipation Ω ρ(Ω), supplied power τΩ. Joined at its port ``shaft`` by
     :class:`flexph.control.Continuous`, whose ``inputs`` give the torque of ``drive``, it is solved within each step:
-    its inertia takes part in the motion as n²J at the shaft. Where a sampled controller gives the torque, the rotor is
-    a body with a :func:`flexph.gear`, whose port takes it.
+    its inertia adds n²J at the shaft. To drive it from a sampled controller, model the rotor as a body with a
+    :func:`flexph.gear`, whose port takes the torque.
 
     Parameters
     ----------
     ratio : float
-        n, turns of the driving side for one of the shaft; negative where they turn in opposite senses.
+        n, turns of the driving side per turn of the shaft; negative if they turn in opposite senses.
     inertia : float
-        J of what turns on the driving side [kg m²].
+        J of all that turns on the driving side [kg m²].
     friction : float or Relation
-        On the driving side: c, viscous [N m s], or the torque [N m] against the spin [rad/s].
+        Friction on the driving side: c, viscous [N m s], or a relation from spin [rad/s] to torque [N m].
     dry_friction : float
-        T on the driving side [N m], as of :func:`motor`.
+        Coulomb friction T on the driving side [N m]; see :func:`motor`.
     axis : sequence of float, optional
-        In space the axis of the shaft, as of :func:`motor`.
+        In space, the axis of the shaft; see :func:`motor`.
 
     Returns
     -------
     LinearPHDAE or Terminated
-        With states spin and load and the ports ``drive`` [N m] and ``shaft``; closed by laws where friction is dry or a
-        relation.
+        System with the states spin and load and the ports ``drive`` [N m] and ``shaft``; a Terminated one if friction
+        is dry or a relation.
 
     Raises
     ------
     ValueError
-        For a ratio of zero, negative inertia or friction, an axis that is no direction of space, and dry friction
+        If the ratio is zero, inertia or friction is negative, the axis is no direction in space, or friction is dry
         without inertia.
 
     Examples
@@ -183,10 +183,10 @@ def gearbox(
 def _train(
     stored: dict[str, float], *, lost: list[float], J: Array, given: str, shaft: Array, laws: dict[str, tuple[str, Any]]
 ) -> LinearPHDAE | Terminated:
-    """The system between the first state, which is given something, and the shaft, which the last one loads.
+    """System between an input at its first state and the shaft, which loads its last state.
 
-    ``stored`` are inductance and inertia by state, ``shaft`` what the load is at the shaft, ``laws`` by their names the
-    states that they act on.
+    ``stored`` are inductance and inertia by state, ``shaft`` maps the load to the shaft, ``laws`` gives by name the
+    state that a law acts on, and the law.
     """
     n, states = len(stored), list(stored)
     ends, first = 1 + shaft.size, np.eye(n)[:, 0]
@@ -205,7 +205,7 @@ def _train(
 
 
 def _friction(friction: float | Relation, dry: float) -> tuple[float, dict[str, tuple[str, Any]]]:
-    """What is viscous of the friction of a spin, and the laws of all else."""
+    """Viscous coefficient of the friction on a spin, and the laws of its other parts."""
     laws: dict[str, tuple[str, Any]] = {}
     if isinstance(friction, Relation):
         laws["friction"] = "spin", friction
@@ -221,11 +221,11 @@ def _ratio(ratio: float) -> float:
 
 
 def _direction(axis: Sequence[float] | None) -> Array:
-    """The axis as a unit vector, (1,) in the plane."""
+    """Axis as a unit vector, (3,) in space and (1,) in the plane."""
     if axis is None:
         return np.ones(1)
     given = check.array("axis", axis, (3,))
     size = math.hypot(*given)
     if size == 0.0:
-        raise ValueError("axis must not be zero")
+        raise ValueError("axis must be a direction, got (0, 0, 0)")
     return given / size

@@ -1,4 +1,4 @@
-"""What acts within the steps of a run: what controllers and mechanism answer each other, and what is recorded."""
+"""Coupling of controllers and mechanism within the steps of a run, and the rows that it records."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .laws.meeting import Line
 from .loops.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop, StateFeedback
-from .tries import Take, Tried, Tries
+from .trial_steps import Take, TrialStep, TrialSteps
 
 
 class JoinedStep(NamedTuple):
-    """A step of all controllers: states and energies at its end, what they answered, what is recorded.
+    """One step of all controllers: states and energies at its end, coupled inputs, recorded flows.
 
-    ``inputs`` are those of their ports, ``forces`` those of their laws, ``held`` (i,) those of all ports of the
-    mechanism, ``own_held`` what others hold at those of the controllers. ``flows`` are by controller
-    what it dissipates and by its ports the work of what is outside, ``given`` the work that it does on the mechanism by
-    port; ``error`` is what they add to the balance of the mechanism [J]. Angles of feedback are next to ``near``.
+    ``inputs`` are the inputs of the controllers' ports, ``forces`` those of their laws, ``held`` (i,) the inputs of all
+    ports of the mechanism, and ``own_held`` the inputs that other controllers hold at free ports. ``flows`` are, by
+    controller, its dissipation and the work of external inputs by port; ``given`` is its work on the mechanism by port;
+    ``error`` is its share of the balance error [J]. ``near`` are the measures next to which angles are unwrapped.
     """
 
     states: list[Array]
@@ -41,16 +41,16 @@ class JoinedStep(NamedTuple):
     near: list[list[float]]
 
     def row(self) -> dict[str, Array]:
-        """What is recorded of the step."""
+        """Rows to record for the step."""
         energy = {"controller_energy": self.energy, "controller_state": _joint(self.states)}
         flows = {"controller_flows": self.flows, "controller_work": self.given}
         return {**energy, **flows, "controller_held": self.own_held}
 
 
 class AgreedStep(NamedTuple):
-    """A step on which loops made controllers and mechanism agree: its ``row``, and what controllers go on from.
+    """A step whose coupling was solved in compiled loops: its recorded ``values``, and the restart data ``then``.
 
-    ``held`` (i,) and ``error`` are as those of :class:`JoinedStep`.
+    ``held`` (i,) and ``error`` have the meaning of :class:`JoinedStep`.
     """
 
     values: dict[str, Array]
@@ -59,17 +59,18 @@ class AgreedStep(NamedTuple):
     then: Any
 
     def row(self) -> dict[str, Array]:
-        """What is recorded of the step."""
+        """Rows to record for the step."""
         return self.values
 
 
 class Joined:
-    """What acts within the steps of a run: states of controllers, and inputs on which all and the mechanism agree.
+    """Controllers that act within the steps of a run, and the solver for the inputs that couple them to the mechanism.
 
-    The inputs u of a step are those that controllers answer to the outputs of the mechanism under them: solved by
-    Broyden's method, whose matrix goes on from step to step. A try is a step of the mechanism under inputs that are
-    held, so that its balance is closed whatever is left of u. Laws of controllers, such as dry friction, are not in
-    this matrix: they and what it tells are met together, exactly, so that friction may turn over.
+    The inputs u of a step equal the controllers' answers to the outputs of the mechanism under u. Broyden's method
+    solves this equation and keeps its matrix from step to step. A trial is a step of the mechanism under constant
+    inputs, so that its energy balance closes whatever residual is left in u. Laws of controllers, such as dry friction,
+    are not part of that matrix: they are solved exactly, together with its linear model, so that friction may change
+    its sign.
     """
 
     def __init__(
@@ -98,25 +99,25 @@ class Joined:
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
     def answer_at(self, points: int) -> None:
-        """Answer at so many points of each step, of feedback alone."""
+        """Evaluate feedback at a number of points of each step; for runs with feedback only."""
         q = points * self.entries.size
         self._past, self._slope = np.zeros((0, q)), np.eye(q)
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
-        """Raise ValueError for controllers that do not start as their ports move; see :func:`check_start`."""
+        """Raise ValueError if a controller's start contradicts its ports' velocities; see :func:`check_start`."""
         output = self.seen(x, x, 0.0)
         for c, state in zip(self.controllers, self.states, strict=True):
-            if not c.given.references:  # whose rates at the start are not known
+            if not c.given.references:  # with references the rates at the start are unknown
                 u = c.whole_input(c.acting((time, time)), output)
                 check_start(c.name, c.given.system, state, u, fastest=fastest)
 
     def seen(self, x0: Array, x1: Array, h: float) -> Array:
-        """Mean outputs of the ports that controllers are joined to over a step, or of none."""
+        """Mean outputs over a step of the ports that controllers are joined to; (0,) without such ports."""
         return np.zeros(0) if self.outputs is None else self.outputs.over(x0, x1, h)
 
     @property
     def energy(self) -> Array:
-        """Energies of the controllers where the next step starts [J]."""
+        """Energies of the controllers at the start of the next step [J]."""
         return self._energies(self.states)
 
     def _energies(self, states: list[Array]) -> Array:
@@ -124,80 +125,82 @@ class Joined:
 
     @property
     def held(self) -> Array:
-        """What others hold now at the ports of the controllers."""
+        """Inputs that other controllers hold at the ports of the controllers."""
         return _joint([c.held for c in self.controllers])
 
     @property
     def outside(self) -> list[tuple[str, str]]:
-        """Controllers and ports at which something acts from outside."""
+        """Pairs (controller, port) with external inputs."""
         return [(c.name, port) for c in self.controllers for port in c.outside]
 
     @property
     def widths(self) -> tuple[int, int, int]:
-        """Numbers of energies, of flows, and of works given."""
+        """Numbers of recorded energies, flows and works."""
         each = self.controllers
         return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.joined) for c in each)
 
     def step(self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None) -> tuple[Any, JoinedStep]:
-        """The step from a state, of controllers from ``states``, and what all agree on; raises StepFailed."""
+        """Solve a coupled step from a state, with controllers at ``states``; raises StepFailed."""
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
         mechanism = self.outputs, self.at_all_ports, x, span, take
-        tries = Tries(self.controllers, self.feedback, *mechanism, acting, states, read)
-        around, sizes = (tries.by_forces(self.entries.size), self._rates(tries.states)), (self._scale, self._speed)
-        if abs(tries.h - self._h) <= SHIFT * tries.h:
+        trials = TrialSteps(self.controllers, self.feedback, *mechanism, acting, states, read)
+        around, sizes = (trials.by_forces(self.entries.size), self._rates(trials.states)), (self._scale, self._speed)
+        if abs(trials.h - self._h) <= SHIFT * trials.h:
             try:
-                return self._settled(tries, *around)
+                return self._converge(trials, *around)
             except StepFailed:
-                if not self.laws:  # where friction holds no more, all moves in other ways
+                if not self.laws:  # when friction lets go, the known effects of inputs no longer hold
                     raise
         self._scale, self._speed = sizes
-        self._slope, self._h = tries.slope(self.guess(), self._forces), tries.h
-        return self._settled(tries, *around)
+        self._slope, self._h = trials.slope(self.guess(), self._forces), trials.h
+        return self._converge(trials, *around)
 
-    def _settled(self, tries: Tries, by_forces: Array, rates: Array) -> tuple[Any, JoinedStep]:
-        """The step by the effects of inputs that are known; raises StepFailed."""
+    def _converge(self, trials: TrialSteps, by_forces: Array, rates: Array) -> tuple[Any, JoinedStep]:
+        """Solve the step with the present Jacobian; raises StepFailed."""
         (inputs, forces), q, before, size = (self.guess(), self._forces), self.entries.size, None, np.inf
         for count in range(1, MOST + 1):
-            tried = tries(inputs, forces)
-            self._scale = max(self._scale, float(np.abs(tried.answers).max(initial=0.0)))
+            trial = trials(inputs, forces)
+            self._scale = max(self._scale, float(np.abs(trial.answers).max(initial=0.0)))
             if before is not None:
-                self._renew(inputs - before[0], tried.off - before[2] - by_forces @ (forces - before[1]))
-            line = self._line(tried, forces, by_forces, rates)
+                self._update_jacobian(inputs - before[0], trial.off - before[2] - by_forces @ (forces - before[1]))
+            line = self._line(trial, forces, by_forces, rates)
             self._speed = max(self._speed, float(np.abs(line.free).max(initial=0.0)))
-            last, size = size, max(_over(tried.off[:q], self._scale), _over(line.off, self._speed))
+            last, size = size, max(_over(trial.off[:q], self._scale), _over(line.off, self._speed))
             if size <= CLOSED or (last <= 2.0 * size and size <= STAGNATED):
-                return tried.result, self._agreed((inputs, forces), tries, tried, line)
-            before = inputs, forces, tried.off
+                return trial.result, self._step_result((inputs, forces), trials, trial, line)
+            before = inputs, forces, trial.off
             try:
-                inputs, forces = self._following(tried, (inputs, forces), by_forces, line)
+                inputs, forces = self._newton_correction(trial, (inputs, forces), by_forces, line)
             except np.linalg.LinAlgError as error:
-                told = "what controllers answer leaves their inputs undetermined, a loop of gain 1 without delay"
-                raise StepFailed(told, count, size) from error
-        raise StepFailed("mechanism and controllers do not come to the same inputs", MOST, size)
+                reason = "the controllers leave their inputs undetermined: an algebraic loop of gain 1"
+                raise StepFailed(reason, count, size) from error
+        raise StepFailed("the coupling of mechanism and controllers did not converge", MOST, size)
 
-    def _following(self, tried: Tried, given: tuple[Array, Array], by_forces: Array, line: Line) -> tuple[Array, Array]:
-        """Inputs and forces that are right where all is as their matrix tells, after a try of given ones."""
+    def _newton_correction(
+        self, trial: TrialStep, given: tuple[Array, Array], by_forces: Array, line: Line
+    ) -> tuple[Array, Array]:
+        """Newton correction of inputs and forces after a trial, from the linear model of both."""
         (inputs, forces), q, following = given, self.entries.size, line.met(self.laws, given[1])
-        off = tried.off[:q] + by_forces[:q] @ (following - forces)
+        off = trial.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following
 
     def _rates(self, states: list[Array]) -> Array:
-        """Rates of the ports that laws close at states, (m,)."""
+        """Rates of the ports closed by laws at given states, (m,)."""
         each = zip(self.controllers, states, strict=True)
         return np.concatenate([np.zeros(0), *(c.steps.rates(x) for c, x in each if c.steps.laws)])
 
-    def _line(self, tried: Tried, forces: Array, by_forces: Array, before: Array) -> Line:
-        """What is around the ports of laws: how their rates go down with forces, all others being settled."""
+    def _line(self, trial: TrialStep, forces: Array, by_forces: Array, before: Array) -> Line:
+        """Linear relation of rates and forces at the ports of laws, with all other unknowns eliminated."""
         q = self.entries.size
         if not self.laws:
             return Line.nothing()
-        both = np.linalg.lstsq(self._slope[:q], np.column_stack([tried.off[:q], by_forces[:q]]))[0]
-        left = np.column_stack([tried.off[q:], by_forces[q:]]) - self._slope[q:] @ both
-        return Line.through(self.laws, (tried.off[q:], forces), left, before)
+        both = np.linalg.lstsq(self._slope[:q], np.column_stack([trial.off[:q], by_forces[:q]]))[0]
+        left = np.column_stack([trial.off[q:], by_forces[q:]]) - self._slope[q:] @ both
+        return Line.through(self.laws, (trial.off[q:], forces), left, before)
 
     def commit(self, step: JoinedStep | AgreedStep) -> None:
-        """Go on from the end of a step."""
+        """Advance the controllers to the end of a step."""
         if isinstance(step, AgreedStep):
             self.restore(step.then)
             return
@@ -207,50 +210,47 @@ class Joined:
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Inputs as they went in the last three steps, or where friction may turn over as they were in the last."""
+        """Initial inputs: extrapolated from the last three steps, or the last ones if there are laws."""
         past = self._past
         if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(past.shape[1])
         return np.asarray(3.0 * (past[2] - past[1]) + past[0])
 
     def at_all_ports(self, inputs: Array) -> Array:
-        """Inputs (i,) of all ports of the mechanism."""
+        """Inputs (i,) at all ports of the mechanism."""
         held = np.zeros(self._inputs)
         np.add.at(held, self.entries, inputs)
         return held
 
-    def _renew(self, moved: Array, changed: Array) -> None:
-        """Broyden's update; where laws hold, not from moves that end in round-off."""
-        size, q = float(moved @ moved), self.entries.size
+    def _update_jacobian(self, change: Array, defect_change: Array) -> None:
+        """Broyden's update; with laws, skipped for changes of the size of round-off."""
+        size, q = float(change @ change), self.entries.size
         if size > (SHIFT * self._scale) ** 2 or (size > 0.0 and not self.laws):
-            slope = self._slope + np.outer(changed - self._slope @ moved, moved) / size
+            slope = self._slope + np.outer(defect_change - self._slope @ change, change) / size
             least = SINGULAR * abs(np.linalg.det(self._slope[:q]))
             self._slope = slope if abs(np.linalg.det(slope[:q])) > least else self._slope
 
-    def _agreed(self, given: tuple[Array, Array], tries: Tries, tried: Tried, line: Line) -> JoinedStep:
-        h, (inputs, forces), work, flows, error, first, law = tries.h, given, [], [], 0.0, 0, 0
-        energies, before = np.array([step.energy for step, _ in tried.steps]), self._energies(tries.states)
-        for c, (step, u), acting in zip(self.controllers, tried.steps, tries.acting, strict=True):
+    def _step_result(self, given: tuple[Array, Array], trials: TrialSteps, trial: TrialStep, line: Line) -> JoinedStep:
+        h, (inputs, forces), work, flows, error, first, law = trials.h, given, [], [], 0.0, 0, 0
+        energies, before = np.array([step.energy for step, _ in trial.steps]), self._energies(trials.states)
+        for c, (step, u), acting in zip(self.controllers, trial.steps, trials.acting, strict=True):
             own_laws = slice(law, law + len(c.steps.laws))
             lost = step.lost + h * float(line.power[own_laws].sum())
             flows += [lost, *c.worked(step, acting, h)]
             error += lost - h * (float(step.output[: u.size] @ u))
             for _, own, _, seen in c.joined:
                 width = own.stop - own.start
-                work.append(h * float(inputs[first : first + width] @ tried.output[seen]))
-                error += work[-1] + h * float(step.output[own] @ tried.output[seen])
+                work.append(h * float(inputs[first : first + width] @ trial.output[seen]))
+                error += work[-1] + h * float(step.output[own] @ trial.output[seen])
                 first += width
             law = own_laws.stop
         error += float((energies - before).sum())
-        states, held = [step.state for step, _ in tried.steps], (self.at_all_ports(inputs), self.held)
-        return JoinedStep(states, energies, inputs, forces, *held, np.array(flows), np.array(work), error, tried.near)
+        states, held = [step.state for step, _ in trial.steps], (self.at_all_ports(inputs), self.held)
+        return JoinedStep(states, energies, inputs, forces, *held, np.array(flows), np.array(work), error, trial.near)
 
     @property
     def memory(self) -> tuple[Array, Array, float, float, Array, float]:
-        """Inputs of the last steps, their effects on defects, the largest answer, and the step that effects are of.
-
-        And forces of laws, and the largest rate around these.
-        """
+        """Past inputs, Jacobian, largest answer, the Jacobian's step length, forces and largest rate of the laws."""
         return self._past, self._slope, self._scale, self._h, self._forces, self._speed
 
     @memory.setter
@@ -258,14 +258,14 @@ class Joined:
         self._past, self._slope, self._scale, self._h, self._forces, self._speed = given
 
     def kept(self) -> Any:
-        """What goes on after a checkpoint."""
+        """Checkpoint of the coupling."""
         states = {c.name: x for c, x in zip(self.controllers, self.states, strict=True)}
         numbers, near = np.array([self._scale, self._speed, self._h]), {c.name: c.near for c in self.feedback}
         inner = {"past": self._past, "slope": self._slope, "forces": self._forces, "numbers": numbers}
         return {"states": states, "near": near, **inner}
 
     def restore(self, kept: Any) -> None:
-        """Set what was kept."""
+        """Restore a checkpoint."""
         self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
         self._past, self._slope, self._forces = (np.asarray(kept[name]) for name in ("past", "slope", "forces"))
         self._scale, self._speed, self._h = map(float, kept["numbers"])
@@ -274,11 +274,11 @@ class Joined:
 
 
 def _over(values: Array, scale: float) -> float:
-    """The largest of values over their scale."""
+    """Largest absolute value over a scale."""
     size = float(np.abs(values).max(initial=0.0))
     return size / scale if size > 0.0 < scale else size
 
 
 def _joint(values: list[Array]) -> Array:
-    """Values of all controllers behind each other."""
+    """Concatenated values of all controllers."""
     return np.concatenate([np.zeros(0), *values])

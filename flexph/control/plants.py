@@ -1,4 +1,4 @@
-"""Linearised mechanisms from inputs at ports to what is measured."""
+"""Linear plants from port inputs to measured outputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..systems.linear import LinearPHDAE
 
 
 class Plant(NamedTuple):
-    """``ẋ = A x + B u, y = C x``: inputs of ports, and what is measured.
+    """Linear plant ``ẋ = A x + B u, y = C x`` from port inputs u to measured outputs y.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Plant(NamedTuple):
     C : array
         (p, n).
     integrals : int, optional
-        How many of the last states are integrals without energy; as many as outputs if None.
+        Number of the last states that are integrals without energy; as many as outputs if None.
     """
 
     A: Array
@@ -36,7 +36,7 @@ class Plant(NamedTuple):
 
     @checked
     def response(self, omega: Sequence[float] | Array) -> ComplexArray:
-        """``C (iω − A)⁻¹ B`` from inputs to outputs, for Bode plots.
+        """Frequency response ``C (iω − A)⁻¹ B`` from inputs to outputs, for Bode plots.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class Plant(NamedTuple):
         Raises
         ------
         ValueError
-            For a frequency that is a pole, such as 0 of a plant with integrals.
+            If a frequency is a pole, for example 0 for a plant with integrals.
         """
         given = 1j * check.array("omega", omega, (None,))
         inside = given[:, None, None] * np.eye(len(self.A)) - self.A
@@ -65,21 +65,21 @@ class Plant(NamedTuple):
 
 @checked
 def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
-    """From the torques at ports to the integrals of their outputs, the angles (of forces: the displacements).
+    """Plant from the torques at ports to the integrals of their outputs, the angles (displacements for forces).
 
-    For a mechanism that is linearised about a pose without load, whose states hold no angles.
+    For a mechanism linearised about a pose without load, whose states contain no angles.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The linearised mechanism.
+        Linearised mechanism.
     ports : sequence of str
-        Ports of torques (or forces), each driven and measured.
+        Ports of torques (or forces), each of them driven and measured.
 
     Returns
     -------
     Plant
-        The plant.
+        Plant from torques to angles.
     """
     given = state_space(system)
     columns = columns_of(system, ports)
@@ -89,7 +89,7 @@ def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
 
 
 def columns_of(system: LinearPHDAE, ports: Sequence[str]) -> Array:
-    """The columns of B of ports; raises ValueError for ports that there are not, and for none."""
+    """Columns of B of the given ports; raises ValueError for unknown ports or none."""
     if not ports:
         raise ValueError("ports must name one port at least, got none")
     slices = [check.lookup("port", name, system.ports, "the linearised mechanism") for name in ports]

@@ -1,4 +1,4 @@
-"""Control through ports: a controller is a port-Hamiltonian block."""
+"""Control through ports, with controllers that are port-Hamiltonian systems."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from ..systems.linear import LinearPHDAE, linear_system
 
 @checked
 def inject_damping(system: LinearPHDAE, port: str, gain: Numbers) -> LinearPHDAE:
-    """``u = −K y + u_ext`` at a port: ``R + B K Bᵀ`` in place of R, K = Kᵀ ⪰ 0; the port stays.
+    """Inject damping ``u = −K y + u_ext`` at a port: R becomes ``R + B K Bᵀ``, K = Kᵀ ⪰ 0; the port stays open.
 
-    Then dH/dt = yᵀu_ext − xᵀR x − yᵀK y: no gain makes the system unstable.
+    Then dH/dt = yᵀu_ext − xᵀR x − yᵀK y, and no gain makes the system unstable.
 
     Parameters
     ----------
     system : LinearPHDAE
         The system.
     port : str
-        Its port, which stays.
+        Port of the system, which stays open.
     gain : array_like
-        K, a number for every component alike, or a matrix (m, m), in the unit of input over output [N s/m or N m s].
+        K, a number for all components or a matrix (m, m), in the unit of input over output [N s/m or N m s].
 
     Returns
     -------
     LinearPHDAE
-        The system with more dissipation.
+        System with the additional dissipation.
 
     Raises
     ------
     ValueError
-        For K that is not symmetric positive semi-definite.
+        If K is not symmetric positive semi-definite.
     """
     b = linear_system(system).inputs(port)
     fed = b @ _gain(gain, b.shape[1], system.is_sparse) @ b.T
@@ -50,38 +50,37 @@ def inject_damping(system: LinearPHDAE, port: str, gain: Numbers) -> LinearPHDAE
 
 @checked
 def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_port: str) -> LinearPHDAE:
-    """``u = −y_c + u_ext, u_c = y``: plant and controller in negative feedback, as one system.
+    """Negative feedback ``u = −y_c + u_ext, u_c = y`` of plant and controller, as one system.
 
-    ``J = [[J_p, −B_p B_cᵀ], [B_c B_pᵀ, J_c]]`` with R, E and G block-diagonal: the connection neither takes nor gives
-    power, dH/dt = yᵀu_ext − xᵀR x with H = H_p + H_c, so that two passive systems give a passive one, whatever their
-    parameters.
+    ``J = [[J_p, −B_p B_cᵀ], [B_c B_pᵀ, J_c]]`` with block-diagonal R, E and G. The interconnection is lossless,
+    dH/dt = yᵀu_ext − xᵀR x with H = H_p + H_c, so that two passive systems form a passive one for all parameters.
 
     Parameters
     ----------
     plant : LinearPHDAE
-        The system that is controlled.
+        Plant.
     controller : LinearPHDAE
-        Another system; dense or sparse, it is brought to the plant's kind.
+        Controller; it is converted to a sparse or dense system as the plant is.
     port : str
-        Port of the plant, which stays.
+        Port of the plant, which stays open.
     controller_port : str
-        Port of the controller, which is used up.
+        Port of the controller, which is closed by the connection.
 
     Returns
     -------
     LinearPHDAE
-        Both as one system.
+        Closed loop.
 
     Raises
     ------
     ValueError
-        For ports of different width and names that both have.
+        If the ports differ in width or both systems have a name in common.
     """
     return joined(plant, controller, {controller_port: port})
 
 
 def joined(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
-    """:func:`feedback` at several ports: by port of the controller that of the plant."""
+    """:func:`feedback` at several ports, given as a mapping from controller ports to plant ports."""
     pairs = [
         (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(own))
         for own, port in ports.items()
@@ -113,28 +112,28 @@ def joined(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]
 def passive_observer(system: LinearPHDAE, port: str, gain: Numbers, *, name: str = "observer") -> LinearPHDAE:
     """``E x̂' = (J − R − 2BKBᵀ) x̂ + BK y + Gᵀλ, 0 = G x̂, y_c = KBᵀx̂``: an observer with state feedback, K = Kᵀ ⪰ 0.
 
-    A Luenberger observer ``E x̂' = (J − R)x̂ + Bu + L(y − Bᵀx̂)`` with the control u = −KBᵀx̂ that would inject damping
-    if x̂ were x, and L = BK: both gains are one, so that input and output of the compensator are collocated,
-    B_c = BK, and it is a port-Hamiltonian block with R_c = R + 2BKBᵀ ⪰ 0. Its feedback (:func:`feedback`) is therefore
-    stable by construction, with H = ½xᵀEx + ½x̂ᵀEx̂ not growing, whether ``system`` is the plant itself, a reduced
-    model of it or one with wrong parameters. With the plant itself the error e = x − x̂ obeys
-    ``E ė = (J − R − BKBᵀ)e + Bu_ext``: it decays where damping at the port would make the plant decay.
+    It is a Luenberger observer ``E x̂' = (J − R)x̂ + Bu + L(y − Bᵀx̂)`` with the control u = −KBᵀx̂, damping injection
+    with x̂ in place of x, and L = BK. Both gains agree, so that input and output of the compensator are collocated, B_c
+    = BK, and it is a port-Hamiltonian system with R_c = R + 2BKBᵀ ⪰ 0. Its feedback (:func:`feedback`) is therefore
+    stable by construction: H = ½xᵀEx + ½x̂ᵀEx̂ does not grow, whether ``system`` is the plant itself, a reduced model
+    or one with wrong parameters. For the plant itself the error e = x − x̂ obeys ``E ė = (J − R − BKBᵀ)e + Bu_ext`` and
+    decays where damping at the port would make the plant decay.
 
     Parameters
     ----------
     system : LinearPHDAE
-        A model of the plant.
+        Model of the plant.
     port : str
-        The port that is measured and driven.
+        Port to measure and drive.
     gain : array_like
-        K, as of :func:`inject_damping`.
+        K, see :func:`inject_damping`.
     name : str
-        Name of its one port; its parts are those of the system under ``name.part``.
+        Name of the compensator's port; its parts are those of the system, named ``name.part``.
 
     Returns
     -------
     LinearPHDAE
-        The compensator, for :func:`feedback`.
+        Compensator, for :func:`feedback`.
     """
     b = linear_system(system).inputs(port)
     k = _gain(gain, b.shape[1], system.is_sparse)
@@ -144,7 +143,7 @@ def passive_observer(system: LinearPHDAE, port: str, gain: Numbers, *, name: str
         R=system.R + (fed + fed.T),
         B=b @ k,
         ports={name: slice(0, b.shape[1])},
-        causality={} if port in system.causality else {name: "velocity"},  # it takes what the plant returns
+        causality={} if port in system.causality else {name: "velocity"},  # its input is the output of the plant
         parts={f"{name}.{part}": s for part, s in system.parts.items()},
         constraints=tuple(f"{name}: {row}" for row in system.constraints),
     )
@@ -154,26 +153,26 @@ def passive_observer(system: LinearPHDAE, port: str, gain: Numbers, *, name: str
 def port_spring(
     stiffness: Numbers, damping: Numbers | None = None, *, width: int = 1, name: str = "spring"
 ) -> LinearPHDAE:
-    """``σ̇ = K u, y = σ + D u``: a spring and a damper in parallel, or a PI controller of a velocity, K ≻ 0, D ⪰ 0.
+    """Spring and damper in parallel, ``σ̇ = K u, y = σ + D u``, K ≻ 0, D ⪰ 0: a PI controller of a velocity.
 
-    ``K⁻¹σ̇ = u`` with H = ½σᵀK⁻¹σ [J]; D = LLᵀ through algebraic states, 0 = −w + Lᵀu, y = σ + Lw. In
-    :func:`feedback` at a velocity port it holds the port at its place.
+    ``K⁻¹σ̇ = u`` with H = ½σᵀK⁻¹σ [J]; D = LLᵀ enters by algebraic states, 0 = −w + Lᵀu, y = σ + Lw. In
+    :func:`feedback` at a velocity port the spring holds the position of the port.
 
     Parameters
     ----------
     stiffness : array_like
-        K [N/m or N m], a number for each of ``width`` components, or a matrix.
+        K [N/m or N m], a number for all ``width`` components, or a matrix.
     damping : array_like, optional
-        D [N s/m or N m s], in the same way; none by default.
+        D [N s/m or N m s], likewise; none by default.
     width : int
         Number of components.
     name : str
-        Name of its port and of its part.
+        Name of its port and of its only part.
 
     Returns
     -------
     LinearPHDAE
-        The controller, for :func:`feedback`.
+        Controller, for :func:`feedback`.
     """
     check.count("width", width)
     given = [np.shape(a)[0] for a in (stiffness, damping) if a is not None and np.ndim(a) == 2]
@@ -219,6 +218,6 @@ def _merged(kind: str, first: Mapping[str, slice], second: Mapping[str, slice]) 
     if twice:
         raise ValueError(
             f"{kind} names must differ between plant and controller, both have {twice}; "
-            "give the controller others, as port_spring(..., name=...) and passive_observer(..., name=...) do"
+            "rename those of the controller, e.g. by port_spring(..., name=...) or passive_observer(..., name=...)"
         )
     return {**first, **second}

@@ -1,4 +1,4 @@
-"""Mean outputs of external ports over a step, conjugate to inputs that are held in it."""
+"""Mean outputs of external ports over a step, power-conjugate to inputs held in it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ..numerics.rotations import step_rotation
 
 
 class PortOutputs:
-    """Means ȳ of ports over steps of the exact scheme: h ȳᵀu is the work of inputs u that are held in a step.
+    """Mean outputs ȳ of ports over steps of the exact scheme: h ȳᵀu is the work of inputs u held in a step.
 
-    They follow from the states at both ends of a step, of the bodies alone that the ports are at. They are ``among``
-    those of all ports.
+    They depend on the states at both ends of a step, and only on the bodies that own the ports. ``among`` are their
+    indices among the outputs of all ports.
     """
 
     def __init__(self, mechanism: Model, ports: Collection[str]) -> None:
@@ -43,7 +43,7 @@ class PortOutputs:
         self._rows = None if a.dim == 3 or on_nodes else self._constant()
 
     def _constant(self) -> Array:
-        """Outputs of torques in the plane are linear in the state, (m, n)."""
+        """Matrix (m, n) of the outputs of torques in the plane, which are linear in the state."""
         a, identity = self._arrays, np.eye(self._part.layout.size)
         rows = [self._torque_outputs(a, configuration(self._part, x)) for x in identity]
         return np.array(rows).T
@@ -55,7 +55,7 @@ class PortOutputs:
         return outputs
 
     def over(self, x0: Array, x1: Array, h: float) -> Array:
-        """ȳ (m,) of all the ports over a step between two states, in the order of ``slices``."""
+        """Mean outputs ȳ (m,) over a step between two states, in the order of ``slices``."""
         first, last = x0.take(self._entries), x1.take(self._entries)
         if self._rows is not None:
             return 0.5 * (self._rows @ (first + last))

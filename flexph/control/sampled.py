@@ -1,4 +1,4 @@
-"""Controllers that are called at times a period apart, and whose outputs are held until the next call."""
+"""Controllers that are called periodically, with outputs held until the next call."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from ..sensors.step_panel import StepPanel
 from .state_feedback import FeedbackLoop, Unusable
 
 FITS = 1e-9
-"""Distance of a sample and a time of the run, over the period, up to which they are one."""
+"""Distance of a sample and a time of the run, over the period, up to which they coincide."""
 GOES_ON = {"memory", "near", "inputs", "since", "period", "calls"}
-"""What a controller goes on from."""
+"""Keys of a controller's restart data."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sampled:
-    """A controller that reads sensors every ``period`` [s], from the start of the run on, and holds what it answers.
+    """Controller that reads its sensors every ``period`` [s] from the run's start and holds its outputs between.
 
     Parameters
     ----------
     function : callable
-        ``function(time, sensors)`` with readings by name returns inputs by external port: numbers, or arrays of their
-        size. Ports of a :class:`Continuous` that are not joined are such, too, by the names ``controller: port``. With
-        a ``memory`` it is ``function(time, sensors, memory)`` and returns the inputs and its new memory.
+        ``function(time, sensors)`` receives readings by name and returns inputs by external port: numbers, or arrays of
+        the port's size. Free ports of a :class:`Continuous` can be set, too, by the name ``controller: port``. With a
+        ``memory`` it is ``function(time, sensors, memory)`` and returns the inputs and the new memory.
     period : float
         Time between two calls [s].
     sensors : dict
         Quantities of :mod:`flexph.sensors` by name.
     memory : optional
-        What the controller remembers at the start: numbers, arrays, texts, None, dicts, lists and tuples of them, which
-        is what checkpoints and files take. The function is handed a copy, so that it may change it in place and return
-        it; arrays that are read-only are not copied.
+        Memory of the controller at the start: numbers, arrays, texts, None, and dicts, lists and tuples of them, the
+        types that checkpoints and files support. The function receives a copy, which it may change in place and return;
+        read-only arrays are not copied.
 
     Raises
     ------
     ValueError
-        For a function that is none, a period that is not positive, sensors that are no quantities, or a memory that
-        cannot be kept.
+        If ``function`` is not callable, the period is not positive, a sensor is no quantity, or the memory has a type
+        that cannot be stored.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Sampled:
 
 
 def _own(name: str, memory: Any) -> Any:
-    """A copy of a memory; raises ValueError for one that neither checkpoints nor files could keep."""
+    """Copy of a memory; raises ValueError if checkpoints and files cannot store it."""
     try:
         return separate(memory)
     except ValueError as error:
@@ -96,11 +96,11 @@ def _own(name: str, memory: Any) -> Any:
 
 
 class Misanswered(ValueError):
-    """An answer that is none: what is said behind the name of the controller and the time."""
+    """Invalid answer of a controller; the message continues after the name of the controller and the time."""
 
 
 def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
-    """Inputs by port and memory of what a function has answered; raises Misanswered."""
+    """Inputs by port, and the memory, from the return value of a controller function; raises Misanswered."""
     memory = None
     if remembers:
         if not (isinstance(answer, tuple) and len(answer) == 2):
@@ -112,13 +112,13 @@ def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
 
 
 class CalledLoop:
-    """A controller in a run: its sensors, when it is called next, what it remembers and what it holds.
+    """Run-time wrapper of a called controller: its sensors, next call time, memory and held outputs.
 
-    ``feedback`` is that whose function loops call in its place, with all numbers that they have read.
+    ``feedback`` is the feedback whose function loops call directly with the readings, or None.
     """
 
     def __init__(self, name: str, controller: Sampled, model: Model, start: State, ports: Mapping[str, slice]) -> None:
-        self.name, self.given, self._told = name, controller, f"controller {name!r}"
+        self.name, self.given, self._label = name, controller, f"controller {name!r}"
         try:
             self._sensors = StepPanel(model, controller.sensors, start.anchors)
         except ValueError as error:
@@ -136,31 +136,31 @@ class CalledLoop:
 
     @property
     def panel(self) -> Panel:
-        """Its sensors of states."""
+        """Sensors that read states."""
         return self._sensors.panel
 
     @property
     def reads_steps(self) -> bool:
-        """Whether some of its sensors read what the last step leaves."""
+        """True if a sensor reads forces or accelerations of the last step."""
         return bool(self._sensors.of_step)
 
     @property
     def is_read_compiled(self) -> bool:
-        """Whether loops read all its sensors."""
+        """True if compiled loops can read all its sensors."""
         return not self.reads_steps and self.panel.seen is not None
 
     def due(self) -> float:
-        """The time of the next call [s]."""
+        """Time of the next call [s]."""
         return self.start + self.calls * self.given.period
 
     def go_on(self, known: Mapping[str, Any], time: float, held: Array) -> None:
-        """Begin at a time with what the controller of this name had at the end of another run."""
+        """Resume at a time from the restart data that a controller of this name had at the end of another run."""
         if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
-            raise ValueError(f"state of {self._told} must be what the final state of a run has of one that is called")
+            raise ValueError(f"state of {self._label} must be what the final state of a run has of one that is called")
         period, own = float(known["period"]), self.given.period
         due = known["since"] + known["calls"] * period
         if time - FITS * period <= due <= time + (1.0 + FITS) * period:
-            same = period == own  # to the bits of one run
+            same = period == own  # exact comparison: continuing a run must give the same bits
             self.start, self.calls = (known["since"], int(known["calls"])) if same else (due, 0)
         self.memory, self.near = known["memory"], known["near"]
         self.remembers |= self.memory is not None
@@ -171,7 +171,7 @@ class CalledLoop:
             self.last = LastStep(*known["last"])
 
     def left(self, held: Array, last: LastStep) -> dict[str, Any]:
-        """What :meth:`go_on` takes."""
+        """Restart data for :meth:`go_on`."""
         own = {
             "memory": self.memory,
             "inputs": {port: held[self.ports[port]].copy() for port in self.outputs},
@@ -183,12 +183,12 @@ class CalledLoop:
         return {**own, "last": tuple(last)} if self.reads_steps else own
 
     def call(self, time: float, x: Array, last: LastStep, held: Array) -> bool:
-        """Read the sensors, ask the function, set the inputs that it answers in ``held``; whether they are others."""
+        """Sample the sensors, call the controller, hold its outputs; True if it sets other ports than before."""
         readings, self.near = self._sensors.read(time, x, last, self.near)
         return self._ask(time, readings, held)
 
     def ask(self, seen: list[float], held: Array) -> bool:
-        """The same with the time and all numbers of the sensors, which loops have read."""
+        """Call the controller with the time and the readings that loops took; see :meth:`call`."""
         time, *numbers = seen
         if self._spans is None:
             readings: dict[str, Any] = dict(zip(self._names, numbers, strict=True))
@@ -218,25 +218,25 @@ class CalledLoop:
         except Unusable:
             raise
         except Misanswered as error:
-            raise TimedError(f"{self._told} at t = {time:.6g} s{error}") from None
+            raise TimedError(f"{self._label} at t = {time:.6g} s{error}") from None
         except Exception as error:
             names = ", ".join(map(repr, readings)) or "none"
             known_names = f"; its readings are {names}" if isinstance(error, KeyError) else ""
-            said = f"{self._told} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
-            raise TimedError(said) from error
+            message = f"{self._label} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
+            raise TimedError(message) from error
         if known:
-            self.memory = _own(f"the memory of {self._told} at t = {time:.6g} s", memory)
+            self.memory = _own(f"the memory of {self._label} at t = {time:.6g} s", memory)
         return inputs
 
     def _set(self, held: Array, port: str, value: Any, time: float) -> None:
-        """An input that is no finite float of a port of one number."""
-        told = f"{self._told} at t = {time:.6g} s: "
+        """Set an input that is not simply a finite float at a port of one component."""
+        message = f"{self._label} at t = {time:.6g} s: "
         try:
             part = check.lookup("external port", port, self.ports, "the mechanism")
-            told += f"the input of {port!r} "
+            message += f"the input of {port!r} "
             given, size = check.numbers("", value), part.stop - part.start
         except ValueError as error:
-            raise TimedError(told + str(error).lstrip()) from None
+            raise TimedError(message + str(error).lstrip()) from None
         if given.size != size:
-            raise TimedError(f"{told}must have {size} number{'s' * (size > 1)}, got {given.size}")
+            raise TimedError(f"{message}must have {size} number{'s' * (size > 1)}, got {given.size}")
         held[part] = given.ravel()

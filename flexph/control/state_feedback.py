@@ -1,4 +1,4 @@
-"""Feedback of what sensors read, as a function of time and readings, solved within each step."""
+"""Feedback as a function of time and sensor readings, solved within each step."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from .loops.functions import SIGNATURE, python_function
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StateFeedback:
-    """A feedback u = f(t, y) of readings y, solved within each step: with means of time and readings over the step.
+    """Feedback u = f(t, y) of readings y, solved within each step from the means of time and readings over it.
 
-    The step is that of the mechanism under the inputs u = f(½(t₀ + t₁), ½(y₀ + y₁)), which hold in it, so that its
-    balance closes whatever f is; what f gives is work of its ports in the ledger. The error is of second order in the
-    step, where that of a function that is called and held, :class:`Sampled`, is of the first order in its period.
-    By :class:`flexph.methods.ExactGauss` u holds at each Gauss point of the step, by the readings there.
+    The mechanism moves under the constant inputs u = f(½(t₀ + t₁), ½(y₀ + y₁)), so that the energy balance closes for
+    any f; the ledger has the work at its ports. The error is of second order in the step; a function that is called
+    and held, :class:`Sampled`, has an error of first order in its period.
+    With :class:`flexph.methods.ExactGauss` u is evaluated at each Gauss point of the step, by the readings there.
 
-    Loops over steps call the function themselves where its sensors are measures between ports and their rates; else
-    each step is asked for by Python. The numbers are the same, up to round-off.
+    If the sensors are measures between ports and their rates, compiled loops call the function directly; otherwise
+    each step passes through Python. The results agree up to round-off.
 
     Parameters
     ----------
     function : callable
-        ``function(time, readings)`` with all numbers of the sensors (p,), in their order, returns the inputs of the
-        ports, in theirs: an array, a tuple of numbers, or a number. It must depend on these two alone. Or a
-        ``scipy.LowLevelCallable`` of a C function ``int (double, double *, double *, void *)``, which loops call
-        without Python: with time, readings, where to write the inputs, and its user data; it returns 1.
+        ``function(time, readings)`` receives all readings (p,) in the order of the sensors and returns the inputs in
+        the order of the ports: an array, a tuple of numbers, or a number. It must depend on these two arguments alone.
+        Or a ``scipy.LowLevelCallable`` of a C function ``int (double, double *, double *, void *)``, which loops call
+        without Python: its arguments are time, readings, the inputs to write, and its user data; it returns 1.
     sensors : dict
         Quantities of :mod:`flexph.sensors` by name.
     ports : sequence of str
         External ports of the mechanism that it sets.
     period : float, optional
-        Time between two calls [s] of a feedback that is held between them, as :class:`Sampled`. Within the steps by
-        default.
+        Time between two calls [s], for feedback that is held in between, as :class:`Sampled`. By default it acts within
+        the steps.
 
     Raises
     ------
     ValueError
-        For a function that is none, a C function of other arguments, sensors that are no quantities, and ports that are
-        no names or the same.
+        If ``function`` is not callable or a C function of another signature, a sensor is no quantity, or the ports are
+        no distinct names.
 
     Examples
     --------
@@ -98,11 +98,11 @@ class StateFeedback:
 
 
 class Unusable(TimedError):
-    """What a feedback answers is no input."""
+    """Answer of a feedback that cannot be used as input."""
 
 
 class FeedbackLoop:
-    """A state feedback in a run: its sensors, the inputs that it sets, and where its angles are."""
+    """Run-time wrapper of a state feedback: its sensors, the inputs that it sets, and its unwrapped angles."""
 
     def __init__(self, name: str, given: StateFeedback, model: Model) -> None:
         self.name, self.given = name, given
@@ -121,38 +121,38 @@ class FeedbackLoop:
         self.near: list[float] | None = None
 
     def go_on(self, known: Mapping[str, Any] | None) -> None:
-        """Begin in the turns that angles were in at the end of another run, if it had a controller of this name."""
+        """Resume angle unwrapping from an earlier run, if that had a controller of this name."""
         if known is not None:
             if not (isinstance(known, Mapping) and "near" in known):
-                told = "must be what the final state of a run has of a StateFeedback"
-                raise ValueError(f"state of controller {self.name!r} {told}")
+                message = "must be what the final state of a run has of a StateFeedback"
+                raise ValueError(f"state of controller {self.name!r} {message}")
             self.near = known["near"]
 
     @property
     def size(self) -> int:
-        """Numbers that all sensors read that are measured."""
+        """Number of scalar readings of all sensors."""
         return sum(map(len, self.panel.places.values()))
 
     def read(self, x: Array, near: list[float] | None) -> tuple[Array, list[float]]:
-        """All readings (p,) at a flat state, and the measures that angles are next to."""
+        """All readings (p,) at a flat state, and the measures for unwrapping the next angles."""
         readings, near = self.panel.read(x, near)
         return np.concatenate([np.zeros(0), *(np.ravel(readings[name]) for name in self.given.sensors)]), near
 
     def by_port(self, time: float, see: Mapping[str, Any]) -> dict[str, Array]:
-        """The inputs of its ports by name, from readings by name."""
+        """Inputs by port name, from readings by name."""
         every = [np.ravel(see[name]) for name in self.given.sensors]
         answer = self.answer(time, np.concatenate([np.zeros(0), *every]))
         return dict(zip(self.given.ports, np.split(answer, self._ends), strict=True))
 
     def answer(self, time: float, readings: Array) -> Array:
-        """The inputs of its ports; raises Unusable for what is none."""
+        """Inputs of its ports at a time and readings; raises Unusable for an invalid answer."""
         try:
             answer = self._function(time, readings)
         except Exception as error:
-            said = f"controller {self.name!r} raised {type(error).__name__} at t = {time:.6g} s: {error}"
-            raise Unusable(said) from error
+            message = f"controller {self.name!r} raised {type(error).__name__} at t = {time:.6g} s: {error}"
+            raise Unusable(message) from error
         size = self.entries.size
-        if size == 1 and isinstance(answer, float) and math.isfinite(answer):  # what needs no further check
+        if size == 1 and isinstance(answer, float) and math.isfinite(answer):  # fast path
             return np.array([answer])
         if type(answer) is np.ndarray and answer.dtype.char == "d" and answer.size == size:
             flat: Array = answer.ravel()
@@ -161,11 +161,11 @@ class FeedbackLoop:
         return self._checked(time, answer)
 
     def _checked(self, time: float, answer: Any) -> Array:
-        told = f"controller {self.name!r} at t = {time:.6g} s"
+        message = f"controller {self.name!r} at t = {time:.6g} s"
         try:
-            numbers = check.numbers(f"{told}: the inputs of its ports", answer).ravel()
+            numbers = check.numbers(f"{message}: the inputs of its ports", answer).ravel()
         except ValueError as error:
             raise Unusable(str(error)) from None
         if numbers.size != self.entries.size:
-            raise Unusable(f"{told} must return {self.entries.size} inputs, got {numbers.size}")
+            raise Unusable(f"{message} must return {self.entries.size} inputs, got {numbers.size}")
         return numbers

@@ -1,4 +1,4 @@
-"""Dirac structures: their forms, composition and modulation ([survey] sec. 2, 3, 6, 7).
+"""Dirac structures: representations, composition and modulation ([survey] sec. 2, 3, 6, 7).
 
 Imports: dirac.relations, numerics, numerics.factors, systems.
 """

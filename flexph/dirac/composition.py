@@ -18,7 +18,7 @@ from .structure import DiracStructure
 
 @checked
 def product(*structures: DiracStructure) -> DiracStructure:
-    """Structures side by side, not connected; raises ValueError where two ports have one name.
+    """Direct product of structures, without connections; raises ValueError if two ports have the same name.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def product(*structures: DiracStructure) -> DiracStructure:
     Returns
     -------
     DiracStructure
-        All ports of all structures.
+        Structure with all ports of all structures.
 
     Raises
     ------
     ValueError
-        Where two ports have one name.
+        If two ports have the same name.
     """
     ports: dict[str, slice] = {}
     at = 0
@@ -41,7 +41,7 @@ def product(*structures: DiracStructure) -> DiracStructure:
         _check_named(D)
         twice = sorted(set(ports) & set(D.ports))
         if twice:
-            raise ValueError(f"ports must have different names in structures side by side, several have {twice}")
+            raise ValueError(f"ports of all structures must have different names, repeated are {twice}")
         ports |= spans.moved(D.ports, at)
         at += D.size
     J = block_diag(*(D.graph.J for D in structures))[:at, :at]
@@ -69,23 +69,23 @@ def compose(
     first, second : DiracStructure
         The structures A and B, with named ports.
     ports : mapping, optional
-        Shared ports, names of A to names of B; ports of one name by default.
+        Shared ports, from names of A to names of B; by default ports of equal names.
     gyrative : bool
-        Connect by ``f_A = e_B, f_B = −e_A`` (eq. (6.8)) instead.
+        True to connect by ``f_A = e_B, f_B = −e_A`` (eq. (6.8)) instead.
 
     Returns
     -------
     DiracStructure
-        The structure of the other ports, those of A before those of B.
+        Structure of the remaining ports, those of A before those of B.
 
     Raises
     ------
     ValueError
-        Where no ports are shared, or sizes do not match, or other ports share a name; the message names them.
+        If no ports are shared, sizes differ, or remaining ports share a name; the message names them.
 
     Examples
     --------
-    Two transformers in a row are one with the product of their ratios:
+    Two transformers in series are one with the product of their ratios:
 
     >>> from flexph.dirac import compose, transformer_structure
     >>> first = transformer_structure(("a", "shaft"), [[2.0]])
@@ -123,7 +123,7 @@ def _pairs(first: DiracStructure, second: DiracStructure, ports: Mapping[str, st
     if not pairs:
         raise ValueError(
             f"no ports are shared: the first structure has {_listed(first)}, the second {_listed(second)}; "
-            "name pairs with ports={'a': 'b'}, or put them side by side with product(...)"
+            "name pairs with ports={'a': 'b'}, or combine them without connection by product(...)"
         )
     for one, two in pairs.items():
         a = check.lookup("port", one, first.ports, "the first structure")

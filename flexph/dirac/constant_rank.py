@@ -1,4 +1,4 @@
-"""Ranks of modulated Dirac structures over the state ([rigid] definition 4, remark 5; [survey] sec. 7)."""
+"""Ranks of modulated Dirac structures as functions of the state ([rigid] definition 4, remark 5; [survey] sec. 7)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..numerics.differences import state_sizes
 from .structure import DiracStructure
 
 DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
-"""Distances of random states from the sample, over the size of each state, at which a family is looked at."""
+"""Distances of random states from the sample, over the size of each state, at which a family is checked."""
 
 
 @dataclass(frozen=True, eq=False)
 class Regularity:
     """Dimensions of ``G_D(x) = {f : ∃e, (f, e) ∈ D(x)}`` and ``P_D(x) = {e : ∃f, (f, e) ∈ D(x)}`` at some states.
 
-    True where both are the same at all points: near regular points they are constant ([survey] sec. 7).
+    It is true if both are equal at all points: near regular points they are constant ([survey] sec. 7).
 
     Attributes
     ----------
     points : array
         (k, n).
     flows : tuple of int
-        dim G_D at each.
+        Dimension of G_D at each point.
     efforts : tuple of int
-        dim P_D at each.
+        Dimension of P_D at each point.
     """
 
     points: Array
@@ -47,21 +47,21 @@ class Regularity:
 
 @checked
 def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Sequence[float]] | Array) -> Regularity:
-    """The dimensions of flows and efforts of D(x) at states (k, n).
+    """Dimensions of flows and efforts of D(x) at states (k, n).
 
-    Ranks are those of principal pivots of the skew form of D(x), over its largest entry.
+    Ranks are determined by principal pivots of the skew form of D(x), relative to its largest entry.
 
     Parameters
     ----------
     structure : callable
-        D(x).
+        Function from x to D(x).
     points : array_like
         States (k, n).
 
     Returns
     -------
     Regularity
-        The dimensions, and whether they are the same at all states.
+        Dimensions, which are true if equal at all states.
     """
     states = check.array("points", points, (None, None))
     ranks = [dimensions(structure(x)) for x in states]
@@ -69,7 +69,7 @@ def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Se
 
 
 def dimensions(D: DiracStructure) -> tuple[int, int]:
-    """dim G and dim P of a structure: n less the flows, or the efforts, that are zero or follow from others."""
+    """Dimensions of G and P: n minus the number of flows, or efforts, that are zero or depend on others."""
     graph = D.graph
     free_flows = graph.settled(np.flatnonzero(graph.flow_inputs)).flow_inputs
     free_efforts = ~graph.settled(np.flatnonzero(~graph.flow_inputs)).flow_inputs
@@ -79,10 +79,10 @@ def dimensions(D: DiracStructure) -> tuple[int, int]:
 def check_continuous(structure: Callable[[Array], DiracStructure], sample: Array) -> None:
     """Raise ValueError, with states and ranks, unless ``x ↦ D(x)`` is a modulated Dirac structure near the sample.
 
-    [rigid] definition 4 (b) asks for bases of D(x) that are continuous in x. Then flows and efforts that are inputs v
-    of D(sample) (:meth:`DiracStructure.hybrid`) are independent nearby too: all n of them, which is looked at in random
-    states. It fails where constraints lose rank at the sample, as in remark 5. Ranks of G_D and P_D may change in a
-    modulated structure (:func:`regularity`): that of J(x) with f = J(x) e does not matter.
+    [rigid] definition 4 (b) requires bases of D(x) that are continuous in x. Then the flows and efforts that are inputs
+    v of D(sample) (:meth:`DiracStructure.hybrid`) are independent nearby, too, which is checked at random states. It
+    fails if constraints lose rank at the sample, as in remark 5. Ranks of G_D and P_D may change in a modulated
+    structure (:func:`regularity`): the rank of J(x) in f = J(x) e does not matter.
     """
     D, rng = structure(sample), np.random.default_rng(0)
     for distance in DISTANCES:
@@ -101,8 +101,8 @@ def check_continuous(structure: Callable[[Array], DiracStructure], sample: Array
         except ValueError:
             ranks = regularity(structure, np.array([sample, x]))
             raise ValueError(
-                "D(x) must be continuous at the sample ([rigid] definition 4 (b)): its rank changes there, which "
-                f"constraints do whose rank is not constant (remark 5): {ranks}. Take another sample, or constraints "
+                "D(x) must be continuous at the sample ([rigid] definition 4 (b)): its rank changes there, as with "
+                f"constraints of varying rank (remark 5): {ranks}. Choose another sample, or constraints "
                 "of constant rank"
             ) from None
 

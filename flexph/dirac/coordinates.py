@@ -21,15 +21,15 @@ from .structure import DiracStructure
 from .system import PortHamiltonian
 
 CANONICAL = 1e-7
-"""Defect of (3.7) that differences of relative error 1e-10 may leave."""
+"""Accepted defect of (3.7), which differences with a relative error of 1e-10 may leave."""
 ROUND_OFF = 1e-15
 """Relative change of a solution at which iterations end."""
 SOLVED = 1e-11
-"""Residual of equations over their terms: round-off, and that of slopes by differences."""
+"""Accepted residual of equations over their terms: round-off, and errors of slopes by differences."""
 SWEEPS = 20
-"""Equilibrations of rows and columns; each halves the logarithm of what is off."""
+"""Equilibrations of rows and columns; each halves the logarithm of the imbalance."""
 INVERTIBLE = 1e-10
-"""Smallest singular value of ∂²H/∂s² over its largest, rows and columns scaled, below which s is not determined."""
+"""Smallest over largest singular value of scaled ∂²H/∂s² below which s is not determined."""
 
 Function = Callable[[Array], Array]
 
@@ -41,14 +41,14 @@ class CanonicalCoordinates(Remade):
 
         f_q = −e_p,  f_p = e_q,  f_r = 0,  e_s = 0
 
-    They are candidates until :meth:`check` says that they are canonical for a structure: an integrable structure has
-    such coordinates near each regular point, but no formula for them. Of constant structures they come from
-    :meth:`linear`, of constraints by functions of positions from :func:`flexph.dirac.holonomic_coordinates`.
+    They are candidates until :meth:`check` confirms that they are canonical for a structure: an integrable structure
+    has such coordinates near each regular point, but there is no formula for them. For constant structures use
+    :meth:`linear`, for constraints on positions :func:`flexph.dirac.holonomic_coordinates`.
 
     Parameters
     ----------
     map : callable
-        Φ (n,) of x.
+        Φ (n,) as a function of x.
     inverse : callable
         Φ⁻¹ (n,).
     pairs : int
@@ -58,7 +58,7 @@ class CanonicalCoordinates(Remade):
     free : int
         Number of s.
     jacobian : callable, optional
-        Φ' (n, n) of x; by differences by default.
+        Φ' (n, n) as a function of x; by default by differences.
     """
 
     map: Callable[[Array], Array]
@@ -84,23 +84,23 @@ class CanonicalCoordinates(Remade):
 
     @property
     def size(self) -> int:
-        """n = 2 ``pairs`` + ``fixed`` + ``free``."""
+        """Number of states, n = 2 ``pairs`` + ``fixed`` + ``free``."""
         return 2 * self.pairs + self.fixed + self.free
 
     def slope(self, x: Array) -> Array:
-        """Φ'(x) (n, n), by differences where it was not given."""
+        """Jacobian Φ'(x) (n, n), by differences if not given."""
         slope = derivative(self.map, x) if self.jacobian is None else self.jacobian(x)
         return check.array("jacobian", slope, (self.size,) * 2)
 
     def form(self, x: Array) -> CanonicalForm:
-        """The structure (3.7) at a state, in the flows and efforts of x: T = Φ'(x)⁻¹."""
+        """Structure (3.7) at a state, in the flows and efforts of x: T = Φ'(x)⁻¹."""
         return CanonicalForm(np.linalg.inv(self.slope(x)), self.pairs, self.fixed, self.free)
 
     def defect(self, structure: ModulatedDirac, x: Array) -> float:
-        """Largest residual of the equations of D(x) in members of (3.7), over their terms: zero if canonical.
+        """Largest residual of the equations of D(x) for members of (3.7), over their terms: zero if canonical.
 
-        D(x) is that of the storage, zero flow at all other ports. Both have dimension n: members of one span the other.
-        Equations and members are scaled until their largest terms are one, so that units do not matter.
+        D(x) is the structure of the storage, with zero flow at all other ports. Both have dimension n, so the members
+        of one span the other. Equations and members are scaled to largest terms of one, so that units do not matter.
         """
         x = check.array("x", x, (self.size,))
         D = structure.of_storage(x)
@@ -109,7 +109,7 @@ class CanonicalCoordinates(Remade):
         return float(np.max(np.abs(D.F @ flows + D.E @ efforts) / _sizes(terms), initial=0.0))
 
     def check(self, structure: ModulatedDirac, points: Array) -> None:
-        """Raise ValueError, with defect and state, unless they are canonical, and Φ⁻¹ right, at states (k, n)."""
+        """Raise ValueError, with defect and state, unless they are canonical, and Φ⁻¹ inverts Φ, at states (k, n)."""
         for x in check.array("points", points, (None, self.size)):
             defect = self.defect(structure, x)
             if defect > CANONICAL:
@@ -119,15 +119,17 @@ class CanonicalCoordinates(Remade):
             moved = self.slope(x) @ (self.inverse(self.map(x)) - x)
             size = np.abs(self.map(x)) + np.abs(self.slope(x)) @ np.abs(x)
             if np.any(np.abs(moved) > CANONICAL * size):
-                raise ValueError(f"inverse must undo map: it gives {self.inverse(self.map(x))} of the image of x = {x}")
+                raise ValueError(
+                    f"inverse must invert map: it gives {self.inverse(self.map(x))} for the image of x = {x}"
+                )
 
     def system(self, system: PortHamiltonian) -> PortHamiltonian:
-        """The system in these coordinates, which has no resistive or external ports ([survey] eq. (4.28)):
+        """System in these coordinates, for systems without resistive or external ports ([survey] eq. (4.28)):
 
             q̇ = ∂H/∂p,  ṗ = −∂H/∂q,  ṙ = 0,  0 = ∂H/∂s
 
-        with the constant structure (3.7), ports ``q``, ``p``, ``r``, ``s``, H∘Φ⁻¹ and Φ'⁻ᵀ∇H. They are checked to be
-        canonical at its sample.
+        with the constant structure (3.7), ports ``q``, ``p``, ``r``, ``s``, H∘Φ⁻¹ and Φ'⁻ᵀ∇H. The coordinates are
+        checked to be canonical at the sample.
         """
         if system.resistive or system.external or system.lagrangian is not None:
             raise ValueError("canonical coordinates are for systems without resistive and external ports, with H(x)")
@@ -146,10 +148,10 @@ class CanonicalCoordinates(Remade):
         )
 
     def reduced(self, system: PortHamiltonian) -> PortHamiltonian:
-        """``q̇ = ∂H̄/∂p, ṗ = −∂H̄/∂q, ṙ = 0`` with H̄(q, p, r) = H(q, p, r, s(q, p, r)) ([survey] eq. (4.29)).
+        """System ``q̇ = ∂H̄/∂p, ṗ = −∂H̄/∂q, ṙ = 0`` with H̄(q, p, r) = H(q, p, r, s(q, p, r)) ([survey] eq. (4.29)).
 
-        s solves 0 = ∂H/∂s by iteration from that of the sample. Raises ArithmeticError where ∂²H/∂s² is not
-        invertible (the index is then above one), or no s is found.
+        s solves 0 = ∂H/∂s by iteration from its value at the sample. Raises ArithmeticError if ∂²H/∂s² is not
+        invertible (the index is then above one), or the iteration does not converge.
         """
         whole, kept = self.system(system), self.size - self.free
         first = whole.sample[kept:]
@@ -183,7 +185,7 @@ class CanonicalCoordinates(Remade):
 
 
 def _sizes(terms: Array) -> Array:
-    """a bᵀ (n, n), with which terms_ij/(a_i b_j) have a largest entry of one in each row and column."""
+    """Scaling a bᵀ (n, n) for which terms_ij/(a_i b_j) has a largest entry of one in each row and column."""
     a, b = np.ones(len(terms)), np.ones(len(terms))
     for _ in range(SWEEPS):
         scaled = terms / np.outer(a, b)
@@ -193,7 +195,7 @@ def _sizes(terms: Array) -> Array:
 
 
 def _stationary(slope: Function, start: Array, terms: Function) -> Array:
-    """The zero of ∂H/∂s next to a start; ``terms`` are the sizes of what ∂H/∂s sums."""
+    """Zero of ∂H/∂s near a start; ``terms`` are the magnitudes of the terms of ∂H/∂s."""
     if not start.size:
         return start
 
@@ -203,9 +205,7 @@ def _stationary(slope: Function, start: Array, terms: Function) -> Array:
         size = np.where(size > 0.0, size, 1.0)
         values = np.linalg.svd(matrix / np.outer(size, size), compute_uv=False)
         if values[-1] <= INVERTIBLE * values[0]:
-            raise ArithmeticError(
-                "∂²H/∂s² must be invertible where s is to follow from ∂H/∂s = 0: the index is above one"
-            )
+            raise ArithmeticError("∂²H/∂s² must be invertible to determine s from ∂H/∂s = 0: the index is above one")
         return matrix
 
     hessian(start)
@@ -213,8 +213,10 @@ def _stationary(slope: Function, start: Array, terms: Function) -> Array:
 
 
 def zero_near(start: Array, function: Function, slope: Function, *, terms: Function) -> Array:
-    """The zero of a function near a start by Powell's method; ``terms`` are the sizes of what the function sums."""
+    """Zero of a function near a start by Powell's method; ``terms`` are the magnitudes of the function's terms."""
     zero = scipy.optimize.root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
     if not np.all(np.abs(function(zero)) <= SOLVED * terms(zero)):
-        raise ArithmeticError(f"no zero was found near {start}, the coordinates end before: {function(zero)} is left")
+        raise ArithmeticError(
+            f"no zero was found near {start}, the coordinates do not reach there: the residual is {function(zero)}"
+        )
     return np.asarray(zero)

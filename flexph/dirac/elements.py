@@ -1,4 +1,4 @@
-"""Structures to compose with: gyrators, transformers, feedback, common efforts and flows ([survey] sec. 6.1)."""
+"""Elements for composition: gyrators, transformers, feedback, common efforts and flows ([survey] sec. 6.1)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Names = tuple[str, str]
 
 @checked
 def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
-    """``f₁ = C e₂, f₂ = −Cᵀ e₁``, C (m₁, m₂).
+    """Gyrator ``f₁ = C e₂, f₂ = −Cᵀ e₁``, C (m₁, m₂).
 
-    Between external ports (f, e) = (u, y) of two systems, at which u = −f of what is connected, this is
+    Between external ports (f, e) = (u, y) of two systems, where u = −f of the connected element, it is
     ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.interconnection.gyrator`.
 
     Parameters
@@ -27,12 +27,12 @@ def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
     ports : pair of str
         Names of both ports.
     coupling : array_like
-        C (m₁, m₂); its shape is that of the ports.
+        C (m₁, m₂); its shape gives the sizes of the ports.
 
     Returns
     -------
     DiracStructure
-        Of two ports.
+        Structure with two ports.
     """
     c, names = _two(ports, coupling)
     zero = np.zeros
@@ -42,9 +42,9 @@ def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
 
 @checked
 def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
-    """``f₁ = −C f₂, e₂ = Cᵀ e₁``, C (m₁, m₂).
+    """Transformer ``f₁ = −C f₂, e₂ = Cᵀ e₁``, C (m₁, m₂).
 
-    Between external ports (f, e) = (u, y) this is ``u₁ = −C u₂, y₂ = Cᵀ y₁``, as of
+    Between external ports (f, e) = (u, y) it is ``u₁ = −C u₂, y₂ = Cᵀ y₁``, the interconnection of
     :func:`flexph.interconnection.transformer`.
 
     Parameters
@@ -52,12 +52,12 @@ def transformer_structure(ports: Names, coupling: Any) -> DiracStructure:
     ports : pair of str
         Names of both ports.
     coupling : array_like
-        C (m₁, m₂); its shape is that of the ports.
+        C (m₁, m₂); its shape gives the sizes of the ports.
 
     Returns
     -------
     DiracStructure
-        Of two ports.
+        Structure with two ports.
     """
     c, names = _two(ports, coupling)
     zero = np.zeros
@@ -79,14 +79,14 @@ def feedback_structure(ports: Names, size: int = 1) -> DiracStructure:
     Returns
     -------
     DiracStructure
-        Of two ports.
+        Structure with two ports.
     """
     return gyrator_structure(ports, np.eye(check.count("size", size)))
 
 
 @checked
 def symplectic_gyrator(ports: Names, size: int = 1) -> DiracStructure:
-    """``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)): composing with it is the gyrative interconnection.
+    """Symplectic gyrator ``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)), which makes a composition gyrative.
 
     Parameters
     ----------
@@ -98,14 +98,14 @@ def symplectic_gyrator(ports: Names, size: int = 1) -> DiracStructure:
     Returns
     -------
     DiracStructure
-        Of two ports.
+        Structure with two ports.
     """
     return gyrator_structure(ports, -np.eye(check.count("size", size)))
 
 
 @checked
 def common_effort(ports: Sequence[str], size: int = 1) -> DiracStructure:
-    """Equal efforts, flows that add up to zero: elements in parallel, a node of a circuit.
+    """Junction with equal efforts and flows that sum to zero: elements in parallel, a node of a circuit.
 
     Parameters
     ----------
@@ -117,14 +117,14 @@ def common_effort(ports: Sequence[str], size: int = 1) -> DiracStructure:
     Returns
     -------
     DiracStructure
-        Of as many ports as there are names.
+        Structure with one port for each name.
     """
     return _junction(ports, size, flows=False)
 
 
 @checked
 def common_flow(ports: Sequence[str], size: int = 1) -> DiracStructure:
-    """Equal flows, efforts that add up to zero: elements in series, a loop of a circuit.
+    """Junction with equal flows and efforts that sum to zero: elements in series, a loop of a circuit.
 
     Parameters
     ----------
@@ -136,29 +136,29 @@ def common_flow(ports: Sequence[str], size: int = 1) -> DiracStructure:
     Returns
     -------
     DiracStructure
-        Of as many ports as there are names.
+        Structure with one port for each name.
     """
     return _junction(ports, size, flows=True)
 
 
 @checked
 def kirchhoff(incidence: Any, names: Sequence[str] = ()) -> DiracStructure:
-    """Currents and voltages of a graph, ``B I = 0, V = Bᵀλ`` with its incidence matrix ([survey] eq. (2.26)).
+    """Kirchhoff's laws of a graph, ``B I = 0, V = Bᵀλ``, with its incidence matrix ([survey] eq. (2.26)).
 
     B (nodes, edges) has −1 where an edge leaves a node and 1 where it enters one. Flows are the currents I, efforts the
-    voltages V; a port for every edge, by name.
+    voltages V, with a named port for every edge.
 
     Parameters
     ----------
     incidence : array_like
         B (nodes, edges).
     names : sequence of str
-        Names of the edges; numbered by default.
+        Names of the edges; by default they are numbered.
 
     Returns
     -------
     DiracStructure
-        A port for every edge.
+        Structure with a port for every edge.
     """
     b = check.array("incidence", incidence, (None, None))
     ports = _edges(names or [f"edge {i}" for i in range(b.shape[1])], b.shape[1])
@@ -166,7 +166,7 @@ def kirchhoff(incidence: Any, names: Sequence[str] = ()) -> DiracStructure:
 
 
 def _product_of(rows: Array, ports: dict[str, slice]) -> DiracStructure:
-    """``{(f, e) : A f = 0, e ∈ im Aᵀ}``."""
+    """Structure ``{(f, e) : A f = 0, e ∈ im Aᵀ}``."""
     zero = DiracStructure.from_presymplectic(np.zeros((rows.shape[1],) * 2), ports)  # e = 0, f free
     exchanged = DiracStructure(zero.E, zero.F, ports).constrained(rows)  # of (e, f) in place of (f, e)
     return DiracStructure(exchanged.E, exchanged.F, ports)
@@ -187,7 +187,7 @@ def _junction(ports: Sequence[str], size: int, *, flows: bool) -> DiracStructure
 
 def _edges(names: Sequence[str], count: int) -> dict[str, slice]:
     if len(names) != count or len(set(names)) < count:
-        raise ValueError(f"names must name the {count} edges, each differently, got {check.shown(list(names))}")
+        raise ValueError(f"names must be {count} different names of edges, got {check.shown(list(names))}")
     return {name: slice(i, i + 1) for i, name in enumerate(names)}
 
 

@@ -1,4 +1,4 @@
-"""From the graph of a Dirac structure to the matrices of a :class:`flexph.PHDAE`."""
+"""Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .relations.resistance import Resistance
 from .relations.storage import LagrangianStorage
 
 GROWN = 20.0
-"""Largest entry of the forces b of the multipliers, over that at the sample, at which their choice is left."""
+"""Growth of the multipliers' forces b over their largest entry at the sample, at which their choice is abandoned."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Names and sizes of the ports in the order storage, resistive, external; relations of the resistive ones."""
+    """Names and sizes of the ports in the order storage, resistive, external, and relations of the resistive ones."""
 
     storage: tuple[str, ...]
     resistive: tuple[str, ...]
@@ -37,27 +37,27 @@ class Layout:
         return sum(spans.width(self.spans[name]) for name in names)
 
     def slices(self, names: tuple[str, ...], start: int = 0) -> dict[str, slice]:
-        """These ports one after the other."""
+        """Slices of these ports one after the other."""
         return spans.consecutive_of(self.spans, names, start)
 
     @property
     def constant(self) -> bool:
-        """Whether the matrices of all relations are constant."""
+        """True if the matrices of all relations are constant."""
         return all(r.is_constant for r in self.relations.values())
 
     @property
     def admits(self) -> bool:
-        """Whether all relations admit every effort."""
+        """True if all relations admit every effort."""
         return all(r.admits_efforts for r in self.relations.values())
 
     @property
     def reciprocal(self) -> bool:
-        """Whether no relation has a skew part."""
+        """True if no relation has a skew part."""
         return all(r.is_reciprocal for r in self.relations.values())
 
     @property
     def flow_controlled(self) -> Array:
-        """Mask of the entries of flow-controlled relations, of which flows and efforts change places."""
+        """Mask of the entries of flow-controlled relations, whose flows and efforts are exchanged."""
         controlled = np.zeros(self.size(tuple(self.spans)), dtype=bool)
         own = self.slices(self.resistive, self.size(self.storage))
         for name, relation in self.relations.items():
@@ -66,25 +66,25 @@ class Layout:
 
 
 def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    """A function of an array that keeps its last value: J, R and B of a system ask for the same state."""
+    """Function of an array with a cache of its last value, as J, R and B of a system are evaluated at one state."""
     last = lru_cache(maxsize=1)(lambda state: function(np.frombuffer(state)))
     return lambda x: last(np.asarray(x, dtype=float).tobytes())
 
 
 def _ended(x: Array) -> StepFailed:
-    """The end of the states for which multipliers can be solved as at the sample."""
+    """Error at the end of the region in which the sample's multipliers are determined."""
     return StepFailed(
-        f"the multipliers that were chosen at the sample are not determined near x = {check.shown(x)}: their "
-        "constraints have turned away; begin again from the last state, with a PortHamiltonian of that sample",
+        f"the multipliers chosen at the sample are not determined near x = {check.shown(x)}: their "
+        "constraints have rotated too far; restart from the last state, with a PortHamiltonian that has it as sample",
         0,
         0.0,
     )
 
 
 class _Equations:
-    """Ports, storage and the graph at a state: the part that both kinds of equations share.
+    """Ports, storage and graph, shared by both kinds of equations.
 
-    ``graph`` is that of energy variables x = X(ξ), ``start`` that at the ``sample`` ξ.
+    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ.
     """
 
     def __init__(
@@ -104,16 +104,16 @@ class _Equations:
         self.start = exchanged(storage.states(sample))
 
     def energy_variables(self, x: Array) -> Array:
-        """X(ξ) of states (ξ, ...)."""
+        """Energy variables X(ξ) of states (ξ, ...)."""
         return self.storage.states(x[: self.n])
 
     def efforts(self, x: Array) -> Array:
-        """∂H/∂x = ε(ξ) of states (ξ, ...)."""
+        """Efforts ∂H/∂x = ε(ξ) of states (ξ, ...)."""
         return self.storage.efforts(x[: self.n])
 
 
 class DirectEquations(_Equations):
-    """``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H``: states (x, λ), f_R = −(R + S) e_R."""
+    """Equations ``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H`` with states (x, λ), f_R = −(R + S) e_R."""
 
     def __init__(
         self, names: Layout, graph: Callable[[Array], Graph], storage: LagrangianStorage, sample: Array
@@ -132,7 +132,7 @@ class DirectEquations(_Equations):
             self.parts["multipliers"] = slice(self.n, self.size)
 
     def _form(self, x: Array) -> ConstrainedForm:
-        """The constrained form at a state."""
+        """Constrained form at a state."""
         try:
             form = self.partition.form(self.graph(self.energy_variables(x)), self.m_r)
         except ValueError as error:
@@ -142,7 +142,7 @@ class DirectEquations(_Equations):
         return form
 
     def J(self, x: Array) -> Array:
-        """[[J − g_R S g_Rᵀ, b], [−bᵀ, 0]]."""
+        """Matrix [[J − g_R S g_Rᵀ, b], [−bᵀ, 0]]."""
         form, k = self.form(x), self.multipliers
         J = np.block([[form.J, form.b], [-form.b.T, np.zeros((k, k))]])
         if not self.names.reciprocal:
@@ -150,17 +150,17 @@ class DirectEquations(_Equations):
         return J
 
     def B(self, x: Array) -> Array:
-        """[g; 0]."""
+        """Matrix [g; 0]."""
         return np.vstack([self.form(x).inputs, np.zeros((self.multipliers, self.m))])
 
     def R(self, x: Array) -> Array:
-        """g_R R g_Rᵀ."""
+        """Matrix g_R R g_Rᵀ."""
         R = np.zeros((self.size, self.size))
         R[: self.n, : self.n] = self.resistance(x)[0]
         return R
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
-        """g_R R g_Rᵀ and g_R S g_Rᵀ (n, n)."""
+        """Matrices g_R R g_Rᵀ and g_R S g_Rᵀ (n, n)."""
         g = self.form(x).resistive
         here, efforts = self.energy_variables(x), g.T @ self.efforts(x)
         R, S = np.zeros((self.m_r,) * 2), np.zeros((self.m_r,) * 2)
@@ -170,12 +170,12 @@ class DirectEquations(_Equations):
         return 0.5 * (R + R.T), 0.5 * (S - S.T)
 
     def z(self, x: Array) -> Array:
-        """(∇H, λ)."""
+        """Costate (∇H, λ)."""
         return np.concatenate([self.efforts(x), x[self.n :]])
 
 
 class GeneralEquations(_Equations):
-    """States (x, a, y, λ), e_R = T a: the constrained form ``f = J e + G λ, Gᵀe = 0`` of all ports.
+    """Equations with states (x, a, y, λ), e_R = T a: the constrained form ``f = J e + G λ, Gᵀe = 0`` of all ports.
 
     ẋ = −J_S e − G_S λ,  0 = −Tᵀ(J_R e + G_R λ) − (D + S) a,  0 = −J_C e − G_C λ + u,  0 = Gᵀe
     """
@@ -201,7 +201,7 @@ class GeneralEquations(_Equations):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Names of states."""
+        """Slices of the states by name."""
         resistive = dict(zip(self.names.resistive, self.sizes, strict=True))
         parts = self.names.slices(self.names.storage) | spans.consecutive(resistive, self.n)
         parts |= self.names.slices(self.names.external, self.n + self.k_r)
@@ -210,11 +210,11 @@ class GeneralEquations(_Equations):
         return parts
 
     def _spread(self, here: Array) -> Array:
-        """(e_S, e_R, e_C) of (∇H, a, y), at energy variables."""
+        """Matrix V from (∇H, a, y) to (e_S, e_R, e_C), at energy variables."""
         return block_diag(np.eye(self.n), *(r.admitted(here) for r in self.relations), np.eye(self.m))
 
     def J(self, x: Array) -> Array:
-        """−[[VᵀJV, VᵀG], [−GᵀV, 0]] with e = V (∇H, a, y), less S in the rows of a."""
+        """Matrix −[[VᵀJV, VᵀG], [−GᵀV, 0]] with e = V (∇H, a, y), minus S in the rows of a."""
         here = self.energy_variables(x)
         graph = self.graph(here)
         free = self.flows
@@ -230,11 +230,11 @@ class GeneralEquations(_Equations):
         return whole if self.names.reciprocal else whole - self.resistance(x)[1]
 
     def B(self, x: Array) -> Array:
-        """The unit matrix in the rows of y."""
+        """Matrix with the identity in the rows of y."""
         return np.eye(self.size)[:, self.n + self.k_r : self.n + self.k_r + self.m]
 
     def R(self, x: Array) -> Array:
-        """D in the rows of a."""
+        """Matrix with D in the rows of a."""
         return self.resistance(x)[0].copy()
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
@@ -248,5 +248,5 @@ class GeneralEquations(_Equations):
         return D, S
 
     def z(self, x: Array) -> Array:
-        """(∇H, a, y, λ)."""
+        """Costate (∇H, a, y, λ)."""
         return np.concatenate([self.efforts(x), x[self.n :]])

@@ -1,4 +1,4 @@
-"""Equations of port-Hamiltonian systems at a state: kernel form, constrained form, and from structures to them."""
+"""Kernel form and constrained form of port-Hamiltonian systems at a state."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .structure import DiracStructure
 
 @dataclass(frozen=True, eq=False)
 class KernelForm:
-    """``F_S ẋ = E_S ∇H + F_R f_R + E_R e_R + F u + E y`` at a state ([survey] eq. (3.11)).
+    """Kernel form ``F_S ẋ = E_S ∇H + F_R f_R + E_R e_R + F u + E y`` at a state ([survey] eq. (3.11)).
 
-    n + m_R + m rows; u and y are flows and efforts of the external ports.
+    It has n + m_R + m rows; u and y are flows and efforts of the external ports.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class KernelForm:
     def residual(
         self, rate: Array, gradient: Array, resistive: tuple[Array, Array], outer: tuple[Array, Array]
     ) -> Array:
-        """The residual of the equations with ẋ, ∇H, (f_R, e_R) and (u, y)."""
+        """Residual of the equations for ẋ, ∇H, (f_R, e_R) and (u, y)."""
         residual: Array = -self.storage[0] @ rate + self.storage[1] @ gradient
         for matrices, pair in ((self.resistive, resistive), (self.external, outer)):
             residual = residual + sum((m @ v for m, v in zip(matrices, pair, strict=True)), np.zeros(len(residual)))
@@ -43,13 +43,13 @@ class KernelForm:
 
     @property
     def algebraic(self) -> Array:
-        """Independent combinations of rows without ẋ: the algebraic equations."""
+        """Independent combinations of rows without ẋ, the algebraic equations."""
         return left_null(unit_columns(self.storage[0]))
 
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedForm:
-    """``ẋ = J ∇H + g_R f_R + g u + b λ``, ``e_R = g_Rᵀ∇H``, ``y = gᵀ∇H``, ``0 = bᵀ∇H`` ([survey] eq. (3.16)).
+    """Form ``ẋ = J ∇H + g_R f_R + g u + b λ``, ``e_R = g_Rᵀ∇H``, ``y = gᵀ∇H``, ``0 = bᵀ∇H`` ([survey] (3.16)).
 
     Attributes
     ----------
@@ -69,15 +69,15 @@ class ConstrainedForm:
     b: Array
 
     def without_multipliers(self) -> tuple[Array, Array, Array, Array]:
-        """b^⊥, b^⊥J, b^⊥g_R and b^⊥g of ``b^⊥ẋ = b^⊥J ∇H + b^⊥g_R f_R + b^⊥g u``, b^⊥b = 0 ([survey] eq. (3.21)).
+        """Matrices b^⊥, b^⊥J, b^⊥g_R, b^⊥g of ``b^⊥ẋ = b^⊥J ∇H + b^⊥g_R f_R + b^⊥g u``, b^⊥b = 0 ([survey] eq. (3.21)).
 
-        With ``0 = bᵀ∇H`` these are a kernel form.
+        Together with ``0 = bᵀ∇H`` they are a kernel form.
         """
         rows = left_null(unit_columns(self.b))
         return rows, rows @ self.J, rows @ self.resistive, rows @ self.inputs
 
     def kernel(self) -> KernelForm:
-        """The kernel form that :meth:`without_multipliers` is, with the outputs."""
+        """Kernel form of :meth:`without_multipliers`, with the outputs."""
         rows, J, resistive, inputs = self.without_multipliers()
         n, k = self.b.shape
         m_r, m = self.resistive.shape[1], self.inputs.shape[1]
@@ -91,14 +91,14 @@ class ConstrainedForm:
         return KernelForm((F_S, E_S), (F_R, E_R), (F, E))
 
     def structure(self, storage: str = "storage") -> DiracStructure:
-        """The Dirac structure of these equations, its ports ``storage``, ``resistive`` and ``external`` (if any)."""
+        """Dirac structure of these equations, with ports ``storage``, ``resistive`` and ``external`` (if any)."""
         n, outer = len(self.J), np.hstack([self.resistive, self.inputs])
         J = np.block([[-self.J, -outer], [outer.T, np.zeros((outer.shape[1],) * 2)]])
         sizes = {storage: n, "resistive": self.resistive.shape[1], "external": self.inputs.shape[1]}
         ends = np.cumsum(list(sizes.values())).tolist()
         ports = {k: slice(e - s, e) for (k, s), e in zip(sizes.items(), ends, strict=True) if s}
         rows = np.vstack([self.b, np.zeros((outer.shape[1], self.b.shape[1]))]).T
-        # flows of the outer ports are inputs: the constraint is on their efforts' conjugates, of which it has none
+        # flows of the outer ports are inputs: the rows do not involve their efforts
         flows = np.arange(len(J)) >= n
         graph = DiracStructure.from_hybrid(J, np.zeros(len(J), dtype=bool)).constrained(rows)
         F, E = np.where(flows, graph.E, graph.F), np.where(flows, graph.F, graph.E)
@@ -107,10 +107,10 @@ class ConstrainedForm:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A choice of inputs: ``flow_inputs`` (n + m,) of the storage's first ``inner`` entries and of the others.
+    """Choice of inputs: ``flow_inputs`` (n + m,) of the first ``inner`` entries, the storage, and of the others.
 
-    Those of the storage are multipliers; of other ports flows are inputs ordinarily. ``direct`` says that efforts of
-    the other ports follow from the storage's alone.
+    Flows of the storage that are inputs are multipliers; flows of other ports are usually inputs. ``direct`` is True if
+    the efforts of the other ports depend on those of the storage alone.
     """
 
     flow_inputs: Array
@@ -118,7 +118,7 @@ class Partition:
     direct: bool
 
     def form(self, graph: Graph, resistive: int) -> ConstrainedForm:
-        """The constrained form of a structure in this partition."""
+        """Constrained form of a structure in this partition."""
         J = graph.exchanged(np.flatnonzero(graph.flow_inputs != self.flow_inputs)).J
         n, free = self.inner, self.flow_inputs[: self.inner]
         kept = ~free
@@ -131,7 +131,7 @@ class Partition:
 
 
 def partition(graph: Graph, inner: int) -> Partition:
-    """The partition in which as few flows of the storage as possible are multipliers, and others' flows are inputs."""
+    """Partition with as few flows of the storage as possible as multipliers, and flows of other ports as inputs."""
     outer = np.arange(len(graph.J)) >= inner
     pivoted = Graph(graph.J.copy(), graph.flow_inputs ^ outer)  # f and e of the other ports exchanged
     pivoted = pivoted.settled(np.flatnonzero(pivoted.flow_inputs))

@@ -1,4 +1,4 @@
-"""The one form in which Dirac structures are kept: the graph of a skew matrix over one of each pair (f_i, e_i)."""
+"""Internal form of Dirac structures: the graph of a skew matrix over one variable of each pair (f_i, e_i)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..numerics.arrays import Array
 from ..numerics.subspaces import RANK, rank_of, unit_rows
 
 LARGEST = 1e2
-"""Entry of J above which two flows and efforts are exchanged: a bound of a few is always possible, and fewer exchanges
-keep equations as they were written. The basis of the structure then has a condition of at most about n LARGEST."""
+"""Entry of J above which flows and efforts are exchanged: a small bound is always possible, but fewer exchanges keep
+equations as they were given. The basis of the structure then has a condition number of at most about n LARGEST."""
 PREFERRED = 0.1
-"""A flow is an output where its pivot is at least this part of that of an effort."""
+"""Pivot of a flow, over that of an effort, above which the flow is an output."""
 ILL = 1e-6
-"""‖J + Jᵀ‖/‖J‖ beyond which equations that conserve power to round-off are too nearly dependent."""
+"""Relative defect ‖J + Jᵀ‖/‖J‖ above which equations that conserve power are too nearly dependent."""
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """``w = J v``, J = −Jᵀ exactly; of each pair, (w_i, v_i) = (f_i, e_i), or (e_i, f_i) for ``flow_inputs``.
+    """Graph ``w = J v``, J = −Jᵀ exactly; each pair (w_i, v_i) is (f_i, e_i), or (e_i, f_i) for ``flow_inputs``.
 
-    J (n, n), flow_inputs (n,) of truth values ([survey] eq. (3.6)).
+    J is (n, n), flow_inputs (n,) are truth values ([survey] eq. (3.6)).
     """
 
     J: Array
@@ -34,15 +34,15 @@ class Graph:
             a.setflags(write=False)
 
     def kernel(self) -> tuple[Array, Array]:
-        """F and E of ``F f + E e = 0``: w − J v = 0, as they stand."""
+        """F and E of ``F f + E e = 0``, from w − J v = 0."""
         n, swapped = len(self.J), self.flow_inputs
         one, minus = np.eye(n), -self.J + 0.0
         return np.where(swapped, minus, one), np.where(swapped, one, minus)
 
     def exchanged(self, which: Array) -> Graph:
-        """The same structure with v_i and w_i exchanged for i in ``which`` (indices), by principal pivoting.
+        """Same structure with v_i and w_i exchanged for the indices ``which``, by principal pivoting.
 
-        Raises ValueError where J is singular there: then v_i are no inputs.
+        Raises ValueError if that block of J is singular, so that the new v_i cannot be inputs.
         """
         a, J = np.asarray(which, dtype=int), self.J
         b = np.setdiff1d(np.arange(len(J)), a)
@@ -62,9 +62,10 @@ class Graph:
         return Graph(0.5 * (pivoted - pivoted.T), flows)
 
     def settled(self, candidates: Array, *, tolerance: float = RANK) -> Graph:
-        """The structure with as many candidates (indices) as outputs, in pairs, as can be: none depends on another.
+        """Same structure with as many of the candidates (indices) as outputs as possible, exchanged in pairs.
 
-        Their block of J is zero up to ``tolerance`` times the largest entry of J, or one, and is set to zero.
+        Then none of the remaining ones depends on another: their block of J is zero up to ``tolerance`` times the
+        largest entry of J, or one, and is set to zero.
         """
         graph, left = self, np.asarray(candidates, dtype=int)
         while left.size > 1:
@@ -80,10 +81,10 @@ class Graph:
 
 
 def graph_of(F: Array, E: Array) -> Graph:
-    """The graph of ``{F f + E e = 0}``, F and E (k, n), k ≥ n; raises ValueError, naming the defect, if not Dirac.
+    """Graph of ``{F f + E e = 0}``, F and E (k, n), k ≥ n; raises ValueError with the defect if it is not Dirac.
 
-    Any n independent rows of structures have such a form ([survey] sec. 3.1.3): of each pair (f_i, e_i) one is chosen
-    by elimination with complete pivoting, the flow where it serves; J is then solved from the rows of the pivots.
+    Any n independent rows of a structure have such a form ([survey] sec. 3.1.3): one variable of each pair (f_i, e_i)
+    is chosen by elimination with complete pivoting, preferably the flow; J is then solved from the rows of the pivots.
     """
     n = F.shape[1]
     rows = unit_rows(np.hstack([F, E]))
@@ -104,7 +105,7 @@ def graph_of(F: Array, E: Array) -> Graph:
 
 
 def check_power(defects: Array) -> None:
-    """Raise ValueError unless F Eᵀ + E Fᵀ, of rows of length one, is round-off."""
+    """Raise ValueError unless F Eᵀ + E Fᵀ, with rows of unit length, is round-off."""
     defect = check.norm(defects)
     if defect > check.ROUND_OFF * max(len(defects), 1):
         raise ValueError(f"a Dirac structure conserves power: ‖F Eᵀ + E Fᵀ‖ = {defect:.0e} (rows of length 1)")
@@ -122,7 +123,7 @@ def _solved(rows: Array, flow_inputs: Array) -> Graph:
             f"number is {np.linalg.cond(outputs):.0e}"
         )
     skew = 0.5 * (J - J.T)
-    # what sums of this size leave of zeros, of which a member could not be told
+    # round-off of sums of this size; zero and it cannot be told apart
     terms = np.abs(inputs) + np.abs(outputs) @ np.abs(skew)
     lost = np.finfo(float).eps * (np.abs(np.linalg.inv(outputs)) @ terms)
     skew[np.abs(skew) <= np.maximum(lost, lost.T)] = 0.0
@@ -130,7 +131,7 @@ def _solved(rows: Array, flow_inputs: Array) -> Graph:
 
 
 def _outputs(rows: Array) -> tuple[Array, Array]:
-    """Mask (n,) of pairs with the flow as input, and rows of pivots, by elimination: each pivot takes its pair out."""
+    """Mask (n,) of flow inputs, and rows of pivots, by elimination; each pivot removes its pair."""
     n, order = rows.shape[1] // 2, np.arange(len(rows))
     work, flow_inputs, free = rows.copy(), np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
     for k in range(n):

@@ -1,4 +1,4 @@
-"""Canonical coordinates of mechanical systems whose constraints are functions of positions ([survey] sec. 4.2)."""
+"""Canonical coordinates of mechanical systems with constraints on positions ([survey] sec. 4.2)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def holonomic_coordinates(
 ) -> CanonicalCoordinates:
     """Canonical coordinates of ``q̇ = ∂H/∂p, ṗ = −∂H/∂q + c'(q)ᵀλ, 0 = c'(q) ∂H/∂p``, x = (q, p) ([survey] (2.38)).
 
-    With q_I those n − k positions that move freely at the sample and Ψ(q) = (q_I, c(q)), momenta go along by
+    With the n − k positions q_I that move freely at the sample and Ψ(q) = (q_I, c(q)), momenta transform by
     ``(p_I, s) = Ψ'(q)⁻ᵀ p``, and
 
         (q, p, r, s) = (q_I, p_I, c(q), s)
 
-    are canonical as long as Ψ' is invertible: the constraints are the Casimirs r ([survey] example 4.3), their
-    conjugate momenta s move as λ says. The inverse of Ψ is found by iteration from the sample; it raises
-    ArithmeticError where it finds none.
+    are canonical while Ψ' is invertible: the constraints are the Casimirs r ([survey] example 4.3), and λ drives their
+    conjugate momenta s. The inverse of Ψ is computed by iteration from the sample; ArithmeticError is raised if it does
+    not converge.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def holonomic_coordinates(
     sample : array
         q (n,).
     hessian : callable, optional
-        Σ sᵢ∇²cᵢ (n, n) as a function of q and s; by differences by default.
+        Σ sᵢ∇²cᵢ (n, n) as a function of q and s; by default by differences.
 
     Returns
     -------
     CanonicalCoordinates
-        The map between both kinds of coordinates.
+        Map between both sets of coordinates.
     """
     q0 = check.array("sample", sample, (None,))
     k = len(check.array("jacobian", jacobian(q0), (None, q0.size)))
@@ -60,7 +60,7 @@ def holonomic_coordinates(
 
 
 class _Chart:
-    """Ψ(q) = (q_I, c(q)) near a sample, and the canonical coordinates of (q, p) by it."""
+    """Chart Ψ(q) = (q_I, c(q)) near a sample, and the canonical coordinates of (q, p) from it."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class _Chart:
         self.positions = of_last(self._positions)
 
     def _rate(self, q: Array) -> Array:
-        """Ψ'(q)."""
+        """Jacobian Ψ'(q)."""
         return np.vstack([self.rows, self.jacobian(q)])
 
     def _positions(self, target: Array) -> Array:
-        """q with Ψ(q) = target."""
+        """Positions q with Ψ(q) = target."""
         return zero_near(
             self.sample,
             lambda q: np.concatenate([q[self.own], self.constraints(q)]) - target,
@@ -88,19 +88,19 @@ class _Chart:
         )
 
     def image(self, x: Array) -> Array:
-        """(q_I, p_I, c(q), s) of (q, p)."""
+        """Coordinates (q_I, p_I, c(q), s) of (q, p)."""
         n, m = self.n, self.free
         q, p = x[:n], np.linalg.solve(self._rate(x[:n]).T, x[n:])
         return np.concatenate([q[self.own], p[:m], self.constraints(q), p[m:]])
 
     def inverse(self, y: Array) -> Array:
-        """(q, p) of (q_I, p_I, c(q), s)."""
+        """State (q, p) of (q_I, p_I, c(q), s)."""
         n, m = self.n, self.free
         q = self.positions(np.concatenate([y[:m], y[2 * m : n + m]]))
         return np.concatenate([q, self._rate(q).T @ np.concatenate([y[m : 2 * m], y[n + m :]])])
 
     def slope(self, x: Array) -> Array:
-        """The derivative of :meth:`image`."""
+        """Jacobian of :meth:`image`."""
         n, m, q = self.n, self.free, x[: self.n]
         back = np.linalg.inv(self._rate(q)).T
         s = (back @ x[n:])[m:]

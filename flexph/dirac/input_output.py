@@ -1,4 +1,4 @@
-"""Input-state-output systems with feed-through ([survey] sec. 2.8)."""
+"""Input-state-output systems with feedthrough ([survey] sec. 2.8)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MatrixFunction = Callable[[Array], Any]
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InputStateOutput:
-    """``ẋ = (J − R) ∇H + (g − P) u``, ``y = (g + P)ᵀ∇H + (M + S) u`` ([survey] eq. (2.43)).
+    """System ``ẋ = (J − R) ∇H + (g − P) u``, ``y = (g + P)ᵀ∇H + (M + S) u`` ([survey] eq. (2.43)).
 
     Matrices are constant, or functions of the state x (n,). With J = −Jᵀ, M = −Mᵀ and
 
         Z = [[R, P], [Pᵀ, S]] = Zᵀ ⪰ 0                                                            (2.44)
 
-    dH/dt = yᵀu − (∇H, u)ᵀ Z (∇H, u). Conditions are checked at the sample.
+    dH/dt = yᵀu − (∇H, u)ᵀ Z (∇H, u). The conditions are checked at the sample.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class InputStateOutput:
     g : callable or array
         (n, m).
     H : callable
-        Energy of x [J].
+        Energy as a function of x [J].
     gradient : callable
-        ∇H (n,) of x.
+        ∇H (n,) as a function of x.
     sample : array
-        A state (n,).
+        State (n,).
     R : callable or array
-        (n, n); zero by default, as P, M and S.
+        (n, n); zero by default, like P, M and S.
     P : callable or array
         (n, m).
     M : callable or array
@@ -56,7 +56,7 @@ class InputStateOutput:
     Raises
     ------
     ValueError
-        With the defect, where a condition fails.
+        If a condition fails, with the defect.
     """
 
     J: MatrixFunction | Any
@@ -95,7 +95,7 @@ class InputStateOutput:
         return int(self.g(self.sample).shape[1])
 
     def check(self, x: Array) -> None:
-        """Raise ValueError, naming the defect, unless J and M are skew and Z ⪰ 0 at a state."""
+        """Raise ValueError with the defect unless J and M are skew and Z ⪰ 0 at a state."""
         check.skew("J", self.J(x))
         check.skew("M", self.M(x))
         for name in "RS":
@@ -103,20 +103,20 @@ class InputStateOutput:
         check_semi_definite("Z = [[R, P], [Pᵀ, S]]", self.Z(x))
 
     def Z(self, x: Array) -> Array:
-        """[[R, P], [Pᵀ, S]] (n + m, n + m)."""
+        """Matrix [[R, P], [Pᵀ, S]] (n + m, n + m)."""
         P = self.P(x)
         return np.block([[self.R(x), P], [P.T, self.S(x)]])
 
     def rate(self, x: Array, u: Array) -> Array:
-        """ẋ."""
+        """Rate ẋ."""
         return (self.J(x) - self.R(x)) @ self.gradient(x) + (self.g(x) - self.P(x)) @ u
 
     def output(self, x: Array, u: Array) -> Array:
-        """y."""
+        """Output y."""
         return (self.g(x) + self.P(x)).T @ self.gradient(x) + (self.M(x) + self.S(x)) @ u
 
     def phdae(self) -> PHDAE:
-        """The system as a :class:`flexph.PHDAE` of index 1, with the algebraic states ν = u and y beside x.
+        """System as a :class:`flexph.PHDAE` of index 1, with additional algebraic states ν = u and y.
 
         ẋ = (J − R)∇H + (g − P)ν,   0 = −(g + P)ᵀ∇H − (M + S)ν + y,   0 = −ν + u
         """
@@ -153,7 +153,7 @@ class InputStateOutput:
         )
 
     def port_hamiltonian(self) -> PortHamiltonian:
-        """The system as structure, energy and resistance: ports ``x``, ``resistive`` (f_R = −Z (∇H, u)) and ``u``."""
+        """System as structure, energy and resistance: ports ``x``, ``resistive`` (f_R = −Z (∇H, u)) and ``u``."""
         n, m = self.size, self.inputs_size
         ports = {"x": slice(0, n), "resistive": slice(n, 2 * n + m), "u": slice(2 * n + m, 2 * (n + m))}
 
@@ -162,7 +162,7 @@ class InputStateOutput:
             matrix = np.zeros((2 * (n + m),) * 2)
             matrix[x_, x_], matrix[x_, u], matrix[u, u] = -self.J(x), -self.g(x), self.M(x)
             matrix[u, x_] = self.g(x).T
-            fed = np.zeros((2 * (n + m), n + m))  # what f_R does to f_S and y
+            fed = np.zeros((2 * (n + m), n + m))  # effect of f_R on f_S and y
             fed[x_, :n], fed[u, n:] = -np.eye(n), -np.eye(m)
             matrix[:, r], matrix[r] = fed, -fed.T
             return DiracStructure.from_hybrid(matrix, np.arange(len(matrix)) >= n, ports)
@@ -181,15 +181,15 @@ class InputStateOutput:
 
 @checked
 def input_state_output(system: PortHamiltonian) -> InputStateOutput:
-    """The input-state-output form of a system with linear resistances f = −R(x) e ([survey] eq. (2.43)-(2.45)).
+    """Input-state-output form of a system with linear resistances f = −R(x) e ([survey] eq. (2.43)-(2.45)).
 
-    With f_S, e_R, y as functions of ∇H, f_R, u (a hybrid form) and f_R eliminated, f_S and y are W (∇H, u); the
+    A hybrid form gives f_S, e_R, y as functions of ∇H, f_R, u. With f_R eliminated, f_S and y are W (∇H, u); the
     symmetric part of W is Z, the skew one [[−J, −g], [gᵀ, M]].
 
     Parameters
     ----------
     system : PortHamiltonian
-        With linear resistances.
+        System with linear resistances.
 
     Returns
     -------
@@ -199,9 +199,9 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
     Raises
     ------
     ValueError
-        Where the storage is constrained: eliminate the algebraic constraints before, or use
-        :meth:`PortHamiltonian.constrained_form`; and for a Lagrangian storage, whose efforts are no function of the
-        energy variables.
+        If the storage is constrained (eliminate the algebraic constraints before, or use
+        :meth:`PortHamiltonian.constrained_form`), or Lagrangian, as its efforts are no function of the energy
+        variables.
     """
     if system.lagrangian is not None:
         raise ValueError("an input-state-output form needs efforts ∇H(x): give H and gradient in place of lagrangian")
@@ -215,7 +215,7 @@ def input_state_output(system: PortHamiltonian) -> InputStateOutput:
         try:
             J = D.hybrid(names)
         except ValueError as error:
-            raise ValueError(f"the storage is constrained, or inputs are no inputs: {error}") from None
+            raise ValueError(f"the storage is constrained, or the chosen inputs are dependent: {error}") from None
         R = _resistance(relations, x)
         keep = np.r_[0:n, n + k : len(J)]
         r = np.arange(n, n + k)
@@ -252,6 +252,6 @@ def _check_linear(relations: Mapping[str, Resistance]) -> None:
 
 
 def _resistance(relations: Mapping[str, Resistance], x: Array) -> Array:
-    """R of all linear relations at a state."""
+    """Block-diagonal R of all linear relations at a state."""
     blocks = [relation.matrices(x, np.zeros(relation.size))[0] for relation in relations.values()]
     return np.asarray(block_diag(*blocks)) if blocks else np.zeros((0, 0))

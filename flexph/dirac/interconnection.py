@@ -1,4 +1,4 @@
-"""Interconnection of port-Hamiltonian systems: their structures composed, their energies added ([survey] sec. 6.2)."""
+"""Interconnection of port-Hamiltonian systems: composed structures and added energies ([survey] sec. 6.2)."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def interconnect(
     ports: Mapping[str, str] | None = None,
     gyrative: bool = False,
 ) -> PortHamiltonian:
-    """Two systems as one: ``D(x₁, x₂) = D₁(x₁) ∥ D₂(x₂)``, H = H₁ + H₂ ([survey] sec. 6.2).
+    """Interconnection of two systems: ``D(x₁, x₂) = D₁(x₁) ∥ D₂(x₂)``, H = H₁ + H₂ ([survey] sec. 6.2).
 
-    Connected are external ports by ``u₁ = −u₂, y₁ = y₂``, or gyrative by ``u₁ = y₂, u₂ = −y₁``; names as in
-    :func:`flexph.dirac.compose`, where elements can be composed with one of the structures before.
+    External ports are connected by ``u₁ = −u₂, y₁ = y₂``, or gyrative by ``u₁ = y₂, u₂ = −y₁``; names are given as in
+    :func:`flexph.dirac.compose`. Elements can be composed with one of the structures before.
 
     Parameters
     ----------
     first : PortHamiltonian
-        A system.
+        System.
     second : PortHamiltonian
-        Another one.
+        Another system.
     ports : mapping, optional
-        External ports of the second system by those of the first; by default those of equal names.
+        External ports of the second system by those of the first; by default ports of equal names.
     gyrative : bool
-        Whether ``u₁ = y₂, u₂ = −y₁`` connects them.
+        True to connect by ``u₁ = y₂, u₂ = −y₁``.
 
     Returns
     -------
     PortHamiltonian
-        Both as one system; its external ports are those that are left.
+        Combined system, with the remaining external ports.
     """
     n = first.size
     inner = {*first.storage, *first.resistive} | {*second.storage, *second.resistive}
@@ -55,7 +55,7 @@ def interconnect(
         return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
 
     def relation(given: Resistance, own: slice) -> Resistance:
-        """A modulated one is a function of its own system's energy variables."""
+        """Relation whose modulation depends on the energy variables of its subsystem."""
         if not isinstance(given, ModulatedResistance):
             return given
         return ModulatedResistance(lambda x: given.at(x[own]), energy.states(sample))

@@ -1,4 +1,4 @@
-"""Dirac structures that depend on the state, and whether they are integrable ([survey] sec. 2.7 and 7)."""
+"""Modulated Dirac structures and their integrability ([survey] sec. 2.7 and 7)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .structure import DiracStructure
 
 Slope = Callable[[Array], Any] | str | None
 INTEGRABLE = 1e-7
-"""Relative defect up to which a condition by differences of ACCURACY counts as met: a thousand of them, summed."""
+"""Relative defect up to which a condition by differences counts as satisfied: the sum of a thousand errors ACCURACY."""
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class ModulatedDirac:
-    """``x ↦ D(x)``: at every state x (n,) a Dirac structure of the same ports ([survey] definition 2.2).
+    """Modulated Dirac structure ``x ↦ D(x)``: at each state x (n,) a structure of the same ports ([survey] def. 2.2).
 
     Parameters
     ----------
     at : callable
-        D of x.
+        Function from x to D(x).
     sample : array
-        A state (n,).
+        State (n,).
     storage : tuple of str
         Ports whose flows are −ẋ and whose efforts are ∇H, in the order of x; by default the first ports that cover x.
-        The others are resistive or external.
+        The other ports are resistive or external.
 
     Raises
     ------
     ValueError
-        Where the structure at the sample has no such ports, and, with states and ranks, where D(x) is not continuous
-        there ([rigid] definition 4 (b)).
+        If the structure at the sample has no such ports, or D(x) is not continuous there ([rigid] definition 4 (b));
+        with states and ranks.
     """
 
     at: Callable[[Array], DiracStructure]
@@ -54,17 +54,17 @@ class ModulatedDirac:
         check_continuous(self.at, self.sample)
 
     def __call__(self, x: Array) -> DiracStructure:
-        """D(x)."""
+        """Structure D(x)."""
         return self.at(np.asarray(x, dtype=float))
 
     def of_storage(self, x: Array) -> DiracStructure:
-        """D(x) with zero flow at all other ports: no inputs, and nothing in what resists."""
+        """Structure of the storage at x, with zero flow at all other ports: no inputs and no dissipation."""
         D = self(x)
         return D.closed(flows=[name for name in D.ports if name not in self.storage]).reordered(self.storage)
 
 
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """The ports of the storage, checked; the first that have as many entries as there are states by default."""
+    """Checked ports of the storage; by default the first ones with as many entries as there are states."""
     if isinstance(names, str):
         raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}
@@ -85,16 +85,16 @@ def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tup
 
 @dataclass(frozen=True)
 class Integrability:
-    """Whether coordinates exist in which a structure is constant ([survey] sec. 7).
+    """Existence of coordinates in which a structure is constant ([survey] sec. 7).
 
     Attributes
     ----------
     defect : float
-        Largest sum of the condition over the largest sum of the sizes of its terms.
+        Largest sum of the condition over the largest sum of the magnitudes of its terms.
     where : tuple of int
-        Indices (i, j, k) of it.
+        Indices (i, j, k) of the largest sum.
     accuracy : float
-        What its derivatives resolve.
+        Relative accuracy of the derivatives.
     """
 
     defect: float
@@ -112,25 +112,25 @@ class Integrability:
 
 @checked
 def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) -> Integrability:
-    """``⟨L_{Y_i}β_j | Y_k⟩ + ⟨L_{Y_j}β_k | Y_i⟩ + ⟨L_{Y_k}β_i | Y_j⟩ = 0`` at a state ([survey] eq. (7.12)).
+    """Check ``⟨L_{Y_i}β_j | Y_k⟩ + ⟨L_{Y_j}β_k | Y_i⟩ + ⟨L_{Y_k}β_i | Y_j⟩ = 0`` at a state ([survey] eq. (7.12)).
 
-    Y_i and β_i are the rows of E and F of the storage's own structure, all other ports at zero flow, with the same
+    Y_i and β_i are the rows of E and F of the storage's structure, with zero flow at all other ports and the same
     inputs v around x. At a regular point (P_D and G_D of constant dimension nearby) an integrable structure is constant
     in some coordinates.
 
     Parameters
     ----------
     structure : ModulatedDirac
-        A Dirac structure that depends on the state.
+        Modulated Dirac structure.
     x : array
         State (n,).
     slopes : callable or "complex", optional
-        ∂J/∂x (n, n, n) of ``w = J v``, see :meth:`DiracStructure.hybrid`; by differences by default.
+        ∂J/∂x (n, n, n) of ``w = J v``, see :meth:`DiracStructure.hybrid`; by default by differences.
 
     Returns
     -------
     Integrability
-        The largest defect, and over which terms.
+        Largest defect, and the indices of its terms.
     """
     x = check.array("x", x, (structure.sample.size,))
     flows = structure.of_storage(x).graph.flow_inputs
@@ -142,7 +142,7 @@ def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) 
     dJ, accuracy = _slopes(nearby, x, slopes)
     n = len(J)
     F, E = Graph(J.copy(), flows.copy()).kernel()
-    # F and E are constant but for −J in the columns of the inputs
+    # F and E are constant except −J in the columns of the inputs
     dF, dE = np.where(flows[None, :, None], -dJ, 0.0), np.where(flows[None, :, None], 0.0, -dJ)
     first = np.einsum("ka,jac,ic->ijk", E, dF, E)
     second = np.einsum("jc,ica,ka->ijk", F, dE, E)
@@ -154,7 +154,7 @@ def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) 
 
 @checked
 def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
-    """``Σ_l J_lj ∂_l J_ik + J_li ∂_l J_kj + J_lk ∂_l J_ji = 0`` of the graph of J(x) ([survey] eq. (7.1)).
+    """Check ``Σ_l J_lj ∂_l J_ik + J_li ∂_l J_kj + J_lk ∂_l J_ji = 0`` for the graph of J(x) ([survey] eq. (7.1)).
 
     Parameters
     ----------
@@ -163,13 +163,13 @@ def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None
     x : array
         State (n,).
     slopes : callable or "complex", optional
-        ∂J/∂x (n, n, n) of the state; ``"complex"`` takes complex steps, for functions that work on complex numbers; by
-        differences by default.
+        ∂J/∂x (n, n, n) as a function of the state; ``"complex"`` uses complex steps, for functions that accept complex
+        numbers; by default by differences.
 
     Returns
     -------
     Integrability
-        The largest defect, and over which terms.
+        Largest defect, and the indices of its terms.
     """
     here, dJ, accuracy = _of_graph("J", J, x, slopes)
     one = np.einsum("lj,ikl->ijk", here, dJ)
@@ -180,7 +180,7 @@ def jacobi_identity(J: Callable[[Array], Any], x: Array, *, slopes: Slope = None
 
 @checked
 def closedness(omega: Callable[[Array], Any], x: Array, *, slopes: Slope = None) -> Integrability:
-    """``∂_k ω_ij + ∂_j ω_ki + ∂_i ω_jk = 0`` of the graph of ω(x) ([survey] eq. (7.6)); ``slopes`` as for J.
+    """Check ``∂_k ω_ij + ∂_j ω_ki + ∂_i ω_jk = 0`` for the graph of ω(x) ([survey] eq. (7.6)).
 
     Parameters
     ----------
@@ -189,12 +189,12 @@ def closedness(omega: Callable[[Array], Any], x: Array, *, slopes: Slope = None)
     x : array
         State (n,).
     slopes : callable or "complex", optional
-        ∂ω/∂x (n, n, n) of the state; ``"complex"`` takes complex steps; by differences by default.
+        ∂ω/∂x (n, n, n) as a function of the state; ``"complex"`` uses complex steps; by default by differences.
 
     Returns
     -------
     Integrability
-        The largest defect, and over which terms.
+        Largest defect, and the indices of its terms.
     """
     here, dw, accuracy = _of_graph("omega", omega, x, slopes)
     return _integrability(dw + dw.transpose(1, 2, 0) + dw.transpose(2, 0, 1), np.abs(dw), accuracy, len(here))
@@ -225,7 +225,7 @@ def _integrability(total: Array, size: Array, accuracy: float, n: int) -> Integr
         return Integrability(0.0, (), accuracy)
     scale = float(size.max(initial=0.0))
     where = np.unravel_index(int(np.argmax(np.abs(total))), total.shape)
-    # where nothing depends on the state, slopes by differences are their round-off
+    # if nothing depends on the state, slopes by differences are only round-off
     noise = accuracy * 1e-2
     defect = float(np.abs(total[where])) / max(scale, 1e-300) if scale > noise else 0.0
     return Integrability(defect, tuple(map(int, where)), accuracy)

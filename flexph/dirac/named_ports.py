@@ -1,4 +1,4 @@
-"""Named ports of a Dirac structure: their entries, order, names and parts."""
+"""Named ports of a Dirac structure: order, names, splitting, and vectors by port."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ Values = Array | Mapping[str, float | Sequence[float] | Array]
 
 
 class NamedPorts:
-    """The graph of a structure and the names of its flows and efforts."""
+    """Graph of a structure with names of its flows and efforts."""
 
     graph: Graph
     ports: Mapping[str, slice]
 
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> Self:
-        """The structure of a graph that is skew already."""
+        """Structure of a graph that is already skew."""
         raise NotImplementedError
 
     @property
     def size(self) -> int:
-        """n, the number of flows, and of efforts."""
+        """Number n of flows, and of efforts."""
         return len(self.graph.J)
 
     def reordered(self, names: Iterable[str]) -> Self:
-        """The structure with its ports in another order; each of them once."""
+        """Structure with its ports in another order, each of them once."""
         names = list(names)
         if sorted(names) != sorted(self.ports):
             raise ValueError(f"names must be the ports {list(self.ports)} in another order, got {names}")
@@ -41,7 +41,7 @@ class NamedPorts:
         return self.from_graph(graph, spans.consecutive_of(self.ports, names))
 
     def renamed(self, names: Mapping[str, str]) -> Self:
-        """The structure with other names of some ports."""
+        """Structure with some ports renamed."""
         for name in names:
             check.lookup("port", name, self.ports)
         others = [names.get(name, name) for name in self.ports]
@@ -50,7 +50,7 @@ class NamedPorts:
         return self.from_graph(self.graph, dict(zip(others, self.ports.values(), strict=True)))
 
     def split(self, port: str, parts: Mapping[str, int]) -> Self:
-        """The structure with one port in parts, names with their sizes in order."""
+        """Structure with one port split into parts, given as names with sizes in order."""
         return self.from_graph(self.graph, spans.divided(self.ports, port, parts))
 
     def mask(self, names: Iterable[str] | Array) -> Array:
@@ -78,7 +78,7 @@ class NamedPorts:
         return vector
 
     def sizes(self, values: Array) -> Array:
-        """The size of each entry (n,): the largest of its port, as those share a unit."""
+        """Scale of each entry (n,): the largest magnitude in its port, whose entries share a unit."""
         sizes = np.abs(values)
         for span in self.ports.values():
             sizes[span] = sizes[span].max(initial=0.0)

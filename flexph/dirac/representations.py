@@ -1,4 +1,4 @@
-"""Canonical coordinates of constant Dirac structures ([survey] sec. 3.1.4)."""
+"""Canonical form of constant Dirac structures ([survey] sec. 3.1.4)."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class CanonicalForm:
 def canonical_form(J: Array, G: Array) -> CanonicalForm:
     """Canonical coordinates of ``{f = J e + G λ, Gᵀe = 0}``.
 
-    s are the directions of im G, r those of im G^⊥ in the kernel of J there, q and p the planes in which J turns there,
-    scaled by the root of its frequency: T is orthogonal up to that scale.
+    s are the directions of im G, r those of im G^⊥ in the kernel of J there, q and p the planes of rotation of J there,
+    scaled by the root of their frequency: T is orthogonal up to this scaling.
     """
     of_G = singular_vectors(G, tolerance=RANK)
     s, kept = of_G.range, of_G.left_null

@@ -23,32 +23,32 @@ from .representations import CanonicalForm, canonical_form
 @checked
 @dataclass(frozen=True, eq=False)
 class DiracStructure(NamedPorts):
-    """``D = {(f, e) : F f + E e = 0}``, ``F Eᵀ + E Fᵀ = 0``, ``rank [F E] = n`` ([survey] eq. (3.1)-(3.4)).
+    """Structure ``D = {(f, e) : F f + E e = 0}``, ``F Eᵀ + E Fᵀ = 0``, ``rank [F E] = n`` ([survey] eq. (3.1)-(3.4)).
 
-    fᵀe = 0 for all members, and D is as large as that allows: it is its own orthogonal complement under
-    ⟨f₁, e₂⟩ + ⟨f₂, e₁⟩ ([rigid] definition 3). Matrices of one state are a member of a modulated structure ([rigid]
-    definition 4): :class:`flexph.dirac.ModulatedDirac` is the whole family.
+    All members satisfy fᵀe = 0, and D is maximal with this property: it equals its orthogonal complement under
+    ⟨f₁, e₂⟩ + ⟨f₂, e₁⟩ ([rigid] definition 3). A structure that depends on the state ([rigid] definition 4) is a
+    :class:`flexph.dirac.ModulatedDirac`.
 
-    Inside there is one form, ``graph``. F and E are made of it, (n, n) with a unit matrix in the columns of w, whatever
-    rows were given. Other forms come in by :meth:`from_image`, :meth:`from_skew`, :meth:`from_constrained`,
-    :meth:`from_hybrid` and :meth:`from_canonical`, and go out by :meth:`image`, :meth:`constrained_form`,
+    The internal form is ``graph``. F and E are computed from it, (n, n) with an identity in the columns of w, whatever
+    rows were given. Convert other forms by :meth:`from_image`, :meth:`from_skew`, :meth:`from_constrained`,
+    :meth:`from_hybrid` and :meth:`from_canonical`, and to them by :meth:`image`, :meth:`constrained_form`,
     :meth:`hybrid` and :meth:`canonical`.
 
     Parameters
     ----------
     F : array_like
-        (k, n), k ≥ n (relaxed for k > n), of the flows (n,).
+        Coefficients of the flows (n,), (k, n) with k ≥ n (relaxed for k > n).
     E : array_like
-        (k, n), of the efforts (n,).
+        Coefficients of the efforts (n,), (k, n).
     ports : mapping
-        Entries of f and e by name, each of them once.
+        Slices of f and e by name; each entry belongs to one port.
     graph : Graph
-        The skew matrix J of ``w = J v`` with the flow or the effort of each pair as input v ([survey] eq. (3.6)).
+        Skew matrix J of ``w = J v`` with the flow or the effort of each pair as input v ([survey] eq. (3.6)).
 
     Raises
     ------
     ValueError
-        With the defect, where power is not conserved or the rank is less than n.
+        If power is not conserved or the rank is less than n, with the defect.
     """
 
     F: Any
@@ -83,7 +83,7 @@ class DiracStructure(NamedPorts):
 
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """The structure of a graph that is skew already."""
+        """Structure of a graph that is already skew."""
         structure = object.__new__(cls)
         structure._set(graph, ports or {})
         return structure
@@ -91,25 +91,25 @@ class DiracStructure(NamedPorts):
     @classmethod
     @checked
     def from_image(cls, flows: Any, efforts: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """``D = {(K λ, L λ)}`` with K, L (n, k), k ≥ n: F = Lᵀ, E = Kᵀ ([survey] eq. (3.3))."""
+        """Structure ``D = {(K λ, L λ)}`` with K, L (n, k), k ≥ n: F = Lᵀ, E = Kᵀ ([survey] eq. (3.3))."""
         return cls(check.numbers("efforts", _dense(efforts)).T, check.numbers("flows", _dense(flows)).T, ports or {})
 
     @classmethod
     @checked
     def from_skew(cls, J: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """``D = {(f, e) : f = J e}``, J = −Jᵀ: flows are outputs, efforts inputs."""
+        """Structure ``D = {(f, e) : f = J e}``, J = −Jᵀ: flows are outputs, efforts inputs."""
         return cls._of_matrix("J", J, flows=False, ports=ports)
 
     @classmethod
     @checked
     def from_presymplectic(cls, omega: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """``D = {(f, e) : e = ω f}``, ω = −ωᵀ ([survey] sec. 2.1 (ii))."""
+        """Structure ``D = {(f, e) : e = ω f}``, ω = −ωᵀ ([survey] sec. 2.1 (ii))."""
         return cls._of_matrix("omega", omega, flows=True, ports=ports)
 
     @classmethod
     @checked
     def from_constrained(cls, J: Any, G: Any, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """``D = {(f, e) : f = J e + G λ, Gᵀe = 0}``, J = −Jᵀ, G (n, l) of any rank ([survey] eq. (3.5))."""
+        """Structure ``D = {(f, e) : f = J e + G λ, Gᵀe = 0}``, J = −Jᵀ, G (n, l) of any rank ([survey] eq. (3.5))."""
         return cls.from_skew(J, ports).constrained(check.numbers("G", _dense(G)).T)
 
     @classmethod
@@ -117,7 +117,7 @@ class DiracStructure(NamedPorts):
     def from_hybrid(
         cls, J: Any, flow_inputs: Sequence[bool] | Array, ports: Mapping[str, slice] | None = None
     ) -> DiracStructure:
-        """``w = J v``, with f_i the input v_i where ``flow_inputs`` (n,) says so, else e_i ([survey] eq. (3.6))."""
+        """Structure ``w = J v`` with inputs v_i = f_i where ``flow_inputs`` (n,), else e_i ([survey] eq. (3.6))."""
         matrix, swapped = check.array("J", _dense(J), (None, None)), np.asarray(flow_inputs)
         n = len(matrix)
         if swapped.dtype != bool or swapped.shape != (n,):
@@ -134,7 +134,7 @@ class DiracStructure(NamedPorts):
 
     @classmethod
     def _of_skew(cls, matrix: Array, swapped: Array, ports: Mapping[str, slice] | None) -> DiracStructure:
-        """``w = J v`` without elimination where entries are small enough to be kept."""
+        """Structure of ``w = J v``, without elimination if the entries of J are small."""
         size = np.sqrt(1.0 + np.sum(matrix**2, axis=1))
         check_power((matrix + matrix.T) / np.outer(size, size))
         graph = Graph(0.5 * (matrix - matrix.T), swapped.copy())
@@ -144,12 +144,12 @@ class DiracStructure(NamedPorts):
 
     @classmethod
     def from_canonical(cls, form: CanonicalForm, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """The structure of canonical coordinates ([survey] eq. (3.7))."""
+        """Structure of canonical coordinates ([survey] eq. (3.7))."""
         return cls.from_image(*form.image(), ports)
 
     @property
     def condition(self) -> float:
-        """Condition number of the basis [J; 1] of D: digits that conversions may lose."""
+        """Condition number of the basis [J; 1] of D, which bounds the digits lost in conversions."""
         values = np.linalg.svd(self.graph.J, compute_uv=False)
         return float(np.sqrt((1.0 + values[0] ** 2) / (1.0 + values[-1] ** 2))) if values.size else 1.0
 
@@ -160,8 +160,8 @@ class DiracStructure(NamedPorts):
     def constrained_form(self) -> tuple[Array, Array]:
         """J (n, n) and G (n, l) of full rank with ``D = {f = J e + G λ, Gᵀe = 0}`` ([survey] eq. (3.5)).
 
-        As many flows as can are outputs. Those λ that cannot are free, and their efforts follow from the others':
-        e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
+        As many flows as possible are outputs. Those that are not are the free λ, and their efforts depend on the
+        others: e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
         """
         graph = self.graph.settled(np.flatnonzero(self.graph.flow_inputs))
         free = graph.flow_inputs
@@ -172,24 +172,24 @@ class DiracStructure(NamedPorts):
 
     @checked
     def hybrid(self, flow_inputs: Iterable[str] | BoolArray) -> Array:
-        """J (n, n) of ``w = J v`` with the flows of these ports, or where an array (n,) says so, as inputs v.
+        """J (n, n) of ``w = J v`` with the flows of the given ports, or of the entries of a mask (n,), as inputs v.
 
-        The efforts of the other ports are inputs, and the conjugated variables outputs ([survey] eq. (3.6)). Raises
-        ValueError where those cannot be inputs together.
+        The efforts of the other ports are inputs, and the conjugate variables outputs ([survey] eq. (3.6)). Raises
+        ValueError if these variables cannot be inputs together.
         """
         wanted = self.mask(flow_inputs)
         return self.graph.exchanged(np.flatnonzero(wanted != self.graph.flow_inputs)).J
 
     def canonical(self) -> CanonicalForm:
-        """Canonical coordinates: ``f_q = −e_p, f_p = e_q, f_r = 0, e_s = 0`` ([survey] eq. (3.7))."""
+        """Canonical coordinates ``f_q = −e_p, f_p = e_q, f_r = 0, e_s = 0`` ([survey] eq. (3.7))."""
         return canonical_form(*self.constrained_form())
 
     @checked
     def defect(self, flows: Values, efforts: Values) -> float:
-        """Largest residual of the rows of F f + E e = 0, relative to the size of what is summed in them.
+        """Largest residual of the rows of F f + E e = 0, over the magnitudes of their terms.
 
-        f and e are arrays (n,) or mappings of port names to arrays. Zero for members, whatever the units; about one
-        for others.
+        f and e are arrays (n,) or mappings of port names to arrays. The defect is zero for members, whatever the units,
+        and about one for others.
         """
         f, e = self.vector("flows", flows), self.vector("efforts", efforts)
         size_f, size_e = (self.sizes(v) for v in (f, e))
@@ -197,15 +197,15 @@ class DiracStructure(NamedPorts):
 
     @checked
     def contains(self, flows: Values, efforts: Values, *, tolerance: float = MEMBER) -> bool:
-        """Whether (f, e) ∈ D: :meth:`defect` up to a tolerance."""
+        """True if (f, e) ∈ D, with :meth:`defect` up to a tolerance."""
         return self.defect(flows, efforts) <= tolerance
 
     @checked
     def constrained(self, rows: Any) -> DiracStructure:
-        """``{(f, e) : C e = 0, ∃μ : (f + Cᵀμ, e) ∈ D}`` with ``rows`` C (l, n): again Dirac ([rigid] proposition 4).
+        """Subset ``{(f, e) : C e = 0, ∃μ : (f + Cᵀμ, e) ∈ D}`` with ``rows`` C (l, n), again Dirac ([rigid] prop. 4).
 
-        μ is eliminated: the rows of [F E] are taken in an annihilator of F Cᵀ; rows of C that follow from others do no
-        harm. As a function of the state it is continuous where the rank of C on D is constant ([rigid] remark 5).
+        μ is eliminated by an annihilator of F Cᵀ; dependent rows of C are allowed. As a function of the state it is
+        continuous where the rank of C on D is constant ([rigid] remark 5).
         """
         c = unit_rows(check.array("rows", rows, (None, self.size)))
         own = unit_rows(np.hstack([self.F, self.E]))
@@ -216,14 +216,14 @@ class DiracStructure(NamedPorts):
 
     @checked
     def closed(self, *, flows: Iterable[str] = (), efforts: Iterable[str] = ()) -> DiracStructure:
-        """D with the flows, or the efforts, of some ports set to zero, and those ports left out: again Dirac.
+        """Structure with the flows, or the efforts, of some ports set to zero, and without those ports; again Dirac.
 
-        The conjugated variables are whatever D says: of an external port with f = u, zero flow is zero input.
+        The conjugate variables are free: for an external port with f = u, zero flow is zero input.
         """
         flows, efforts = _listed("flows", flows), _listed("efforts", efforts)
         at_rest, free = self.mask(flows), self.mask(efforts)
         if (at_rest & free).any():
-            raise ValueError("a port cannot have zero flow and zero effort: both are named for the same one")
+            raise ValueError("a port cannot have zero flow and zero effort: got both for the same port")
         own = unit_rows(np.hstack([self.F, self.E]))
         F, E = own[:, : self.size], own[:, self.size :]
         rows = left_null(np.hstack([E[:, at_rest], F[:, free]]))
@@ -235,8 +235,7 @@ class DiracStructure(NamedPorts):
     def angles(self, other: DiracStructure) -> Array:
         """Principal angles (n,) to another structure of the same size [rad], largest first; all zero if it is the same.
 
-        Ports of the same names are compared with each other, whatever their order. Flows and efforts count with the
-        numbers they have: angles depend on their units.
+        Ports of equal names are compared, whatever their order. The angles depend on the units of flows and efforts.
         """
         if self.ports and other.ports and list(self.ports) != list(other.ports):
             other = other.reordered(self.ports)
@@ -244,12 +243,12 @@ class DiracStructure(NamedPorts):
 
     @checked
     def distance(self, other: DiracStructure) -> float:
-        """The largest of the principal angles [rad]."""
+        """Largest principal angle [rad]."""
         return float(self.angles(other).max(initial=0.0))
 
     @checked
     def equals(self, other: DiracStructure, *, tolerance: float = MEMBER) -> bool:
-        """Whether both are the same subspace: :meth:`distance` up to a tolerance [rad]."""
+        """True if both are the same subspace, with :meth:`distance` up to a tolerance [rad]."""
         return self.size == other.size and self.distance(other) <= tolerance
 
 

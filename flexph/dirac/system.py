@@ -28,47 +28,48 @@ from .structure import DiracStructure
 
 
 def _missing(x: Array) -> Any:
-    """Stand-in for H and its gradient where a Lagrangian storage is given."""
-    raise ValueError("the storage was given as lagrangian: take energy.H and energy.efforts of the system")
+    """Placeholder for H and its gradient if a Lagrangian storage is given."""
+    raise ValueError("the storage was given as lagrangian: use energy.H and energy.efforts of the system")
 
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PortHamiltonian(Remade):
-    """``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with (f_R, e_R) in a resistive relation ([survey] eq. (2.22)-(2.23)).
+    """System ``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with resistive relations of (f_R, e_R) ([survey] (2.22)-(2.23)).
 
-    All ports that are neither of the storage nor resistive are external, with flows u as inputs and efforts y as
-    outputs. Then
+    All ports that belong neither to the storage nor to resistances are external, with flows u as inputs and efforts y
+    as outputs. Then
 
         dH/dt = e_Rᵀf_R + yᵀu ≤ yᵀu
 
-    :meth:`kernel_form` and :meth:`constrained_form` are the equations at a state, :meth:`phdae` makes the
-    :class:`flexph.PHDAE` for runs and analysis. ``energy`` is the storage, given in either way.
+    :meth:`kernel_form` and :meth:`constrained_form` are the equations at a state, :meth:`phdae` converts to a
+    :class:`flexph.PHDAE` for runs and analysis. ``energy`` is the storage, however it was given.
 
     Parameters
     ----------
     structure : DiracStructure or callable
-        A Dirac structure or, modulated, a function of the state x (n,) that returns one: D(x) must be continuous at the
-        sample ([rigid] definition 4).
+        Dirac structure, or for a modulated one a function of the state x (n,) that returns it: D(x) must be continuous
+        at the sample ([rigid] definition 4).
     H : callable
-        Energy of x.
+        Energy as a function of x.
     gradient : callable
-        ∇H (n,) of x.
+        ∇H (n,) as a function of x.
     sample : array
-        A state (n,).
+        State (n,).
     hessian : callable, optional
-        (n, n) of x.
+        Hessian (n, n) as a function of x.
     lagrangian : LagrangianSubspace or LagrangianStorage, optional
-        In place of H a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
-        :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; states of the system are then its parameters ξ, and so is ``sample``.
+        Instead of H, a storage (x, e) ∈ L ([rigid] definition 7): a :class:`LagrangianSubspace` {(P ξ, S ξ)} or a
+        :class:`LagrangianStorage` {(X(ξ), ε(ξ))}; the states of the system, and ``sample``, are then its parameters ξ.
     storage : tuple of str
         Ports of the states in their order; by default the first ones that cover x.
     resistive : mapping
-        For each resistive port its relation: a number or matrix R of f = −R e, relations of :func:`flexph.viscous` and
-        others (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
-        :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these.
+        Relation of each resistive port: a number or matrix R of f = −R e, relations as
+        :func:`flexph.systems.viscous` (f_i =
+        −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or :class:`MultiportCharacteristic`, or,
+        modulated, a function of x that returns one of these.
     energy : LagrangianStorage
-        Computed of the above.
+        Storage, computed from the above.
     """
 
     structure: DiracStructure | Callable[[Array], DiracStructure]
@@ -105,9 +106,7 @@ class PortHamiltonian(Remade):
             energy = LagrangianStorage.of_energy(self.H, self.gradient, self.size, self.hessian)
         else:
             if given or self.hessian is not None:
-                raise ValueError(
-                    f"lagrangian stands in place of H, gradient and hessian, got {given or ['hessian']} too"
-                )
+                raise ValueError(f"lagrangian replaces H, gradient and hessian, but got {given or ['hessian']}, too")
             own = self.lagrangian
             if isinstance(own, LagrangianSubspace) and own.size != self.size:
                 raise ValueError(f"sample must have the {own.size} parameters of the subspace, got {self.size}")
@@ -128,25 +127,25 @@ class PortHamiltonian(Remade):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the structure does not depend on the state."""
+        """True if the structure does not depend on the state."""
         return isinstance(self.structure, DiracStructure)
 
     def at(self, x: Array) -> DiracStructure:
-        """D(x) at energy variables x."""
+        """Structure D(x) at energy variables x."""
         if isinstance(self.structure, DiracStructure):
             return self.structure
         return self.structure(np.asarray(x, dtype=float))
 
     def modulated(self) -> ModulatedDirac:
-        """The structure as a function of the energy variables."""
+        """Structure as a function of the energy variables."""
         return ModulatedDirac(self.at, self.energy.states(self.sample), self.storage)
 
     @checked
     def split_port(self, port: str, parts: Mapping[str, int]) -> PortHamiltonian:
-        """The system with one port in parts, names with their sizes in order, such as a force and a torque.
+        """System with one port split into parts, names with sizes in order, such as a force and a torque.
 
-        Parts of a port of the storage are ports of the storage. A resistive port cannot be split: its relation is one
-        of all its entries.
+        Parts of a storage port belong to the storage. A resistive port cannot be split, as its relation couples its
+        entries.
         """
         if port in self.resistive:
             raise ValueError(f"port {port!r} is resistive, with one relation of all its entries: it cannot be split")
@@ -157,7 +156,7 @@ class PortHamiltonian(Remade):
 
     @checked
     def kernel_form(self, x: Array) -> KernelForm:
-        """The equations at energy variables x in kernel form ([survey] eq. (3.11)), f_S = −ẋ."""
+        """Equations at energy variables x in kernel form ([survey] eq. (3.11)), f_S = −ẋ."""
         D = self._ordered(x)
         ends = self._sizes(D)
         parts = [slice(0, ends[0]), slice(ends[0], ends[1]), slice(ends[1], ends[2])]
@@ -166,27 +165,28 @@ class PortHamiltonian(Remade):
 
     @checked
     def constrained_form(self, x: Array) -> ConstrainedForm:
-        """The equations at energy variables x in constrained form ([survey] eq. (3.16)).
+        """Equations at energy variables x in constrained form ([survey] eq. (3.16)).
 
-        Raises ValueError where inputs or what resists feed through to outputs: they have a place in :meth:`phdae`.
+        Raises ValueError if inputs or resistances feed through to outputs; :meth:`phdae` supports that.
         """
         D = self._ordered(x)
         inner = self._sizes(D)[0]
         split = partition(D.graph, inner)
         if not split.direct:
             raise ValueError(
-                "the constrained form needs efforts of resistive and external ports that follow from the storage's: "
-                "here others or the inputs feed through, or are constrained; phdae() takes them as algebraic states"
+                "the constrained form needs efforts of resistive and external ports that depend on the storage's only: "
+                "here other ports or inputs feed through, or are constrained; use phdae(), which has algebraic states"
             )
         return split.form(D.graph, self._sizes(D)[1] - inner)
 
     def phdae(self) -> PHDAE:
-        """The system as a :class:`flexph.PHDAE` with states x (or ξ) and multipliers λ of the constrained form.
+        """System as a :class:`flexph.PHDAE` with states x (or ξ) and multipliers λ of the constrained form.
 
-        Where inputs or what resists feed through, or are constrained, efforts of resistive and external ports are
-        algebraic states beside them: ``e_R`` of a resistive port bears its name (of a linear relation the coordinates
-        of the efforts it admits, of a flow-controlled one f_R), so does y of an external one. Which entries are
-        multipliers is decided at the sample and holds along a run. E is the identity on states x, X'(ξ) on ξ.
+        If inputs or resistances feed through, or are constrained, the efforts of resistive and external ports are
+        additional algebraic states: ``e_R`` of a resistive port has the name of the port (for a linear relation these
+        are the coordinates of its possible efforts, for a flow-controlled one f_R), and so has y of an external port.
+        The choice of multipliers is made at the sample and holds along a run. E is the identity for states x, X'(ξ) for
+        ξ.
         """
         D = self._ordered(self.energy.states(self.sample))
         names = Layout(self.storage, tuple(self.resistive), self.external, dict(D.ports), dict(self.resistive))
@@ -217,7 +217,7 @@ class PortHamiltonian(Remade):
         )
 
     def _descriptor(self, extra: int) -> Any:
-        """diag(X'(ξ), 0)."""
+        """Matrix diag(X'(ξ), 0)."""
         one = self.energy.descriptor
         zero = np.zeros((extra, extra))
         if isinstance(one, Constant):
@@ -237,7 +237,7 @@ class PortHamiltonian(Remade):
         return Derivatives(costate=costate)
 
     def _ordered(self, x: Array) -> DiracStructure:
-        """D(x) with its ports in the order storage, resistive, external."""
+        """Structure D(x) with its ports in the order storage, resistive, external."""
         D = self.at(x)
         external = [n for n in D.ports if n not in self.storage and n not in self.resistive]
         return D.reordered([*self.storage, *self.resistive, *external])

@@ -1,6 +1,7 @@
-"""One step of a general system in time.
+"""Single time steps of general systems.
 
-Discrete gradient pairs, Gauss collocation, the iteration that solves them, and which states are differential.
+Discrete gradient pairs, Gauss collocation, their nonlinear solver, and the split into differential and algebraic
+states.
 Imports: numerics, systems.
 """
 

@@ -1,4 +1,4 @@
-"""The end of a step on the algebraic equations, where no state is algebraic: the null space of E(x) varies."""
+"""Consistent end of a step if E(x) has a varying null space and no state is algebraic."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from .newton import Newton, StepEquations
 
 
 def consistent_end(system: PHDAE, x: Array, h: float, u: Array, size: Array) -> Array:
-    """x₁ with ``E(½(x + x₁))(x₁ − x) + h U₂U₂ᵀ(x₁) f(x₁) = 0``, f = (J − R)z + (B − P)u, of systems of index 1.
+    """Solve ``E(½(x + x₁))(x₁ − x) + h U₂U₂ᵀ(x₁) f(x₁) = 0``, f = (J − R)z + (B − P)u, for x₁ in systems of index 1.
 
-    Both terms vanish, since near x₁ the range of E and U₂ have nothing in common: x₁ meets the algebraic equations, and
-    is reached from x along the null space of E. A quadratic H keeps its value, as by the midpoint rule; others change
-    by the third power of the way. The length h of the step makes both terms alike in units. Raises StepFailed.
-    """
+    Both terms vanish, as near x₁ the range of E and U₂ are complementary: x₁ satisfies the algebraic equations and is
+    reached from x along the null space of E. A quadratic H keeps its value, as with the midpoint rule; others change by
+    the third power of the distance. The step length h gives both terms the same units. Raises StepFailed."""
 
     def terms(x1: Array, part: float) -> tuple[Array, None]:
         z = system.z(x1)
@@ -26,5 +25,5 @@ def consistent_end(system: PHDAE, x: Array, h: float, u: Array, size: Array) -> 
     try:
         return Newton().solve(StepEquations(terms), x, size).x
     except StepFailed as failed:
-        reason = f"{failed} at its end, on the algebraic equations"
+        reason = f"{failed} in the algebraic equations at the end of the step"
         raise StepFailed(reason, failed.iterations, failed.defect) from failed

@@ -1,4 +1,4 @@
-"""Which states a descriptor matrix differentiates: the split that gradient pairs and collocation need."""
+"""Split of a descriptor matrix into differential and algebraic parts, for gradient pairs and collocation."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
 REGULAR = 1e-8
-"""Reciprocal condition from which on a matrix need not be scaled better: half of the digits are left."""
+"""Reciprocal condition number above which a matrix needs no better scaling: half of the digits remain."""
 PROBES, NEARBY = 3, 1e-2
-"""States beside the sample at which the zeros of a varying E are looked for, and how far away, over their size."""
+"""Number of states near the sample at which zeros of a varying E are detected, and their relative distance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split(Memo):
-    """``U₁ᵀ E V₁`` is invertible, and E = U₁U₁ᵀ E V₁V₁ᵀ.
+    """Split of E with invertible ``U₁ᵀ E V₁`` and E = U₁U₁ᵀ E V₁V₁ᵀ.
 
-    Of a constant E by its singular value decomposition ([dg] proposition 2), of a semi-explicit one the choice of its
-    rows and columns ([dg] definition 10).
+    For a constant E it is the singular value decomposition ([dg] proposition 2), for a semi-explicit one the selection
+    of its non-zero rows and columns ([dg] definition 10).
 
-    U₁, V₁ (n, r), U₂, V₂ (n, n − r), orthonormal and constant. V₁ᵀx are the differential, V₂ᵀx the algebraic states.
+    U₁, V₁ (n, r), U₂, V₂ (n, n − r) are orthonormal and constant. V₁ᵀx are the differential, V₂ᵀx the algebraic states.
     """
 
     U1: Array
@@ -40,55 +40,55 @@ class Split(Memo):
     V2: Array
 
     def differential(self, x: Array) -> Array:
-        """The part of a state that E differentiates."""
+        """Differential part of a state."""
         return self.onto_states @ x if self._states is None else self._states * x
 
     def middle(self, x0: Array, x1: Array) -> Array:
-        """Where a step takes what has no mean: in the middle of its differential states, at the new algebraic ones."""
+        """Evaluation point of a step: middle of the differential states, new algebraic states."""
         return x1 - 0.5 * self.differential(x1 - x0)
 
     def unseen(self, z: Array) -> Array:
-        """The part of a costate that Eᵀ does not see."""
+        """Part of a costate that Eᵀ maps to zero."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
 
     def costate_map(self, E: Array, scaling: Scaling | None = None) -> CostateMap:
-        """The map from gradients to costates. Raises StepFailed where there is none ([dg] (A1))."""
+        """Map from gradients to costates. Raises StepFailed if there is none ([dg] (A1))."""
         return CostateMap(self, E, scaling)
 
     def scaling(self, E: Array) -> Scaling:
-        """The scaling of U₁ᵀEV₁ for its factors."""
+        """Row and column scaling of U₁ᵀEV₁ for its factorisation."""
         _, rows, columns = equilibrated(self.own(E).T)
         return Scaling(rows, columns, rows[:, None] * columns)
 
     def to_costates(self, E: Array) -> Array:
-        """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ``: the matrix of :meth:`costate_map`."""
+        """Matrix ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` of :meth:`costate_map`."""
         return np.asarray(self.costate_map(E))
 
     def own(self, E: Array) -> Array:
-        """U₁ᵀEV₁."""
+        """Invertible block U₁ᵀEV₁."""
         chosen = self.chosen
         return self.U1.T @ E @ self.V1 if chosen is None else E[chosen[0][:, None], chosen[1]]
 
     @once
     def chosen(self) -> tuple[Array, Array] | None:
-        """Rows and columns that U₁ and V₁ choose, where they do nothing else."""
+        """Row and column indices if U₁ and V₁ are selections, else None."""
         if not all(np.array_equal(U, U != 0.0) and np.all(U.sum(axis=0) == 1.0) for U in (self.U1, self.V1)):
             return None
         return self.U1.argmax(axis=0), self.V1.argmax(axis=0)
 
     @once
     def onto_states(self) -> Array:
-        """V₁V₁ᵀ."""
+        """Projector V₁V₁ᵀ."""
         return self.V1 @ self.V1.T
 
     @once
     def onto_costates(self) -> Array:
-        """U₂U₂ᵀ."""
+        """Projector U₂U₂ᵀ."""
         return self.U2 @ self.U2.T
 
     @property
     def is_selection(self) -> bool:
-        """Whether V₁V₁ᵀ and U₂U₂ᵀ are diagonal: states and equations are differential or algebraic one by one."""
+        """True if V₁V₁ᵀ and U₂U₂ᵀ are diagonal: each state and equation is either differential or algebraic."""
         return self._states is not None and self._costates is not None
 
     @once
@@ -109,9 +109,9 @@ class Scaling(NamedTuple):
 
 
 class CostateMap:
-    """``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` by factors of U₁ᵀEV₁: products with vectors are solved, arrays of it are the matrix.
+    """Map ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` by factors of U₁ᵀEV₁; products with vectors are solved, as an array it is the matrix.
 
-    A ``scaling`` of rows and columns that belongs to another E serves where it leaves a matrix that is regular by far.
+    A ``scaling`` of another E is reused if the scaled matrix is well conditioned.
     """
 
     def __init__(self, split: Split, E: Array, scaling: Scaling | None = None) -> None:
@@ -126,12 +126,12 @@ class CostateMap:
             raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
 
     def _factorise(self, A: Array, least: float) -> bool:
-        """Factorise A; True where its reciprocal condition is above the least one."""
+        """Factorise A; True if its reciprocal condition number is above ``least``."""
         self.factors, self.pivots, failed = getrf(A)
         return not A.size or (not failed and bool(gecon(self.factors, lange("1", A))[0] > least))
 
     def __matmul__(self, gradient: Array) -> Array:
-        """The costates of gradients (n,) or (n, k)."""
+        """Costates of gradients (n,) or (n, k)."""
         split, chosen = self.split, self.split.chosen
         right = split.V1.T @ gradient if chosen is None else gradient[chosen[1]]
         if not right.size:
@@ -145,26 +145,26 @@ class CostateMap:
         return costates
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """The matrix (n, n)."""
+        """Matrix (n, n)."""
         return np.asarray(self @ np.eye(self.split.U1.shape[0]), dtype=dtype)
 
 
 def _diagonal(matrix: Array) -> Array | None:
-    """The diagonal of a matrix that has nothing else: a product with it is cheaper."""
+    """Diagonal of a diagonal matrix, else None; products with it are cheaper."""
     diagonal = np.diag(matrix).copy()
     return None if np.any(matrix != np.diag(diagonal)) else diagonal
 
 
 def split_of(E: Array) -> Split:
-    """The split of a constant matrix."""
+    """Split of a constant matrix."""
     spaces = subspaces(E)
     return Split(spaces.range, spaces.left_null, spaces.rows, spaces.null)
 
 
 class ParametrizedDescriptor:
-    """``E(x) = [[1, 0, 0], [0, 0, 0], [0, E₃₂(x), 1]]`` for x = (x₁, x₂, θ), [dg] eq. (37).
+    """Descriptor ``E(x) = [[1, 0, 0], [0, 0, 0], [0, E₃₂(x), 1]]`` for x = (x₁, x₂, θ), [dg] eq. (37).
 
-    ``sizes`` are those of x₁, x₂ and θ, ``coupling`` is the function E₃₂ of x.
+    ``sizes`` are the sizes of x₁, x₂ and θ, ``coupling`` is the function E₃₂ of x.
     """
 
     def __init__(self, sizes: tuple[int, int, int], coupling: Callable[[Array], Array]) -> None:
@@ -173,7 +173,7 @@ class ParametrizedDescriptor:
         self.first, self.second, self.third = slice(0, n1), slice(n1, n1 + n2), slice(n1 + n2, self.size)
 
     def __call__(self, x: Array) -> Array:
-        """E(x)."""
+        """Matrix E(x)."""
         E = np.eye(self.size)
         E[self.second, self.second] = 0.0
         E[self.third, self.second] = self.coupling(x)
@@ -181,9 +181,9 @@ class ParametrizedDescriptor:
 
 
 def differential_split(system: PHDAE) -> Split | None:
-    """The split of E, or None where E is singular and not semi-explicit with constant rows and columns.
+    """Split of E, or None if E is singular and not semi-explicit with constant rows and columns.
 
-    Of a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
+    For a :class:`ParametrizedDescriptor` x₂ is algebraic, x₁ and θ are differential.
     """
     if isinstance(system.E, ParametrizedDescriptor):
         return selection(system.size, system.E.first, system.E.third)
@@ -196,9 +196,9 @@ def differential_split(system: PHDAE) -> Split | None:
 
 
 def differential_states(system: PHDAE) -> tuple[Array, Array]:
-    """Bases V₁ (n, r) and V₂ (n, n − r): V₁ᵀx are the differential, V₂ᵀx the algebraic states.
+    """Bases V₁ (n, r) and V₂ (n, n − r) of the differential states V₁ᵀx and the algebraic states V₂ᵀx.
 
-    Where the null space of E varies, all states count as differential: the unit matrix and (n, 0).
+    If the null space of E varies, all states count as differential: the identity and (n, 0).
     """
     split = differential_split(system)
     if split is not None:
@@ -210,14 +210,14 @@ def differential_states(system: PHDAE) -> tuple[Array, Array]:
 
 
 def null_space_varies(system: PHDAE) -> bool:
-    """Whether E is singular with a null space that varies: no state is algebraic then."""
+    """True if E is singular with a varying null space, so that no state is algebraic."""
     if isinstance(system.E, Constant | ParametrizedDescriptor) or differential_states(system)[1].size:
         return False
     return rank_of(dense(system.E(system.sample))) < system.size
 
 
 def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
-    """E at a state, by default the sample, and at states around it, as near as each state is large."""
+    """Values of E at a state, by default the sample, and at states around it in proportion to their sizes."""
     rng, x = np.random.default_rng(0), system.sample if state is None else state
     size = np.where(x != 0.0, np.abs(x), system.floor(x))
     size = np.where(size > 0.0, size, 1.0)
@@ -226,7 +226,7 @@ def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
 
 
 def selection(n: int, *kept: slice) -> Split:
-    """The split of an E that has the same rows and columns of some states."""
+    """Split of an E that acts on the rows and columns of the given states only."""
     own = np.zeros(n, dtype=bool)
     for part in kept:
         own[part] = True
@@ -234,7 +234,7 @@ def selection(n: int, *kept: slice) -> Split:
 
 
 def _selection(size: Array) -> Split:
-    """Rows and columns that are not zero."""
+    """Split by the rows and columns that are not zero."""
     one = np.eye(len(size))
     rows, columns = size.any(axis=1), size.any(axis=0)
     return Split(one[:, rows], one[:, ~rows], one[:, columns], one[:, ~columns])

@@ -1,4 +1,4 @@
-"""The Dirac-dissipative form of steps of general systems ([dg] eq. (25)-(26))."""
+"""Dirac-dissipative form of steps of general systems ([dg] eq. (25)-(26))."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ from .pair_equations import Past
 class Dirac:
     """``Ē Δx = h (J̄ − R̄) f + h (B̄ − P̄)u``, ``Ēᵀf = ∇̄H`` with costates f ([dg] eq. (25)-(26)).
 
-    E may vary and be singular, with a constant rank. ∇̄H is a discrete gradient by its ``kind``, that of Gonzalez, the
-    mean value, through invariants or a function of (x₀, x₁), restricted to the range of Ēᵀ as lemma 1 of [dg] asks for:
-    with the orthogonal projection P onto it and a gradient γ of that kind,
+    E may vary and be singular, with constant rank. ∇̄H is a discrete gradient, chosen by ``kind``: Gonzalez, mean
+    value, through invariants, or a function of (x₀, x₁), restricted to the range of Ēᵀ as lemma 1 of [dg] requires:
+    with the orthogonal projector P onto it and a gradient γ of that kind,
 
         ∇̄H = Pγ + (ΔH − Pγ·Δx)/(PΔx·PΔx) PΔx,
 
-    a discrete gradient since PΔx·Δx = PΔx·PΔx, for which f exists. What Ēᵀf = ∇̄H leaves open is the part of f that Ēᵀ
-    does not see: it is that of z in the middle m of the step, which does not touch the energy balance ([dg] example 6).
-    Where the null space of E is constant, algebraic states are stage values and m is taken at the new ones. Where it
-    varies, a step loses order in which algebraic states move and no differential one does: ΔH − Pγ·Δx is of third order
-    in Δx, and is divided by ‖PΔx‖. With ``midpoint`` all of f is z(m): balanced where H is quadratic.
+    which is a discrete gradient, as PΔx·Δx = PΔx·PΔx, and for which f exists. Ēᵀf = ∇̄H leaves the kernel part of f
+    open: it is taken from z at the middle m of the step and does not affect the energy balance ([dg] example 6). If the
+    null space of E is constant, algebraic states are stage values and m has the new ones. If it varies, a step in which
+    only algebraic states move loses order: ΔH − Pγ·Δx is of third order in Δx and is divided by ‖PΔx‖. With
+    ``midpoint`` all of f is z(m), which is balanced for quadratic H.
 
-    Raises StepFailed where H changes along a step that Ē does not see: no f exists then ([dg] example 8).
+    Raises StepFailed if H changes along a step in the kernel of Ē: then no f exists ([dg] example 8).
     """
 
     def __init__(self, system: PHDAE, kind: str | Any = "gonzalez") -> None:
         self.system, self.newton, self._kind = system, Newton(), kind
         own = {} if kind == "midpoint" else system.means
-        self._split = differential_split(system)  # else it is that of Ē at each step
+        self._split = differential_split(system)  # if None, the split of Ē in each step
         self._states = differential_states(system)[0]
         self._varies = self._split is None or "E" in own
         self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
         self._rank = rank_of(dense(system.E(system.sample)))
         if kind == "invariants" and system.invariants is None:
             raise ValueError(NO_INVARIANTS)
-        # on semi-explicit systems the steps are those of the pair ([dg] theorem 5), and so are their derivatives
+        # on semi-explicit systems steps and derivatives are those of the pair ([dg] theorem 5)
         given = self._split if system.derivatives is not None else None
         self._pair = None if given is None else GradientPair(system, kind, given)
 
@@ -72,7 +72,7 @@ class Dirac:
         return solved.terms.advance(self.system, solved, u, h)
 
     def over(self, x0: Array, x1: Array) -> Discretised:
-        """The discretisation over a step from x₀ to x₁: with its completion f, (Ē, f) is a discrete gradient pair."""
+        """Discretisation over a step from x₀ to x₁; with the completed f, (Ē, f) is a discrete gradient pair."""
         return self._over(x0, x1, float(self.system.H(x0)))
 
     def _over(self, x0: Array, x1: Array, before: float) -> Discretised:
@@ -88,7 +88,7 @@ class Dirac:
         return Discretised(E, J, R, ports, costate, E @ change)
 
     def _gradient(self, x0: Array, x1: Array, step: Array, before: float) -> Array:
-        """The gradient of the kind before it is restricted; ``step`` is the differential part of Δx."""
+        """Gradient of the chosen kind before its restriction; ``step`` is the differential part of Δx."""
         system = self.system
         slope: Callable[[Array], Array] = lambda x: np.asarray(system.E(x).T @ system.z(x))  # noqa: E731
         if callable(self._kind):
@@ -101,7 +101,7 @@ class Dirac:
         return slope(x1 - 0.5 * step)
 
     def _split_of(self, E: Array) -> Split:
-        """The split of Ē, whose rank is that of E."""
+        """Split of Ē, whose rank must be that of E."""
         if self._split is not None and not self._varies:
             return self._split
         split = split_of(E)
@@ -111,9 +111,9 @@ class Dirac:
 
 
 def restricted(split: Split, slope: Array, change: Array, energies: tuple[float, float]) -> Array:
-    """Gonzalez' gradient in the range of Ēᵀ from ∇H(m), Δx, and H at both ends. Raises StepFailed where ΔH ⟂ Ē."""
+    """Gonzalez' gradient in the range of Ēᵀ, from ∇H(m), Δx, and H at both ends. Raises StepFailed if ΔH ⟂ Ē."""
     step, middle = split.differential(change), split.differential(slope)
     unseen = np.abs(step) <= ROUND_OFF * (np.abs(split.onto_states) @ np.abs(change))
     if unseen.all() and correction(float(middle @ change), change, *energies):
-        raise StepFailed("the energy changes along a step that Ē does not see: no costate exists", 0, np.inf)
+        raise StepFailed("the energy changes along a step in the kernel of Ē: no costate exists", 0, np.inf)
     return gonzalez(middle, step, *energies)

@@ -44,7 +44,7 @@ DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
 class History(NamedTuple):
-    """H by the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| that the last step exchanged, and its rate."""
+    """H from the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| exchanged in the last step, and its rate."""
 
     account: float
     exchanged: float
@@ -54,9 +54,9 @@ class History(NamedTuple):
 class GradientPair:
     """``Ē Δx = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with ``Ē₁₁ᵀ z̄₁ = ∇̄H`` on the differential states ([dg] eq. (20)-(21)).
 
-    Matrices are those in the middle of the step unless the system has ``means`` of its own. The algebraic states are
-    stage values: they hold in the middle of the step, where they are of second order, and z̄₂ is taken at them.
-    With ``midpoint`` all is taken in the middle, z̄ too: a discrete gradient where H is quadratic and E constant.
+    Matrices are evaluated in the middle of the step unless the system has ``means``. The algebraic states are stage
+    values: they hold in the middle of the step, where they are of second order, and z̄₂ is evaluated at them. With
+    ``midpoint`` everything is evaluated in the middle, z̄ included: a discrete gradient for quadratic H and constant E.
     The equations are those of :mod:`flexph.discretisation.pair_equations`.
     """
 
@@ -80,18 +80,18 @@ class GradientPair:
         return advance._replace(energy=self.pair.H(solved.x), history=history)
 
     def derivative(self, past: Past, u: Array, h: float) -> Callable[[Array, float], Array]:
-        """The derivative of the equation of a step by its end, of those of the system."""
+        """Derivative of a step's equation with respect to its end, from the derivatives of the system."""
         step = begin(self.pair, past, u, h)[0]
         return lambda x1, part: slopes(shortened(step, part), x1)
 
     def over(self, x0: Array, x1: Array) -> Discretised:
-        """The discretisation over a step from x₀ to x₁: (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
+        """Discretisation over a step from x₀ to x₁; (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
         energy, none = float(self.pair.H(x0)), np.zeros(self.system.inputs_size)
         step = begin(self.pair, Past(x0, energy, energy, 0.0, 0.0 * x0), none, 1.0)[0]
         return self._discretised(step, x1, self.equation(step, x1)[1])
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
-        """The residual of a step and its terms."""
+        """Residual of a step and its terms."""
         return equation(step, x1)
 
     def _discretised(self, step: Step, x1: Array, terms: Terms) -> Discretised:
@@ -100,27 +100,29 @@ class GradientPair:
         return Discretised(terms.E, terms.J, terms.R, ports, terms.z, terms.moved)
 
     def _middle(self, x0: Array, x1: Array) -> Array:
-        """Where a step takes what has no mean."""
+        """Evaluation point of matrices without a mean."""
         return self.split.middle(x0, x1)
 
 
 def _costate_maps(split: Split, E: Array | None) -> Any:
-    """The function from E to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; E is that of the sample where it varies, else None."""
+    """Function from E to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; ``E`` is its value at the sample if it varies, else None."""
     if E is None:
         return None
-    made = partial(split.costate_map, scaling=split.scaling(E))
-    latest = Latest(made)  # the derivative of a step asks for the same array again
+    make_map = partial(split.costate_map, scaling=split.scaling(E))
+    latest = Latest(make_map)  # the derivative of a step asks for the same array again
 
     def costates_of(E: Any) -> CostateMap:
         matrix = dense(E)
-        result: CostateMap = made(matrix) if matrix.flags.writeable else latest(matrix)  # others never change
+        result: CostateMap = (
+            make_map(matrix) if matrix.flags.writeable else latest(matrix)
+        )  # read-only arrays never change
         return result
 
     return costates_of
 
 
 def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
-    """The pair of a method, or of a discrete gradient, a function of (x₀, x₁)."""
+    """Pair of a method, or of a discrete gradient given as a function of (x₀, x₁)."""
     own = {} if kind == "midpoint" else system.means
     number = GIVEN if callable(kind) else KINDS[kind]
     if number == INVARIANTS and system.invariants is None:
@@ -133,7 +135,7 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
     return Pair(
         **{name: _matrix(system, name, split, own=own) for name in "EJRB"},
         z=system.z,
-        H=Latest(system.H),  # which iterations ask for twice
+        H=Latest(system.H),  # iterations evaluate it twice at one array
         discrete=kind if number == GIVEN else None,
         **functions,
         **given,
@@ -151,12 +153,12 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
 
 
 def _projector(projector: Array, diagonal: bool) -> Array:
-    """A projector as pairs hold it."""
+    """Projector in the storage format of pairs."""
     return np.array(np.diag(projector)[None] if diagonal else projector, order="C")
 
 
 def _matrix(system: PHDAE, name: str, split: Split, *, own: Means) -> Matrix:
-    """A matrix of the system; of B, what multiplies the inputs."""
+    """Matrix of the system; for B the matrix that multiplies the inputs."""
     function: Any = getattr(system, name)
     if name == "B" and system.has_feedthrough:
         ports = ports_over(system, own)

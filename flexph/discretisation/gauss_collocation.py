@@ -1,4 +1,4 @@
-"""Gauss collocation, the methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1)."""
+"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from .newton import Newton, StepEquations
 class GaussCollocation:
     """``E(X_i) K_i = (J − R)z + Bu`` at s points, ``X_i = x₀ + h Σ a_ij K_j``, ``x₁ = x₀ + h Σ b_i K_i``: order 2s.
 
-    The energy balance is exact for quadratic H ([dg] sec. 1 and its reference 28), whatever E: Σ b_i z_iᵀE(X_i)K_i =
-    Σ b_i ∇H(X_i)·K_i integrates a polynomial of degree 2s − 1. Algebraic states are unknown at the stages and
-    extrapolated to the end of the step: of order s on index 1. Where the null space of E varies no state is algebraic:
-    the ends of steps are put on the algebraic equations along it (:func:`consistent_end`), and all states are of order
-    2s on index 1. On index 2 the
-    stability function (−1)^s at infinity lets defects of the constraints add up or alternate (E. Hairer, Ch. Lubich,
-    M. Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta Methods, 1989): differential
-    states are of order s for even s, s + 1 for odd s, algebraic ones of order s − 2 and s − 1 at least. Measured on a
-    bead on a parabola (tests/flexph/integration/test_orders.py): positions 2s, velocities 2 and 4, multipliers 1 and
-    3 for s = 2 and 3. Use a discrete gradient pair where constraints shall not drift.
+    The energy balance is exact for quadratic H ([dg] sec. 1 and its reference 28), whatever E: Σ b_i z_iᵀE(X_i)K_i = Σ
+    b_i ∇H(X_i)·K_i integrates a polynomial of degree 2s − 1. Algebraic states are unknowns at the stages and
+    extrapolated to the end of the step, with order s on index 1. If the null space of E varies, no state is algebraic:
+    ends of steps are moved onto the algebraic equations along it (:func:`consistent_end`), and all states have order 2s
+    on index 1. On index 2 the stability function (−1)^s at infinity lets constraint defects accumulate or alternate (E.
+    Hairer, Ch. Lubich, M. Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta Methods,
+    1989): differential states have order s for even s, s + 1 for odd s, algebraic ones at least order s − 2 and s − 1.
+    Measured for a bead on a parabola (tests/flexph/integration/test_orders.py): positions 2s, velocities 2 and 4,
+    multipliers 1 and 3 for s = 2 and 3. Use a discrete gradient pair if constraints must not drift.
     """
 
     def __init__(self, system: PHDAE, stages: int) -> None:
-        # the rate of the algebraic states stands in the equation of a parameter: they are at the nodes too
+        # the equation of a parameter contains the algebraic states' rate, so they are unknowns at the nodes, too
         whole = isinstance(system.E, ParametrizedDescriptor)
         one: tuple[Array, Array] = np.eye(system.size), np.zeros((system.size, 0))
         self.V1, self.V2 = one if whole else differential_states(system)
@@ -74,7 +73,7 @@ class GaussCollocation:
         return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end), closing=closing)
 
     def _slopes(self, h: float, u: Array, size: Array, *, stages: tuple[Array, Array]) -> Array:
-        """The derivative of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
+        """Jacobian of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
         (points, slopes), V1, V2, s = stages, self.V1, self.V2, self.stages
         r, n = V1.shape[1], points.shape[1]
         jacobian = np.zeros((s, n, s, n))
@@ -86,7 +85,7 @@ class GaussCollocation:
         return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
-        """The derivative of ``E(x)k − (J − R)z − Bu`` by x, given or by forward differences."""
+        """Derivative of ``E(x)k − (J − R)z − Bu`` by x, from the system's derivatives or by forward differences."""
         system, given = self.system, self.system.derivatives
         if given is not None:
             return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)

@@ -1,9 +1,9 @@
-"""Newton's method with Broyden's updates, and when it ends.
+"""Newton's method with Broyden's updates, and its convergence criteria.
 
-Broyden's update is ``B += (s − B y) sᵀB / sᵀB y`` of an inverse Jacobian B (Kelley, Iterative Methods for Linear and
-Nonlinear Equations, ch. 7) that is kept from step to step: one product with it is an iteration, as cheap as one with
-factors, and the update of factors would not be. Unknowns are scaled by their sizes; a new Jacobian is computed where
-that converges slowly. :mod:`flexph.integration.general.particle_steps` is the same for loops over particles.
+Broyden's update ``B += (s − B y) sᵀB / sᵀB y`` of an inverse Jacobian B (Kelley, Iterative Methods for Linear and
+Nonlinear Equations, ch. 7), which is kept from step to step: an iteration costs one product with it, as with factors,
+but factors would be expensive to update. Unknowns are scaled by their sizes; a new Jacobian is computed if convergence
+is slow. :mod:`flexph.integration.general.particle_steps` implements the same algorithm for loops over particles.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from ..numerics.arrays import Array
 
 
 class Tolerances(NamedTuple):
-    """When an iteration ends and its Jacobian is renewed; corrections are relative to the size of each unknown.
+    """Convergence criteria and Jacobian renewal; corrections are relative to the size of each unknown.
 
     settled
         Expected next correction at which the iterate is exact to round-off: the last one times its reduction.
     least_reduction
-        Reduction by one iteration that is not trusted further: a lucky one says nothing about the next.
+        Smallest reduction per iteration that is trusted: a single lucky one does not predict the next.
     stagnated
-        Correction below which an iteration may have settled: it has met the round-off of the equations.
+        Correction below which an iteration may have converged to the round-off of the equations.
     noise
-        Correction that counts as round-off where the iteration no longer improves, whatever the Jacobian.
+        Correction that counts as round-off if the iteration no longer improves, with any Jacobian.
     stalled
-        The same where the Jacobian is of this iterate: a multiplier near zero may know no more digits of itself.
+        Correction that counts as round-off with a Jacobian of this iterate: a multiplier near zero has few digits.
     sudden
         Reduction, by a Jacobian of the same step, after which a correction as small as ``noise`` is the last.
     far
-        Correction from which on every iteration has a Jacobian of its own.
+        Correction above which every iteration computes a Jacobian.
     slow
-        Reduction by one iteration above which the Jacobian is renewed.
+        Reduction per iteration above which the Jacobian is renewed.
     singular_update
-        Part of a correction that Broyden's update must leave: one that nearly makes the inverse singular is left out.
+        Share of a correction that Broyden's update must leave; nearly singular updates are skipped.
     iterations
-        Most iterations.
+        Largest number of iterations.
     """
 
     settled: float = 1e-17
@@ -55,14 +55,14 @@ class Tolerances(NamedTuple):
 NEWTON = Tolerances()
 """Tolerances of all steps of general systems."""
 SOLVED, SINGULAR, DIVERGED, UNSETTLED = 0, 1, 2, 3
-"""How an iteration ends."""
+"""Outcomes of an iteration."""
 
 
 class Unknowns(NamedTuple):
-    """Where an iteration begins, and the inverse Jacobian (n, n) that it takes over, which it changes.
+    """Initial guess of an iteration, and the inverse Jacobian (n, n) from the last one, which is modified in place.
 
-    ``size`` (n,) is that of each unknown; ``scaled`` (n,) are the sizes of the inverse, ``known`` (1,) tells whether it
-    holds. Whether Jacobians are ``given``, and therefore cheap, decides when a new one is computed.
+    ``size`` (n,) is the size of each unknown; ``scaled`` (n,) are the sizes in the inverse, ``known`` (1,) is 1 if the
+    inverse is valid. ``given`` is True for analytical Jacobians, which are cheap and therefore renewed earlier.
     """
 
     guess: Array
@@ -74,9 +74,9 @@ class Unknowns(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """The size of a correction, of the one before it in the step, and of the last one by a Jacobian of its iterate.
+    """Size of a correction, of the previous one in the step, and of the last one with an exact Jacobian.
 
-    ``own``: its Jacobian is of this iterate; ``fresh``: of this step.
+    ``own``: its Jacobian belongs to this iterate; ``fresh``: to this step.
     """
 
     size: float
@@ -87,7 +87,7 @@ class Correction(NamedTuple):
 
 
 def is_last(c: Correction) -> bool:
-    """Whether an iteration ends with a correction: what it leaves is round-off, or it no longer improves."""
+    """True if the iteration ends with this correction: the remaining error is round-off, or it no longer improves."""
     reduction = NEWTON.slow if c.previous == np.inf else max(NEWTON.least_reduction, c.size / c.previous)
     settles = c.size <= NEWTON.stagnated and c.size * reduction <= NEWTON.settled
     noise_follows = c.fresh and c.previous < np.inf and c.size <= min(NEWTON.noise, NEWTON.sudden * c.previous)
@@ -97,12 +97,12 @@ def is_last(c: Correction) -> bool:
 
 
 def relative(correction: Array, x: Array, size: Array) -> float:
-    """The largest correction of an unknown over its size."""
+    """Largest correction of an unknown over its size."""
     return float(np.max(np.abs(correction) / np.maximum(np.abs(x), size)))
 
 
 def update(inverse: Array, step: Array, change: Array) -> None:
-    """Broyden's update by a step and the change of the residual along it, unless that is nearly singular."""
+    """Apply Broyden's update for a step and the change of the residual along it, unless nearly singular."""
     image = inverse @ change
     scale = step @ image
     if abs(scale) > NEWTON.singular_update * (step @ step):
@@ -110,7 +110,7 @@ def update(inverse: Array, step: Array, change: Array) -> None:
 
 
 def invert(matrix: Array, inverse: Array) -> bool:
-    """Write the inverse of a matrix; False where there is none. Rows are scaled by their largest entries."""
+    """Write the inverse of a matrix; False if it is singular. Rows are scaled by their largest entries."""
     rows = np.abs(matrix).max(axis=1)
     if not np.all(np.isfinite(matrix)) or np.any(rows == 0.0):
         return False
@@ -122,19 +122,19 @@ def invert(matrix: Array, inverse: Array) -> bool:
 
 
 class Problem(Protocol):
-    """What an iteration solves."""
+    """Equations that an iteration solves."""
 
     def residual(self, x: Array) -> tuple[Array, Any]:
-        """The residual (n,), and the terms that it is computed from."""
+        """Residual (n,), and the terms that it is computed from."""
 
     def jacobian(self, x: Array, defect: Array, size: Array) -> Array:
-        """Its derivative (n, n) by unknowns over their sizes; ``defect`` is the residual at x."""
+        """Jacobian (n, n) by unknowns over their sizes; ``defect`` is the residual at x."""
 
 
 def newton(problem: Problem, unknowns: Unknowns) -> tuple[Array, Any, tuple[int, int, float]]:
-    """A root of the residual of a problem near a guess, iterated to stagnation, the terms there, and how it ended.
+    """Find a root of the residual near a guess, to stagnation; returns it, its terms, and the outcome.
 
-    That is SOLVED or why not, the number of iterations, and the size of the last correction.
+    The outcome is SOLVED or the failure, the number of iterations, and the size of the last correction.
     """
     x, size, inverse, scaled, known, given = unknowns
     inverse *= (scaled / size).reshape(-1, 1)

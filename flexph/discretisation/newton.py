@@ -1,4 +1,4 @@
-"""Newton's iteration of the steps of one run, and the search along its corrections where it does not settle."""
+"""Newton iteration of the steps of one run, with fallbacks if it does not converge."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..numerics.step_failed import StepFailed
 from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
-"""Share of a correction that may be left over, of either sign, where a search along it ends."""
+"""Largest remaining share of a correction, of either sign, at which a line search ends."""
 TRIED = 40
-"""Points of a search along one correction."""
+"""Largest number of points of a line search."""
 PARTS = np.linspace(0.125, 1.0, 8)
-"""Lengths of a step, over its own, by which its solution is followed where it is not found at once."""
+"""Fractions of a step's length along which its solution is continued if it is not found directly."""
 REASONS = {
     SINGULAR: "the Jacobian of the step is singular",
     DIVERGED: "the iteration diverged",
-    UNSETTLED: "the iteration did not settle",
+    UNSETTLED: "the iteration did not converge",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class StepEquations:
-    """The equations of a step: ``terms`` (x, part) is their residual with its terms, ``part`` its length over its own.
+    """Equations of a step: ``terms`` (x, part) gives residual and terms for a step shortened to ``part``.
 
-    ``derivative`` (x, part) is that of the residual; without it, it is taken by forward differences.
+    ``derivative`` (x, part) is the derivative of the residual; without it forward differences are used.
     """
 
     terms: Callable[[Array, float], tuple[Array, Any]]
@@ -38,21 +38,21 @@ class StepEquations:
     part: float = 1.0
 
     def residual(self, x: Array) -> tuple[Array, Any]:
-        """The residual and its terms."""
+        """Residual and its terms."""
         return self.terms(x, self.part)
 
     def jacobian(self, x: Array, defect: Array, size: Array) -> Array:
-        """The derivative of the residual by unknowns over their sizes."""
+        """Jacobian of the residual by unknowns over their sizes."""
         return self.differences(x, defect, size) if self.derivative is None else self.derivative(x, self.part) * size
 
     def differences(self, x: Array, defect: Array, size: Array) -> Array:
-        """The same by forward differences."""
+        """Jacobian by forward differences."""
         steps = FORWARD * np.maximum(np.abs(x), size)
         return forward(lambda y: self.residual(y)[0], x, defect, steps) * size
 
 
 class Solved(NamedTuple):
-    """The solution of the equations of a step, their terms there, and the number of iterations."""
+    """Solution of a step's equations, their terms there, and the number of iterations."""
 
     x: Array
     terms: Any
@@ -60,7 +60,7 @@ class Solved(NamedTuple):
 
 
 class Newton:
-    """An iteration that keeps the inverse of its Jacobian from one step to the next (:mod:`.iteration`)."""
+    """Solver that keeps its inverse Jacobian from one step to the next (:mod:`.iteration`)."""
 
     def __init__(self) -> None:
         self._inverse = np.zeros((0, 0))
@@ -68,18 +68,18 @@ class Newton:
         self._known = np.zeros(1, dtype=int)
 
     def kept(self) -> tuple[Array, Array, Array]:
-        """What the next step takes over: the inverse, its sizes, and whether it holds."""
+        """Data for the next step: the inverse, its sizes, and its validity."""
         return self._inverse.copy(), self._size.copy(), self._known.copy()
 
     def restore(self, kept: tuple[Array, Array, Array]) -> None:
-        """Set what the next step takes over."""
+        """Restore the data of :meth:`kept`."""
         self._inverse, self._size, self._known = (part.copy() for part in kept)
 
     def step(self, equations: StepEquations, x0: Array, guess: Array, size: Array) -> Solved:
-        """The solution of a step from x₀; raises StepFailed.
+        """Solve a step from x₀; raises StepFailed.
 
-        Where it is not found at once, long steps may turn the motion around: the step is grown up to its length. Where
-        that fails too, friction may turn over.
+        If the direct solution fails, the step is grown in length, as long steps may reverse the motion. If that fails,
+        too, a line search follows, as friction may change its sign.
         """
         try:
             return self.solve(equations, guess, size)
@@ -102,7 +102,7 @@ class Newton:
         return solved._replace(iterations=iterations)
 
     def solve(self, equations: StepEquations, guess: Array, size: Array) -> Solved:
-        """A root of the residual near the guess, iterated to stagnation; ``size`` is that of each unknown."""
+        """Root of the residual near the guess, to stagnation; ``size`` is the size of each unknown."""
         if self._size.size != guess.size:
             self._inverse, self._size = np.zeros((guess.size, guess.size)), np.ones(guess.size)
         given = equations.derivative is not None
@@ -113,10 +113,10 @@ class Newton:
         return Solved(x, terms, iterations)
 
     def searched(self, equations: StepEquations, guess: Array, size: Array) -> Solved:
-        """A root for steps in which a stiff relation turns over, as dry friction does.
+        """Root for steps in which a stiff relation changes sign, such as dry friction.
 
-        Each correction goes only as far as the residual along it keeps its sign, and the Jacobian is of every iterate,
-        by differences.
+        Each correction goes only as far as the residual along it keeps its sign, and each iterate has a Jacobian by
+        differences.
         """
         x, previous, before = guess, np.inf, 0.0
         defect, terms = equations.residual(x)
@@ -129,7 +129,7 @@ class Newton:
             if not np.isfinite(change):
                 raise StepFailed(REASONS[DIVERGED], iteration, change)
             share, x, defect, terms = self._along(equations, x, step, size)
-            # of noise, what a correction leaves is less: no need for another Jacobian
+            # a correction of noise leaves less: no further Jacobian is needed
             if change <= NEWTON.noise or (share == before == 1.0 and 0.5 * previous < change <= NEWTON.stalled):
                 self._known[0] = 1
                 return Solved(x, terms, iteration)
@@ -137,9 +137,9 @@ class Newton:
         raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
     def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
-        """All of a correction, or the share of it at which the next one has no part along it; x, residual, terms there.
+        """Full correction, or the share of it at which the next one has no component along it; with x, residual, terms.
 
-        By false position between shares with parts of different sign, that of an end that stays twice being halved.
+        By the Illinois variant of false position between shares with components of different sign.
         """
         seen = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
         low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0
@@ -157,5 +157,5 @@ class Newton:
         return share, y, defect, terms
 
     def polished(self, x: Array, defect: Array, size: Array) -> Array:
-        """One correction past the root just found, by its residual: what is left would add up over many steps."""
+        """Apply one more correction to a root by its residual, which would accumulate over many steps."""
         return x - size * (self._inverse @ defect)

@@ -1,4 +1,4 @@
-"""Discrete gradient pairs that a system has of its own, or takes from a method ([dg] definition 7 and eq. (18))."""
+"""Discrete gradient pairs defined by a system itself, or taken from a method ([dg] definition 7 and eq. (18))."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
 """Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
 AROUND = 0.1
-"""How far from the sample a discrete gradient is checked, relative to the size of each state."""
+"""Relative distance from the sample at which a discrete gradient is checked."""
 
 
 @checked
 def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "gonzalez") -> PHDAE:
-    """The same system with the discrete gradient pair and the other means that a method takes as its own ``means``.
+    """System with the discrete gradient pair and the other means of a method as its ``means``.
 
-    ``DiscreteGradient("pair")`` then takes the steps of that method; :func:`flexph.systems.transform` carries them to
-    other coordinates ([dg] theorems 6 and 9). ``dirac`` has the pair (Ē, f) with the costate f of the Dirac-dissipative
-    form and what completes it: in other coordinates f̃ = Ū⁻¹f, which minimises ``‖Ū(f̃ − ẑ)‖`` as f does ``‖f − z̄‖``
-    ([dg] remark 15). In place of a method, a discrete gradient of H, a function of (x₀, x₁) such as those of
-    :mod:`flexph.discrete_gradients` make, is checked near the sample and gives ``z̄₁ = Ē₁₁⁻ᵀ∇̄H`` ([dg] eq. (20)).
+    ``DiscreteGradient("pair")`` then takes the steps of that method, and :func:`flexph.systems.transform` carries them
+    to other coordinates ([dg] theorems 6 and 9). For ``dirac`` the pair is (Ē, f) with the completed costate f of the
+    Dirac-dissipative form: in other coordinates f̃ = Ū⁻¹f, which minimises ``‖Ū(f̃ − ẑ)‖`` as f minimises ``‖f − z̄‖``
+    ([dg] remark 15). A discrete gradient of H instead of a method, a function of (x₀, x₁) as from
+    :mod:`flexph.discrete_gradients`, is checked near the sample and gives ``z̄₁ = Ē₁₁⁻ᵀ∇̄H`` ([dg] eq. (20)).
 
     Parameters
     ----------
     system : PHDAE
-        A system.
+        System.
     method : str or callable
         Name of a method, or a discrete gradient of H.
 
     Returns
     -------
     PHDAE
-        The same equations, with means.
+        Same equations, with means.
 
     Raises
     ------
     ValueError
-        For a method that is no pair, or whose E it refuses, and what is no discrete gradient of H.
+        If the method is no pair or refuses E, or the function is no discrete gradient of H.
     """
     if callable(method):
         _check_gradient(system, method)
@@ -83,10 +83,10 @@ def _check_gradient(system: PHDAE, discrete: Callable[[Array, Array], Array]) ->
 
 
 class OwnPair:
-    """``Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with the pair (Ē, z̄) among the system's ``means`` ([dg] eq. (18)).
+    """Step ``Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with the pair (Ē, z̄) in ``means`` ([dg] eq. (18)).
 
-    What has no mean is taken in the middle. E may vary and be singular, as may Ē: it is not solved with. The balance
-    is exact where ``z̄ᵀĒ (x₁ − x₀) = H(x₁) − H(x₀)`` ([dg] theorem 2).
+    Functions without a mean are evaluated in the middle. E and Ē may vary and be singular, as no system with them is
+    solved. The balance is exact if ``z̄ᵀĒ (x₁ − x₀) = H(x₁) − H(x₀)`` ([dg] theorem 2).
     """
 
     def __init__(self, system: PHDAE) -> None:
@@ -97,16 +97,16 @@ class OwnPair:
         self.system, self.newton = system, Newton()
         self._means = [discretised(system, name, system.means) for name in "EJR"]
         self._ports = ports_over(system, system.means)
-        # what moves with a varying Ē is not in the slope of the flow
+        # the derivative of a varying Ē is not part of the flow's slope
         self._slope = system.mean_slope if isinstance(system.E, Constant) and "E" not in system.means else None
         self._moving = dense(system.E(system.sample)).any(axis=0)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Array | None = None) -> Advance:
         """Advance by h under constant inputs; ``history`` is the last rate. Raises StepFailed."""
-        driven = bool(u.any())  # the matrices of ports may be dear
+        driven = bool(u.any())  # port matrices may be expensive
         derivative = None if self._slope is None else partial(self._derivative, x0, h, u)
         equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h), derivative)
-        guess = x0 if history is None else x0 + h * history  # begin as the last step went
+        guess = x0 if history is None else x0 + h * history  # extrapolated from the last step
         solved = self.newton.step(equations, x0, guess, size)
         solved = solved._replace(x=self.newton.polished(solved.x, solved.terms.equation(u, h)[0], size))
         rate = np.where(self._moving, (solved.x - x0) / h, 0.0)

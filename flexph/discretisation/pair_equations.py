@@ -1,4 +1,4 @@
-"""The equations of discrete gradient pairs on arrays."""
+"""Equations of discrete gradient pairs on arrays."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import correction, gonzalez
 
 CONSTANT, OF_STATE, OF_STEP = 0, 1, 2
-"""Where a matrix comes from."""
+"""Origin of a matrix."""
 MIDPOINT, GONZALEZ, MEAN_VALUE, INVARIANTS, GIVEN = 0, 1, 2, 3, 4
-"""Kinds of costates; GIVEN is a discrete gradient of (x₀, x₁) of the user's own."""
+"""Kinds of costates; GIVEN is a user's discrete gradient of (x₀, x₁)."""
 FED_BACK = 1e-9
-"""Error of H, over the energy that a step exchanges, up to which it is round-off that the step makes up for."""
+"""Error of H, over the exchanged energy of a step, that counts as round-off and is compensated in the step."""
 
 
 class Matrix(NamedTuple):
-    """A matrix that is constant, a function of x, or discretised as a function of (x₀, x₁)."""
+    """Matrix that is constant, a function of x, or a discretised function of (x₀, x₁)."""
 
     origin: int
     constant: Any
@@ -27,13 +27,12 @@ class Matrix(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A discrete gradient pair: the functions of a system and what is constant; what it lacks is never called.
+    """Discrete gradient pair: functions and constants of a system; missing ones are never called.
 
-    B is B − P with feed-through. ``states`` and ``costates`` are V₁V₁ᵀ and U₂U₂ᵀ of the split of E, their diagonals
-    (1, n) where ``diagonal`` says that this is all of them. ``to_costates`` is U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E,
-    ``costates_of`` computes it from E. ``nodes`` and ``weights`` are those of the mean value
-    gradient. Where ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) says which derivatives there
-    are: of costate, descriptor, structure, inputs.
+    B is B − P with feedthrough. ``states`` and ``costates`` are the projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or
+    their diagonals (1, n) if ``diagonal``. ``to_costates`` is U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes
+    it from E. ``nodes`` and ``weights`` are those of the mean value gradient. With ``in_middle``, Ēᵀz(m) is the
+    gradient in the middle. ``given`` (4,) flags available derivatives: of costate, descriptor, structure, inputs.
     """
 
     E: Matrix
@@ -64,7 +63,7 @@ class Pair(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a pair: x₀, inputs, length, the energy that counts as H(x₀), and the values of invariants at x₀."""
+    """Step of a pair: x₀, inputs, length, the energy that counts as H(x₀), and the values of invariants at x₀."""
 
     pair: Pair
     x0: Array
@@ -75,7 +74,7 @@ class Step(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Ē, J̄, R̄, B̄ and z̄ of a step, the differential part of Δx, ĒΔx and R̄z̄."""
+    """Discretised Ē, J̄, R̄, B̄ and z̄ of a step, the differential part of Δx, ĒΔx and R̄z̄."""
 
     E: Any
     J: Any
@@ -88,37 +87,37 @@ class Terms(NamedTuple):
 
 
 def at(matrix: Matrix, x: Array) -> Any:
-    """A matrix at a state."""
+    """Matrix at a state."""
     return matrix.constant if matrix.origin == CONSTANT else matrix.of_state(x)
 
 
 def over(matrix: Matrix, x0: Array, x1: Array, middle: Array) -> Any:
-    """A discretised matrix: constant, the user's mean over the step, or in its middle."""
+    """Discretised matrix: constant, the user's mean over the step, or its value in the middle."""
     return matrix.of_step(x0, x1) if matrix.origin == OF_STEP else at(matrix, middle)
 
 
 def part(projector: Array, x: Array, diagonal: bool) -> Array:
-    """The part of a state or costate by a projector, or its diagonal."""
+    """Projection of a state or costate by a projector or its diagonal."""
     return projector[0] * x if diagonal else projector @ x
 
 
 def inner(pair: Pair, matrix: Array) -> Array:
-    """A derivative by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀), as one by x₁."""
+    """Derivative by x₁ from one by the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀)."""
     return matrix * (1.0 - 0.5 * pair.states[0]) if pair.diagonal else matrix - 0.5 * (matrix @ pair.states)
 
 
 def to_costates(pair: Pair, E: Any) -> Array:
-    """``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ``: from gradients to costates."""
+    """Matrix ``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ`` from gradients to costates."""
     return pair.to_costates if pair.E.origin == CONSTANT else pair.costates_of(E)
 
 
 def slope(pair: Pair, x: Array) -> Array:
-    """∇H = Eᵀz."""
+    """Gradient ∇H = Eᵀz."""
     return at(pair.E, x).T @ pair.z(x)
 
 
 def gradient(given: Step, x1: Array, step: Array) -> Array:
-    """∇̄H(x₀, x₁) by the kind of the method, along the differential part of Δx."""
+    """Discrete gradient ∇̄H(x₀, x₁) of the method's kind, along the differential part of Δx."""
     pair = given.pair
     if pair.kind == GIVEN:
         return pair.discrete(given.x0, x1)
@@ -133,14 +132,14 @@ def gradient(given: Step, x1: Array, step: Array) -> Array:
         mean = np.zeros(x1.size)
         for k in range(pair.nodes.size):
             mean = mean + pair.weights[k] * slope(pair, x1 + (pair.nodes[k] - 1.0) * step)
-    # closes the mean where H is no polynomial of the degree that the points integrate
+    # corrects the mean if H is no polynomial that the points integrate exactly
     return gonzalez(mean, step, given.before, pair.H(x1))
 
 
 class Past(NamedTuple):
-    """Where a step begins: x₀, H(x₀), H by the account of work and dissipation, and what the last step says.
+    """Start of a step: x₀, H(x₀), H by the account of work and dissipation, and data of the last step.
 
-    That is the energy Σ|z̄ᵢ(Ē Δx)ᵢ| that it exchanged, and its rate (n,).
+    The data are its exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ| and its rate (n,).
     """
 
     x: Array
@@ -151,11 +150,10 @@ class Past(NamedTuple):
 
 
 def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
-    """A step, and the end that it is expected to have: it goes on as the last one.
+    """Step, and its expected end, extrapolated from the last one.
 
-    States are rounded, and so H(x₀) is off the sum of work and dissipation so far by some round-off. Where that is as
-    small as round-off should be, the sum takes the place of H(x₀): the errors of steps do not add up in long runs.
-    """
+    As states are rounded, H(x₀) differs from the sum of work and dissipation by round-off. If the difference is that
+    small, the sum replaces H(x₀), so that the errors of steps do not accumulate in long runs."""
     rounded = abs(past.account - past.energy) <= FED_BACK * past.exchanged
     first = pair.values(past.x) if pair.kind == INVARIANTS else np.empty(0)
     step = Step(pair, past.x, u, h, past.account if rounded else past.energy, first)
@@ -163,17 +161,17 @@ def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
 
 
 def shortened(step: Step, part: float) -> Step:
-    """A part of a step."""
+    """Step shortened to a part of its length."""
     return step if part == 1.0 else step._replace(h=part * step.h)
 
 
 def exchanged(terms: Terms) -> float:
-    """Σ|z̄ᵢ(Ē Δx)ᵢ|."""
+    """Exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ|."""
     return float(np.abs(terms.z) @ np.abs(terms.moved))
 
 
 def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
-    """``Ē Δx − h ((J̄ − R̄) z̄ + B̄ u)`` and its terms."""
+    """Residual ``Ē Δx − h ((J̄ − R̄) z̄ + B̄ u)`` and its terms."""
     pair, x0 = given.pair, given.x0
     step = part(pair.states, x1 - x0, pair.diagonal)
     middle = x1 - 0.5 * step
@@ -195,10 +193,10 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
 
 
 def slopes(given: Step, x1: Array) -> Array:
-    """The derivative of the equation by x₁ where those of the system are given.
+    """Derivative of the equation by x₁ if the system has derivatives.
 
-    Where they are not those of the step itself (means, a gradient that is not Gonzalez', a varying E), they are those
-    in the middle, near by the order of the step.
+    If they are not exactly those of the step (means, a gradient other than Gonzalez', a varying E), values in the
+    middle approximate them to the order of the step.
     """
     pair, h = given.pair, given.h
     step = part(pair.states, x1 - given.x0, pair.diagonal)

@@ -1,4 +1,4 @@
-"""Semi-explicit systems with a parameter that follows an equation without structure ([dg] eq. (37)-(38))."""
+"""Semi-explicit systems with a parameter that follows an unstructured equation ([dg] eq. (37)-(38))."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .pair_equations import GONZALEZ, MIDPOINT, Step, Terms, gradient
 
 
 class ParametrizedPair(GradientPair):
-    """``Ē Δx = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with z̄ = (∇̄H₁, z̄₂, 0) for E of [dg] eq. (37) (remark 11).
+    """Pair ``Ē Δx = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with z̄ = (∇̄H₁, z̄₂, 0) for E of [dg] eq. (37) (remark 11).
 
-    All matrices and z₂ are taken in the middle of the step, x₂ and θ too: Ē₃₂ multiplies a difference of algebraic
+    All matrices and z₂ are evaluated in the middle of the step, x₂ and θ, too: Ē₃₂ multiplies a difference of algebraic
     states at the ends of the step, which therefore belong to the ends (completion ``mean``). ΔH = H₁(x₁¹) − H₁(x₁⁰) is
-    balanced to round-off whatever the equation of θ.
+    balanced to round-off for any equation of θ.
     """
 
     def __init__(self, system: PHDAE, kind: str | Any) -> None:
@@ -35,7 +35,7 @@ class ParametrizedPair(GradientPair):
         self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
-        """The residual of a step and its terms."""
+        """Residual of a step and its terms."""
         change, middle = x1 - step.x0, self._middle(step.x0, x1)
         own = self.split.differential(change)
         E, J, R, ports = (at(step.x0, x1, middle) for at in self._means)
@@ -53,7 +53,7 @@ class ParametrizedPair(GradientPair):
 
 
 def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair | Dirac:
-    """The discrete gradient pair of a method, or of a discrete gradient, for any E(x) of constant rank."""
+    """Discrete gradient pair of a method, or of a given discrete gradient, for any E(x) of constant rank."""
     if isinstance(system.E, ParametrizedDescriptor):
         return ParametrizedPair(system, kind)
     split = differential_split(system)
@@ -61,9 +61,9 @@ def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair | Dirac:
 
 
 def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:
-    """The Dirac-dissipative form.
+    """Dirac-dissipative form of a system.
 
-    Costates of a system with a parameter are known but for the algebraic ones ([dg] theorem 5).
+    With a parameter, all costates except the algebraic ones are known ([dg] theorem 5).
     """
     return ParametrizedPair(system, "gonzalez") if isinstance(system.E, ParametrizedDescriptor) else Dirac(system)
 
@@ -83,18 +83,17 @@ def parametrized_system(
     B: Any = None,
     **options: Any,
 ) -> PHDAE:
-    """``diag(1, 0) (ẋ₁, ẋ₂) = (J − R)(∇H₁(x₁), z₂) + B₁₂u``, ``θ̇ + E₃₂ẋ₂ = A (∇H₁, z₂) + B₃u`` ([dg] eq. (38)).
+    """System ``diag(1, 0) (ẋ₁, ẋ₂) = (J − R)(∇H₁(x₁), z₂) + B₁₂u``, ``θ̇ + E₃₂ẋ₂ = A (∇H₁, z₂) + B₃u`` ([dg] eq. (38)).
 
     States x = (x₁, x₂, θ) of the given sizes (n₁, n₂, n₃). J and R (n₁ + n₂, n₁ + n₂), ``coupling`` E₃₂ (n₃, n₂), A
     (n₃, n₁ + n₂) and B (n, m) are matrices or functions of x, z₂ (n₂,) is a function of x, ``gradient`` ∇H₁ (n₁,) and H
     of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A among J; R, J and H are
     checked there. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name others.
 
-    :class:`flexph.methods.DiscreteGradient` (gonzalez, mean_value), DiracDissipative and Gauss(2) take it as
-    :class:`ParametrizedPair` says. Gauss(4) and Gauss(6) have all states at the nodes, x₂ and θ with order 2 and 4;
-    Radau, BDF and IDA take it as it is. A start needs x₂ that
-    satisfies its equation (:func:`flexph.consistency.consistent`): what it is off goes to and fro from step to step,
-    and θ with it.
+    :class:`flexph.methods.DiscreteGradient` (gonzalez, mean_value), DiracDissipative and Gauss(2) integrate it by
+    :class:`ParametrizedPair`. Gauss(4) and Gauss(6) have all states at the nodes, with x₂ and θ of order 2 and 4;
+    Radau, BDF and IDA integrate it unchanged. The start needs an x₂ that satisfies its equation
+    (:func:`flexph.consistency.consistent`): its error would alternate from step to step, and θ with it.
     """
     n1, n2, n3 = (check.count(f"sizes[{k}]", size, least=0) for k, size in enumerate(sizes))
     n, inner = n1 + n2 + n3, n1 + n2
@@ -125,7 +124,7 @@ def parametrized_system(
 
 
 def _function(name: str, given: Any, shape: tuple[int, int]) -> Callable[[Array], Array]:
-    """A matrix or a function of x as a function whose values are checked."""
+    """Function of x with checked values, from a matrix or a function."""
     if not callable(given):
         matrix = check.array(name, dense(given), shape)
         return lambda x: matrix

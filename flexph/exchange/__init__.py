@@ -1,4 +1,4 @@
-"""Linear systems to and from other packages and files.
+"""Conversion of linear systems and robots from and to other packages and files.
 
 Imports: files, linear, linear.responses, numerics, numerics.factors, systems.
 """

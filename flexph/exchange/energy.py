@@ -1,4 +1,4 @@
-"""An energy of a passive state space: solutions of the Kalman-Yakubovich-Popov inequality."""
+"""Energy function of a passive state space, from the Kalman-Yakubovich-Popov inequality."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from ..numerics.arrays import Array
 from ..numerics.ranks import singular_vectors
 
 ACCURACY = 1e-8
-"""Relative defect that is accepted of a computed energy, and of one that is given: Riccati solutions lose digits."""
+"""Accepted relative defect of a computed or given energy: Riccati solutions lose digits."""
 AXIS = 1e-9
-"""Re s over ‖A‖ below which a pole counts as undamped."""
+"""Real part of a pole over ‖A‖ below which it counts as undamped."""
 SAME = 1e-7
-"""Distance of two undamped poles over ‖A‖ below which they are one."""
+"""Distance of two undamped poles over ‖A‖ below which they count as one."""
 NOTHING = 1e-9
-"""Eigenvalue of D + Dᵀ over the size of the system that counts as none."""
+"""Eigenvalue of D + Dᵀ over the size of the system below which it counts as zero."""
 
 
 class NoEnergy(ArithmeticError):
-    """No energy was found."""
+    """Error for a system without a computable energy."""
 
 
 def defect_of(model: StateSpace, Q: Array) -> float:
-    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min over ‖W's terms‖, scaled by Q.
+    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min over the norms of W's terms.
 
-    In energy coordinates ξ = Lᵀx, Q = LLᵀ, and with the output scaled as the input: the number has no unit.
+    It is dimensionless: computed in energy coordinates ξ = Lᵀx, Q = LLᵀ, with outputs scaled like inputs.
     """
     if not Q.size:
         return _negative(model.D + model.D.T, float(np.linalg.norm(model.D)))
@@ -50,18 +50,18 @@ def defect_of(model: StateSpace, Q: Array) -> float:
 
 
 def _negative(w: Array, size: float) -> float:
-    """−λ_min over a size; zero without both."""
+    """−λ_min over a size; zero for an empty matrix."""
     return float(-np.linalg.eigvalsh(w)[0] / (size or 1.0)) if w.size else 0.0
 
 
 def find_energy(model: StateSpace) -> Array:
-    """Q ≻ 0 with ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``, so that d(½xᵀQx)/dt ≤ yᵀu (positive-real lemma).
+    """Energy matrix Q ≻ 0 with ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``, so that d(½xᵀQx)/dt ≤ yᵀu.
 
-    By steps that each hold exactly: undamped modes are split off, their energy follows from QB = Cᵀ; inputs without
-    dissipation in D fix Q on their outputs, (CB)⁻¹, and leave the same problem for the remaining states (the inverse
-    of H is passive too); what is left has D + Dᵀ ≻ 0 and is the algebraic Riccati equation
-    ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C − BᵀQ) = 0``, the mean of its smallest and largest solution. Raises
-    :class:`NoEnergy` where a step fails: the system is not passive, not minimal, or at the edge of either.
+    The positive-real lemma is solved in exact steps. Undamped modes are split off; their energy follows from QB = Cᵀ.
+    Inputs without dissipation in D determine Q on their outputs, (CB)⁻¹, and leave the same problem for the remaining
+    states (the inverse of H is passive, too). The rest has D + Dᵀ ≻ 0; Q is there the mean of the smallest and largest
+    solution of the algebraic Riccati equation ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C − BᵀQ) = 0``. Raises :class:`NoEnergy`
+    if a step fails: the system is not passive, not minimal, or on the boundary of either.
     """
     n = model.A.shape[0]
     if not n:
@@ -79,7 +79,7 @@ def find_energy(model: StateSpace) -> Array:
 
 
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Q of a system in the unit of time in which the whole has ‖A‖ = 1."""
+    """Energy matrix of a system in the time unit in which the whole system has ‖A‖ = 1."""
     if not a.shape[0]:
         return np.zeros((0, 0))
     lossless, damped, transform = _split_axis(a)
@@ -115,7 +115,7 @@ def _split_axis(a: Array) -> tuple[int, int, Array]:
 
 
 def _lossless(a: Array, b: Array, c: Array) -> Array:
-    """AᵀQ + QA = 0, QB = Cᵀ: every eigenspace of A has its own Hermitian Q, fixed by the residue there."""
+    """Solution of AᵀQ + QA = 0, QB = Cᵀ: each eigenspace of A has a Hermitian Q, determined by its residue."""
     values, vectors = np.linalg.eig(a)
     left = np.linalg.inv(vectors)
     q = np.zeros(a.shape, dtype=complex)
@@ -133,13 +133,13 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
-    """QB₂ = C₂ᵀ on the inputs without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
+    """Solution of QB₂ = C₂ᵀ for the inputs without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
     if not rank:
         if not b1.shape[1]:
-            return solve_continuous_lyapunov(a.T, -np.eye(len(a)))  # AᵀQ + QA = −1: no input moves it
+            return solve_continuous_lyapunov(a.T, -np.eye(len(a)))  # no input moves it
         return _energy(a, b1, c1, d[np.ix_(~bare, ~bare)])
     z = c2 @ b2
     z = np.linalg.inv(0.5 * (z + z.T))

@@ -1,4 +1,4 @@
-"""The general linear port-Hamiltonian form with Q and feedthrough, in the form of :class:`LinearPHDAE`."""
+"""General linear port-Hamiltonian form with Q and feedthrough, converted to :class:`LinearPHDAE`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ..numerics.ranks import rank_of
 from ..systems.linear import LinearPHDAE
 
 ALGEBRAIC = "feedthrough"
-"""Part of the states that carry the feedthrough."""
+"""Name of the states that carry the feedthrough."""
 
 
 @checked
 def from_general(
     E: Any, J: Any, R: Any, B: Any, *, Q: Any = None, P: Any = None, S: Any = None, N: Any = None, **names: Any
 ) -> LinearPHDAE:
-    """``E ẋ = (J − R) Q x + (B − P) u, y = (B + P)ᵀQ x + (S − N) u`` with [[R, P], [Pᵀ, S]] ⪰ 0, N = −Nᵀ.
+    """System ``E ẋ = (J − R) Q x + (B − P) u, y = (B + P)ᵀQ x + (S − N) u`` with [[R, P], [Pᵀ, S]] ⪰ 0, N = −Nᵀ.
 
-    Equations are multiplied by Qᵀ, so that the energy is ½xᵀ(QᵀE)x and x keeps its meaning (Mehrmann and Unger, Acta
-    Numerica 32, 2023). Feedthrough goes into algebraic states w = u and their multipliers λ = y, part ``feedthrough``,
-    exactly:
+    The equations are multiplied by Qᵀ, so that the energy is ½xᵀ(QᵀE)x and x keeps its meaning (Mehrmann and Unger,
+    Acta Numerica 32, 2023). Feedthrough becomes, exactly, algebraic states w = u with multipliers λ = y, named
+    ``feedthrough``:
 
         E ẋ = (J − R) x + (B − P) w,   0 = −(B + P)ᵀx − (S − N) w + λ,   0 = −w + u,   y = λ,
 
-    or, where P = 0 and N = 0, into as many as S has rank: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ.
+    or, if P = 0 and N = 0, as many as the rank of S: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def from_general(
     B : matrix
         (n, m).
     Q : matrix, optional
-        (n, n), regular, with QᵀE symmetric; 1 by default.
+        (n, n), regular, with QᵀE symmetric; identity by default.
     P : matrix, optional
         (n, m); zero by default.
     S : matrix, optional
@@ -56,12 +56,12 @@ def from_general(
     Returns
     -------
     LinearPHDAE
-        In the same states, followed by those of the feedthrough.
+        System in the same states, followed by those of the feedthrough.
 
     Raises
     ------
     ValueError
-        Where the conditions fail, with the measured defect, and where Q is singular.
+        If a condition fails (the error gives the measured defect) or Q is singular.
     """
     for name, matrix in (("E", E), ("J", J), ("B", B), ("Q", E if Q is None else Q)):
         check.two_dimensional(name, matrix)
@@ -126,7 +126,7 @@ def _is_identity(Q: Any) -> bool:
 
 
 def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
-    """Qᵀ times the equations."""
+    """System multiplied by Qᵀ, without Q."""
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None

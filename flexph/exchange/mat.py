@@ -28,35 +28,35 @@ MATRICES = (*REQUIRED, "B", "Q", "P", "S", "N", "G", "lift")
 NAMES = "names"
 
 HEADING = b"MATLAB 5.0 MAT-file, written by flexph".ljust(116)
-"""The text with which a file begins; that of scipy has the time in it."""
+"""First bytes of a file; scipy's default contains the time."""
 
 
 @checked
 def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = False) -> Path:
-    """Fields E, J, R, Q, B, P, S, N of ``E ẋ = (J − R) Q x + (B − P) u + Gᵀλ, y = (B + P)ᵀQ x + (S − N) u, 0 = G x``.
+    """Write E, J, R, Q, B, P, S, N of ``E ẋ = (J − R) Q x + (B − P) u + Gᵀλ, y = (B + P)ᵀQ x + (S − N) u, 0 = G x``.
 
-    The convention of the benchmark collection of port-Hamiltonian systems (Schwerdtner et al., 2021), here with Q = 1
-    and P = S = N = 0; the constraints G are a field of ours. Sparse matrices stay sparse. ``names`` is a JSON text with
-    ports, parts, constraints and velocities (counted from zero).
+    The convention is that of the benchmark collection of port-Hamiltonian systems (Schwerdtner et al., 2021), here with
+    Q = 1 and P = S = N = 0; the constraints G are an extension. Sparse matrices stay sparse. ``names`` is a JSON text
+    with ports, parts, constraints and velocities (counted from zero).
 
     Parameters
     ----------
     path : path
-        A path that ends in ``.mat``, in a folder that exists.
+        Path with the suffix ``.mat``, in an existing folder.
     system : LinearPHDAE
         The system.
     multipliers : bool
-        Write (x, λ) as states instead, E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]]: a system for every reader of the
-        convention, without G.
+        True to write (x, λ) as states instead, E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]], which has no G and can be read
+        by every program that follows the convention.
 
     Returns
     -------
     Path
-        The path.
+        Path of the file.
     """
     refuse_suffix("a linear system", path, (".mat",))
     if not Path(path).parent.is_dir():
-        raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
+        raise ValueError(f"path must be in an existing folder, got {str(path)!r}")
     given = with_multipliers(linear_system(system)) if multipliers else linear_system(system)
     n, m = given.B.shape
     empty = sparse.csc_array if given.is_sparse else np.zeros
@@ -68,11 +68,11 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     if given.lift is not None:
         fields["lift"] = given.lift
     written = {name: sparse.csc_array(a) if sparse.issparse(a) else a for name, a in fields.items()}
-    told = names_of(given)
-    told[CHECKSUM] = checksum(told, _contents(written))
-    # Names come first: a file that is cut has then names with another checksum, not matrices without names.
+    header = names_of(given)
+    header[CHECKSUM] = checksum(header, _contents(written))
+    # Names come first: a truncated file then has names with a wrong checksum, not matrices without names.
     content = io.BytesIO()
-    savemat(content, {NAMES: json.dumps(told, ensure_ascii=True), **written}, do_compression=True)
+    savemat(content, {NAMES: json.dumps(header, ensure_ascii=True), **written}, do_compression=True)
     with staged(path) as part:
         part.write_bytes(HEADING + content.getvalue()[len(HEADING) :])
     return Path(path)
@@ -80,17 +80,17 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
 
 @checked
 def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
-    """The system of a file in that convention; what :func:`write_mat` wrote comes back to the bit.
+    """Read a system from a MATLAB file; files of :func:`write_mat` are restored to the bit.
 
-    Q defaults to 1, P, S, N to zero; others than these go through :func:`flexph.exchange.from_general`. A file
-    without B whose G has as many rows as E has states is one of those in which G is the input matrix.
+    Q defaults to the identity, P, S, N to zero; other values are converted by :func:`flexph.exchange.from_general`. In
+    a file without B whose G has as many rows as E, G is taken as the input matrix.
 
     Parameters
     ----------
     path : path
-        A file of Matlab, ``.mat``.
+        MATLAB file, ``.mat``.
     ports : mapping, optional
-        Slices of the inputs by name, where the file does not say them.
+        Slices of the inputs by name, for files without names.
 
     Returns
     -------
@@ -100,14 +100,14 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
     Raises
     ------
     ValueError
-        For a file that is damaged or lacks fields.
+        If the file is damaged or lacks fields.
     OSError
-        For a file that is missing.
+        If the file does not exist.
     """
     with reading("linear system", path):
         content, others = checked_elements(Path(path).read_bytes(), (*MATRICES, NAMES))
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # by which scipy tells of files that it reads in part
+            warnings.simplefilter("error")  # scipy warns if it reads a file only in part
             fields = loadmat(io.BytesIO(content), spmatrix=False, variable_names=(*MATRICES, NAMES))
         fields = {name: fields[name] for name in (*MATRICES, NAMES) if name in fields}
         missing = [name for name in REQUIRED if name not in fields]
@@ -125,7 +125,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
 
 def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
-    """The matrices as bytes that do not depend on how they are stored."""
+    """Matrices as bytes that do not depend on their storage format."""
     for name in sorted(fields):
         matrix = fields[name]
         yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()
@@ -137,7 +137,7 @@ def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
-    """The system of matrices in the convention."""
+    """System from matrices in the convention."""
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")

@@ -1,6 +1,6 @@
-"""Elements of MATLAB files of version 5, whose tags are compared with their contents before scipy reads them.
+"""Elements of MATLAB files of version 5, with tags checked against their contents before scipy reads them.
 
-scipy's reader follows a tag out of the memory of the process. Of compressed elements the checksums are verified.
+scipy's reader would follow a wrong tag out of the process's memory. Checksums of compressed elements are verified.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ CHAR, SPARSE = 4, 5
 NUMERIC = range(6, 16)
 COMPLEX = 0x0800
 SIZES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}
-"""Bytes of the numeric types of data."""
+"""Bytes of the numeric data types."""
 TEXTS = {**SIZES, 16: 1, 17: 2, 18: 4}
-"""Bytes of the types of characters."""
+"""Bytes of the character data types."""
 RATIO = 1032
-"""What zlib compresses to one byte at most."""
+"""Largest compression ratio of zlib."""
 
 
 class Part(NamedTuple):
-    """A tagged part of an element: its type of data, and its bytes."""
+    """Tagged part of an element: its data type and its bytes."""
 
     kind: int
     data: bytes
 
 
 def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, list[str]]:
-    """The header and those elements of a file that have one of the names, uncompressed, and the names of all others.
+    """Header and wanted elements of a file, uncompressed, and the names of the other elements.
 
-    Raises ValueError for a file of another version, and for an element that is cut, damaged, complex, or neither
-    numbers nor text. Files of version 4, which begin with a zero among four bytes, are returned as they are.
+    Raises ValueError for a file of another version, and for an element that is truncated, damaged, complex, or neither
+    numbers nor text. Files of version 4, with a zero among their first four bytes, are returned unchanged.
     """
     if len(content) >= 4 and 0 in content[:4]:
         return content, []
@@ -58,7 +58,7 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """The parts of a content, each within it; small ones have their data in the tag."""
+    """Parts of a content, each checked to lie within it; small ones have their data in the tag."""
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(order + "II", content, at)
@@ -95,7 +95,7 @@ def _refuse_misfits(name: str, parts: tuple[Part, ...], order: str) -> None:
     else:
         sizes = TEXTS if word & 0xFF == CHAR else SIZES if word & 0xFF in NUMERIC else {}
         fits = len(kinds) == 1 and kinds[0] in sizes
-        # Characters of UTF-8 and UTF-16 take more bytes than one each.
+        # Characters in UTF-8 and UTF-16 may take more than one byte each.
         fits = fits and (kinds[0] > 15 or len(values[0].data) == math.prod(shape) * sizes[kinds[0]])
     if not fits:
         raise ValueError(f"the values of {name} do not fit its shape {shape}")

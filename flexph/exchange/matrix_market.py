@@ -1,4 +1,4 @@
-"""Linear systems as folders of Matrix-Market files."""
+"""Linear systems as folders of Matrix Market files."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ FORMAT = "flexph linear system 2"
 NAMES = "system.json"
 MATRICES = ("E", "J", "R", "B", "G", "lift")
 REQUIRED = 4
-"""Matrices, of these, that a system has."""
+"""Number of the first of these matrices that every system has."""
 DIGITS = 17
-"""Significant digits that bring every double back to the bit."""
+"""Significant digits that restore every double to the bit."""
 
 
 @checked
 def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
-    """``E.mtx, J.mtx, R.mtx, B.mtx``, where there are any ``G.mtx`` and ``lift.mtx``, and the names in ``system.json``.
+    """Write E.mtx, J.mtx, R.mtx, B.mtx, G.mtx and lift.mtx if there are any, and names in system.json.
 
-    ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx``. Sparse matrices are written as coordinates, dense ones as arrays,
-    with 17 digits: :func:`read_matrix_market` gives the same bits.
+    The system is ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx``. Sparse matrices are written as coordinates, dense
+    ones as arrays, with 17 digits: :func:`read_matrix_market` restores the same bits.
 
     Parameters
     ----------
     folder : path
-        Is made where it does not exist; files of a system written there before are replaced.
+        Folder to write; it is created if missing, and files of an earlier system in it are replaced.
     system : LinearPHDAE
         The system.
 
@@ -46,9 +46,9 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     """
     where, system = Path(folder), linear_system(system)
     if where.suffix.lower() in (".mtx", ".mat"):
-        raise ValueError(f"folder must be that of several files, got {str(folder)!r}")
+        raise ValueError(f"folder must be a folder for several files, got {str(folder)!r}")
     where.mkdir(parents=True, exist_ok=True)
-    (where / NAMES).unlink(missing_ok=True)  # first gone and last there: no names beside matrices of another system
+    (where / NAMES).unlink(missing_ok=True)  # written last: names never belong to older matrices
     shapes, contents = {}, []
     for name in MATRICES:
         path, matrix = where / f"{name}.mtx", getattr(system, name)
@@ -60,55 +60,55 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
             written = sparse.coo_array(matrix) if sparse.issparse(matrix) else matrix
             mmwrite(path, written, field="real", precision=DIGITS, symmetry="general")
             contents.append(path.read_bytes())
-    told = {"format": FORMAT, "sparse": system.is_sparse, "shapes": shapes, **names_of(system)}
-    told[CHECKSUM] = checksum(told, contents)
-    (where / NAMES).write_text(json.dumps(told, indent=1, ensure_ascii=False), encoding="utf-8")
+    header = {"format": FORMAT, "sparse": system.is_sparse, "shapes": shapes, **names_of(system)}
+    header[CHECKSUM] = checksum(header, contents)
+    (where / NAMES).write_text(json.dumps(header, indent=1, ensure_ascii=False), encoding="utf-8")
     return where
 
 
 @checked
 def read_matrix_market(folder: str | Path) -> LinearPHDAE:
-    """The system that :func:`write_matrix_market` wrote.
+    """Read a system from the files of :func:`write_matrix_market`.
 
     Parameters
     ----------
     folder : path
-        A folder that :func:`write_matrix_market` wrote.
+        Folder written by :func:`write_matrix_market`.
 
     Returns
     -------
     LinearPHDAE
-        The system, to the bit.
+        System, to the bit.
 
     Raises
     ------
     ValueError
-        For a damaged one.
+        If the files are damaged.
     OSError
-        For a folder that holds none.
+        If the folder contains no system.
     """
     where = Path(folder)
     with reading("linear system", where / NAMES):
-        told = json.loads(file_bytes(where / NAMES))
-        if told.get("format") != FORMAT:
-            raise ValueError(f"it must be in the format {FORMAT!r}, got {told.get('format')!r}")
-        shapes = _shapes(told["shapes"])
+        header = json.loads(file_bytes(where / NAMES))
+        if header.get("format") != FORMAT:
+            raise ValueError(f"it must be in the format {FORMAT!r}, got {header.get('format')!r}")
+        shapes = _shapes(header["shapes"])
         texts = {name: file_bytes(where / f"{name}.mtx") for name, shape in shapes.items() if min(shape)}
-        refuse_changed(told, texts.values())
+        refuse_changed(header, texts.values())
         size = sum(map(len, texts.values()))
         n, m = shapes["B"]
-        named = arguments_of(told, size=n, lifted=shapes.get("lift", shapes["B"])[0], inputs=m)
+        named = arguments_of(header, size=n, lifted=shapes.get("lift", shapes["B"])[0], inputs=m)
         return LinearPHDAE(
-            **{name: _matrix(name, texts, shapes[name], (told["sparse"], size)) for name in shapes}, **named
+            **{name: _matrix(name, texts, shapes[name], (header["sparse"], size)) for name in shapes}, **named
         )
 
 
-def _shapes(told: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Shapes by name, in the order in which the matrices were written."""
-    strange = [*(told.keys() - set(MATRICES)), *(set(MATRICES[:REQUIRED]) - told.keys())]
+def _shapes(header: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Shapes by name, in the order of writing."""
+    strange = [*(header.keys() - set(MATRICES)), *(set(MATRICES[:REQUIRED]) - header.keys())]
     if strange:
-        raise ValueError(f"shapes must be those of {', '.join(MATRICES)}, got {', '.join(map(repr, told))}")
-    return {name: (int(told[name][0]), int(told[name][1])) for name in MATRICES if name in told}
+        raise ValueError(f"shapes must be those of {', '.join(MATRICES)}, got {', '.join(map(repr, header))}")
+    return {name: (int(header[name][0]), int(header[name][1])) for name in MATRICES if name in header}
 
 
 def _matrix(name: str, texts: dict[str, bytes], shape: tuple[int, int], form: tuple[bool, int]) -> Any:

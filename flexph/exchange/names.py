@@ -1,4 +1,4 @@
-"""The names of a linear system as plain data, for files."""
+"""Names of a linear system as plain data for files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from ..systems.linear import LinearPHDAE
 
 CHECKSUM = "sha256"
-"""Key of the checksum of all that a file or folder holds."""
+"""Key of the checksum over a file or folder."""
 
 
 def names_of(system: LinearPHDAE) -> dict[str, Any]:
-    """Ports and parts as name: [start, stop], causality, constraints, and the places of the velocities (or None)."""
+    """Ports and parts as name: [start, stop], causality, constraints, and indices of the velocities (or None)."""
     spans = lambda named: {name: [s.start or 0, s.stop] for name, s in named.items()}  # noqa: E731
     return {
         "ports": spans(system.ports),
@@ -28,9 +28,9 @@ def names_of(system: LinearPHDAE) -> dict[str, Any]:
 
 
 def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: int) -> dict[str, Any]:
-    """Arguments of :class:`LinearPHDAE` from such data, of a system of so many states, before constraints, and inputs.
+    """Arguments of :class:`LinearPHDAE` from the data of :func:`names_of`, for given numbers of states and inputs.
 
-    Raises ValueError for places beyond these.
+    ``lifted`` is the number of states before constraints. Raises ValueError for slices beyond these numbers.
     """
     kinetic = names.get("kinetic")
     return {
@@ -42,20 +42,20 @@ def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: in
     }
 
 
-def checksum(told: Mapping[str, Any], contents: Iterable[bytes]) -> str:
-    """SHA-256 of plain data but for their own checksum, and of the contents that they describe."""
+def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
+    """SHA-256 checksum of plain data, except their own checksum entry, and of the described contents."""
     digest = hashlib.sha256()
-    rest = {name: value for name, value in told.items() if name != CHECKSUM}
+    rest = {name: value for name, value in header.items() if name != CHECKSUM}
     for content in (json.dumps(rest, sort_keys=True).encode(), *contents):
         digest.update(len(content).to_bytes(8, "little"))
         digest.update(content)
     return digest.hexdigest()
 
 
-def refuse_changed(told: Mapping[str, Any], contents: Iterable[bytes]) -> None:
-    """Raise ValueError where the contents, or what is told of them, are not those that were written."""
-    if told.get(CHECKSUM) != checksum(told, contents):
-        raise ValueError("it is not what was written: its checksum is another")
+def refuse_changed(header: Mapping[str, Any], contents: Iterable[bytes]) -> None:
+    """Raise ValueError if the contents or their description have changed since writing."""
+    if header.get(CHECKSUM) != checksum(header, contents):
+        raise ValueError("it was changed after writing: its checksum differs")
 
 
 def _slices(kind: str, names: Mapping[str, Any], limit: int) -> dict[str, slice]:

@@ -1,4 +1,4 @@
-"""Where a state space is not passive."""
+"""Search for violations of passivity of a state space."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..linear.state_space import StateSpace
 from ..numerics.arrays import Array
 
 TOLERANCE = 1e-9
-"""Negative part of the Hermitian part over ‖H‖ that round-off explains."""
+"""Negative part of the Hermitian part over ‖H‖ that is attributed to round-off."""
 FLOOR = 1e-6
-"""‖H(iω)‖ over the largest one below which its direction is not judged."""
+"""‖H(iω)‖ over the largest one below which its sign is not judged."""
 
 
 def violation(model: StateSpace) -> str | None:
-    """A reason why a state space is not passive, a growing pole or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
+    """Reason why a state space is not passive: an unstable pole, or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
 
-    Frequencies are tried around every pole, on a logarithmic grid, and at the two ends; the worst is improved.
+    Frequencies are tried around every pole, on a logarithmic grid, and at both ends; the worst one is refined.
     """
     poles = eigvals(model.A) if model.A.size else np.zeros(0)
     size = float(np.abs(poles).max(initial=0.0)) or 1.0
@@ -48,7 +48,7 @@ def _grid(poles: Array, size: float) -> Array:
 
 
 def _lowest(model: StateSpace, omega: float) -> tuple[float, float]:
-    """Lowest eigenvalue of the Hermitian part of H(iω), and ‖H(iω)‖; zeros on a pole."""
+    """Lowest eigenvalue of the Hermitian part of H(iω), and ‖H(iω)‖; zeros at a pole."""
     h = _transfer(model, omega)
     if h is None:
         return 0.0, 0.0

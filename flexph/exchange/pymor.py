@@ -1,4 +1,4 @@
-"""pyMOR's PHLTIModel."""
+"""Conversion from and to pyMOR's PHLTIModel."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from ..systems.linear import LinearPHDAE
 from .general import from_general
 
 PROJECTED = 1e-9
-"""Relative defect of symmetry that the products of a projection may leave; 2e-12 was met."""
+"""Accepted relative defect of symmetry after a projection; 2e-12 was observed."""
 
 
 @checked
 def to_pymor(system: LinearPHDAE) -> Any:
-    """``E ẋ = (J − R) x + (G − P) u, y = (G + P)ᵀ x + (S − N) u`` as a ``pymor.models.iosys.PHLTIModel`` with Q = 1.
+    """Convert to a ``pymor.models.iosys.PHLTIModel`` with Q = 1.
 
-    Constraints are eliminated; E, J, R, G = B stay as they are otherwise, sparse or dense, P = S = N = 0. Where E is
-    singular the algebraic states are eliminated too (:func:`flexph.linear.state_space.state_space`) and leave P, S and
-    N. pyMOR keeps no names: inputs are the columns of B.
+    It is ``E ẋ = (J − R) x + (G − P) u, y = (G + P)ᵀ x + (S − N) u``. Constraints are eliminated; otherwise E, J, R and
+    G = B stay as they are, sparse or dense, with P = S = N = 0. If E is singular, algebraic states are eliminated, too
+    (:func:`flexph.linear.state_space.state_space`), and leave P, S and N. pyMOR stores no names: inputs are the columns
+    of B.
 
     Parameters
     ----------
@@ -36,12 +37,12 @@ def to_pymor(system: LinearPHDAE) -> Any:
     Returns
     -------
     PHLTIModel
-        The model.
+        The pyMOR model.
 
     Raises
     ------
     ImportError
-        Without pyMOR (extra ``pymor``).
+        If pyMOR is not installed (extra ``pymor``).
     """
     model, free = _model(), eliminate(system)
     if np.all(free.E.diagonal() > 0.0):
@@ -56,15 +57,16 @@ def to_pymor(system: LinearPHDAE) -> Any:
 
 @checked
 def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
-    """A ``PHLTIModel``, reduced or full, as a :class:`LinearPHDAE`; Q, P, S and N as of
-    :func:`flexph.exchange.from_general`. ``ports`` names slices of the inputs, ``u`` by default.
+    """Convert a ``PHLTIModel``, reduced or full, to a :class:`LinearPHDAE`.
+
+    Q, P, S and N are converted as in :func:`flexph.exchange.from_general`.
 
     Parameters
     ----------
     model : PHLTIModel
-        In continuous time, without parameters.
+        Model in continuous time, without parameters.
     ports : mapping, optional
-        Slices of the inputs by name, ``u`` by default.
+        Slices of the inputs by name; by default ``u`` for all.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
     Raises
     ------
     ValueError
-        For a model of another kind, in discrete time or with parameters.
+        If the model is of another kind, in discrete time, or has parameters.
     """
     kind = _model()
     from pymor.algorithms.to_matrix import to_matrix
@@ -99,7 +101,7 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
 
 
 def _halved(name: str, a: Any, sign: float) -> Any:
-    """The symmetric (skew) part of a matrix that is so up to the round-off of a projection."""
+    """Symmetric or skew part of a matrix that is symmetric or skew up to the round-off of a projection."""
     rest = check.norm(a - sign * a.T)
     if rest > PROJECTED * check.norm(a):
         kind = "symmetric" if sign > 0.0 else "skew-symmetric"

@@ -1,4 +1,4 @@
-"""State spaces of scipy.signal and python-control."""
+"""Conversion from and to state spaces of scipy.signal and python-control."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .general import from_general
 from .passivity import violation
 
 UNIT = 1e-12
-"""Defect up to which Q = 1 is the energy: coordinates are then kept as they are."""
+"""Defect up to which Q = 1 counts as the energy, and the coordinates stay unchanged."""
 DOT, RAISED = ".", "·"
-"""The dot in names of ports, and its stand-in for python-control, which splits names at dots."""
+"""The dot in port names, and its substitute for python-control, which splits names at dots."""
 
 
 @checked
 def to_scipy(system: LinearPHDAE) -> Any:
-    """``ξ̇ = A ξ + B u, y = C ξ + D u`` as a :class:`scipy.signal.StateSpace`, in energy coordinates: H = ½ξᵀξ.
+    """Convert to a :class:`scipy.signal.StateSpace` ``ξ̇ = A ξ + B u, y = C ξ + D u`` with the energy H = ½ξᵀξ.
 
-    Constraints and algebraic states are eliminated (:func:`flexph.linear.state_space.state_space`); where E is regular
-    A = J − R, C = Bᵀ, D = 0. Dense. scipy keeps no names: inputs are the columns of B.
+    Constraints and algebraic states are eliminated (:func:`flexph.linear.state_space.state_space`); if E is regular,
+    A = J − R, C = Bᵀ, D = 0. The matrices are dense. scipy stores no names: inputs are the columns of B.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def to_scipy(system: LinearPHDAE) -> Any:
     Returns
     -------
     scipy.signal.StateSpace
-        Dense.
+        Dense state space.
 
     Raises
     ------
     ValueError
-        Where the transfer function grows with the frequency.
+        If the transfer function grows with the frequency.
     """
     from scipy.signal import StateSpace as Scipy
 
@@ -52,48 +52,47 @@ def to_scipy(system: LinearPHDAE) -> Any:
 
 @checked
 def from_scipy(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
-    """A passive state space as a port-Hamiltonian system with E = Q, H = ½xᵀQx, the states as they are.
+    """Convert a passive state space to a port-Hamiltonian system with E = Q, H = ½xᵀQx, in the same states.
 
-    ``J = ½(QA − AᵀQ), R = −½(QA + AᵀQ), B = ½(QB + Cᵀ), P = ½(Cᵀ − QB), S − N = D`` in the form of
-    :func:`flexph.exchange.from_general`, conditioned on ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``.
+    The matrices ``J = ½(QA − AᵀQ), R = −½(QA + AᵀQ), B = ½(QB + Cᵀ), P = ½(Cᵀ − QB), S − N = D`` have the form of
+    :func:`flexph.exchange.from_general`; the condition is ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``.
 
     Parameters
     ----------
     model : scipy.signal.StateSpace
-        In continuous time, with as many outputs as inputs.
+        Model in continuous time with as many outputs as inputs.
     energy : array_like, optional
-        Q = Qᵀ ≻ 0 (n, n); without it Q = 1 is tried, then one is found (:func:`flexph.exchange.energy.find_energy`) and
+        Q = Qᵀ ≻ 0 (n, n); by default Q = 1 if it fits, else computed (:func:`flexph.exchange.energy.find_energy`) and
         checked.
     ports : mapping, optional
-        Slices of the inputs by name, ``u`` by default.
+        Slices of the inputs by name; by default ``u`` for all.
 
     Returns
     -------
     LinearPHDAE
-        The system in the states of the model.
+        System in the states of the model.
 
     Raises
     ------
     ValueError
-        For a discrete-time model, another number of outputs than inputs, a Q that fails (with the defect), and a system
-        that is not passive, naming the frequency where the Hermitian part of H(iω) is negative.
+        For a discrete-time model, unequal numbers of outputs and inputs, a Q that violates the condition (with the
+        defect), and a system that is not passive, with the frequency at which the Hermitian part of H(iω) is negative.
     ArithmeticError
-        Where no energy was found although nothing was found against the system.
+        If no energy was found, although no violation of passivity was found either.
     """
     if getattr(model, "dt", None):
         raise ValueError(f"model must be continuous in time, got a sampling time of {model.dt} s")
     given = model.to_ss() if hasattr(model, "to_ss") else model
     if not all(hasattr(given, name) for name in "ABCD"):
-        raise ValueError(f"model must be a scipy.signal.StateSpace or another of its kind, got {type(model).__name__}")
+        raise ValueError(f"model must be a scipy.signal.StateSpace or similar, got {type(model).__name__}")
     return _from_matrices(given.A, given.B, given.C, given.D, energy=energy, ports=ports)
 
 
 @checked
 def to_control(system: LinearPHDAE) -> Any:
-    """A ``control.StateSpace`` in energy coordinates, as of :func:`to_scipy`, inputs and outputs named as the ports.
+    """Convert to a ``control.StateSpace`` in energy coordinates as :func:`to_scipy`, with the names of the ports.
 
-    python-control keeps dots for itself: ``force b.tip`` becomes ``force b·tip``, and :func:`from_control` turns it
-    back.
+    python-control reserves dots: ``force b.tip`` becomes ``force b·tip``, and :func:`from_control` restores it.
 
     Parameters
     ----------
@@ -103,14 +102,14 @@ def to_control(system: LinearPHDAE) -> Any:
     Returns
     -------
     StateSpace
-        Inputs and outputs bear the names of the ports.
+        State space whose inputs and outputs have the names of the ports.
 
     Raises
     ------
     ValueError
-        For a port that has the raised dot itself.
+        If a port name contains the raised dot.
     ImportError
-        Without python-control (extra ``control``).
+        If python-control is not installed (extra ``control``).
     """
     control, names = _control(), list(channel_columns(linear_system(system)))
     for name in names:
@@ -122,22 +121,21 @@ def to_control(system: LinearPHDAE) -> Any:
 
 @checked
 def from_control(model: Any, *, energy: Any = None, ports: Mapping[str, slice] | None = None) -> LinearPHDAE:
-    """A passive ``control.StateSpace`` (or transfer function) as a port-Hamiltonian system; see :func:`from_scipy`.
+    """Convert a passive ``control.StateSpace`` or transfer function to a LinearPHDAE; see :func:`from_scipy`.
 
     Parameters
     ----------
     model : StateSpace or TransferFunction
-        A passive model of python-control.
+        Passive model of python-control.
     energy : array_like, optional
-        Q, as of :func:`from_scipy`.
+        Q, see :func:`from_scipy`.
     ports : mapping, optional
-        Slices of the inputs by name; by default they are grouped from input labels ``port[i]``, in which a raised dot
-        becomes a dot.
+        Slices of the inputs by name; by default inputs are grouped by labels ``port[i]``, with raised dots restored.
 
     Returns
     -------
     LinearPHDAE
-        The system in the states of the model.
+        System in the states of the model.
     """
     try:
         given = _control().ss(model)
@@ -166,14 +164,14 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
     skew, loss = 0.5 * (q @ a - a.T @ q), -0.5 * (q @ a + a.T @ q)
     into, off = 0.5 * (q @ b + c.T), 0.5 * (c.T - q @ b)
     if not np.any(model.D + model.D.T) and np.linalg.norm(off) <= ACCURACY * np.linalg.norm(into):
-        into, off = c.T, np.zeros_like(off)  # P must vanish where S does: what is left of it is round-off
+        into, off = c.T, np.zeros_like(off)  # P must vanish where S does; only its round-off is dropped
     s, feed = 0.5 * (model.D + model.D.T), -0.5 * (model.D - model.D.T)
     loss, off, s = _positive(loss, off, s, q)
     return from_general(q, skew, loss, into, P=off, S=s, N=feed, ports=dict(ports or {}))
 
 
 def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
-    """[[R, P], [Pᵀ, S]] with eigenvalues that round-off made negative lifted to zero."""
+    """Matrix [[R, P], [Pᵀ, S]] with eigenvalues that round-off made negative lifted to zero."""
     lower = np.linalg.cholesky(q)
     half = np.linalg.solve(lower, loss)
     inner, edge = np.linalg.solve(lower, half.T), np.linalg.solve(lower, off)
@@ -230,7 +228,7 @@ def _computed(model: StateSpace) -> Array:
 
 
 def _grouped(labels: Sequence[str]) -> dict[str, slice]:
-    """Ports of labels ``port[i]`` or ``port``, in their order."""
+    """Ports from labels ``port[i]`` or ``port``, in their order."""
     ports_by_label: dict[str, slice] = {}
     for i, label in enumerate(labels):
         port = label.rpartition("[")[0] if label.endswith("]") else label

@@ -7,19 +7,30 @@ bytes.
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
-
-import h5py
+from typing import TYPE_CHECKING
 
 from .reading import SPARE, refuse_missing
+
+if TYPE_CHECKING:
+    import h5py
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CHECKSUMMED = 3
 """First version of the superblock with checksums for all structures of a file."""
+LINKED = "/VTKHDF/Assembly"
+"""Group of a scene, whose format requires soft links; they are never followed."""
 LZF = 32000
-FILTERS = {h5py.h5z.FILTER_FLETCHER32: 1, h5py.h5z.FILTER_SHUFFLE: 1, h5py.h5z.FILTER_NBIT: 64, LZF: 1032}
-FILTERS |= {h5py.h5z.FILTER_DEFLATE: 1032, h5py.h5z.FILTER_SZIP: 1032}
-"""Accepted HDF5 filters, each with its largest expansion ratio."""
+
+
+@cache
+def growths() -> dict[int, int]:
+    """Accepted HDF5 filters, each with its largest expansion ratio."""
+    from h5py import h5z  # slow to import
+
+    plain = {h5z.FILTER_FLETCHER32: 1, h5z.FILTER_SHUFFLE: 1, h5z.FILTER_NBIT: 64}
+    return {**plain, LZF: 1032, h5z.FILTER_DEFLATE: 1032, h5z.FILTER_SZIP: 1032}
 
 
 def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
@@ -28,6 +39,8 @@ def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
     ``linked`` as in :func:`refuse_ways_out`. Raises OSError if the file is missing, has no checksums, or refers to
     other files.
     """
+    import h5py  # slow to import
+
     refuse_missing("HDF5", path)
     with open(path, "rb") as raw:
         start = raw.read(len(SIGNATURE) + 1)
@@ -55,6 +68,8 @@ def refuse_ways_out(file: h5py.File, *, linked: str = "") -> None:
 
     Soft links are allowed below the group ``linked``, which is not read. The check itself follows no links.
     """
+    import h5py
+
     left = [("", file["/"].id)]
     while left:
         place, group = left.pop()
@@ -77,14 +92,16 @@ def refuse_ways_out(file: h5py.File, *, linked: str = "") -> None:
 
 def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:
     """Raise OSError for a dataset with values in another file, or with more values than its stored bytes can hold."""
-    properties = dataset.get_create_plist()
+    import h5py
+
+    known, properties = growths(), dataset.get_create_plist()
     if properties.get_layout() == h5py.h5d.VIRTUAL or properties.get_external_count():
         raise OSError(f"{name} has its values in another file")
     filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
-    strange = next((number for number in filters if number not in FILTERS), None)
+    strange = next((number for number in filters if number not in known), None)
     if strange is not None:
         raise OSError(f"{name} is stored through filter {strange}, which is not read")
     declared = dataset.get_space().get_simple_extent_npoints() * dataset.get_type().get_size()
     stored = min(dataset.get_storage_size(), size)
-    if declared > SPARE + stored * math.prod(FILTERS[number] for number in filters):
+    if declared > SPARE + stored * math.prod(known[number] for number in filters):
         raise OSError(f"{name} declares {declared} bytes of values, and the file has {stored} bytes of them")

@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import h5py
+from typing import TYPE_CHECKING, Any
 
 from .durable import staged
 from .interrupts import deferred_signals
+
+if TYPE_CHECKING:
+    import h5py
 
 
 def write_hdf5(path: str | Path, write: Callable[[h5py.File], None]) -> None:
@@ -27,6 +28,8 @@ def new_hdf5(path: Path, libver: str | None = "v110") -> Iterator[h5py.File]:
 
     ``libver``: version of the file format; from 1.10 on, all structures of a file have checksums.
     """
+    import h5py  # slow to import
+
     with deferred_signals(), DiskFile(path) as disk:
         try:
             with h5py.File(disk, "w", libver=libver) as file:

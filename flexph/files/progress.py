@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from tqdm import tqdm
+from ..display.bars import bar
 
 log = logging.getLogger("flexph")
 
 
-def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:
-    """A progress bar of tqdm, disabled without a terminal or if the logger "flexph" drops warnings (``--quiet``)."""
-    return tqdm(over, disable=None if shown and log.isEnabledFor(logging.WARNING) else True, **options)
+def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> Any:
+    """A progress bar (:func:`flexph.display.bars.bar`), hidden if the logger "flexph" drops warnings (``--quiet``)."""
+    return bar(over, shown=shown and log.isEnabledFor(logging.WARNING), **options)
 
 
 class Bar(Protocol):

@@ -12,14 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .trees import encoded
+
+if TYPE_CHECKING:
+    import h5py
 
 Array = NDArray[Any]
 NAMES = "names"

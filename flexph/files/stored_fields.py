@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-import h5py
 import numpy as np
 from scipy import sparse
 
 from .storage import NAMES, Array, StoredMatrix, StoredTree, entries_of, escaped, kinds_of, may_be_none
 from .trees import decoded, numbers
 
+if TYPE_CHECKING:
+    import h5py
+
 DOUBLE, DOUBLE_OR_SINGLE = ("<f8",), ("<f8", "<f4")
 EXPANSION = 64
 """Largest accepted ratio of the memory of all values to the size of the file; texts take more memory than indices."""
 
-Leaf = Callable[[h5py.Dataset], Array]
+Leaf = Callable[["h5py.Dataset"], Array]
 """Function that reads a dataset: its values, or only its shape."""
 
 
@@ -32,6 +34,8 @@ def values_of(dataset: h5py.Dataset) -> Array:
 
 def refuse_expansion(file: h5py.File) -> None:
     """Raise OSError for a file that declares more values than it has bytes."""
+    import h5py  # slow to import
+
     sizes = [0]
 
     def add(_: str, member: h5py.HLObject) -> None:
@@ -62,6 +66,8 @@ class Declared:
 
 def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
     """The texts of an attribute of fixed length."""
+    import h5py
+
     if name not in group.attrs:
         raise OSError(f"{_place(group, name)} is missing")
     kind = group.attrs.get_id(name).get_type()
@@ -83,6 +89,8 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
 
 def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:
     """The value of an annotated type stored under a name. Raises OSError as :func:`read_fields`."""
+    import h5py
+
     origin = get_origin(kind)
     if kind is str or origin is Literal:
         return _one(group, name, get_texts(group, name))
@@ -104,6 +112,7 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
     """A mapping, a sequence, or an optional value."""
+
     names, of = get_texts(group, NAMES), entries_of(kind)
     if len(set(names)) != len(names):
         raise OSError(f"{_place(group, NAMES)} names an entry twice")
@@ -186,6 +195,8 @@ def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
 
 def _dataset(group: h5py.Group, name: str, kinds: tuple[str, ...]) -> h5py.Dataset:
     """A dataset of doubles (or singles) stored without compression; raises OSError for any other."""
+    import h5py
+
     dataset = _member(group, name, h5py.Dataset)
     if dataset.shape is None or dataset.dtype.str not in kinds:
         raise OSError(f"{dataset.name} must hold doubles")

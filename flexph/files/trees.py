@@ -11,13 +11,15 @@ import re
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from .contained import open_contained
 from .hdf5 import write_hdf5
+
+if TYPE_CHECKING:
+    import h5py
 
 FORMAT = "flexph tree 1"
 CHUNK = 1 << 17

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from .contained import open_contained
+from .contained import LINKED, open_contained
 from .hdf5 import write_hdf5
 from .reading import reading
 
@@ -56,22 +56,23 @@ class Block:
 
 def write_vtkhdf(path: str | Path, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
     """Write blocks over times (k,) frame by frame, completely or not at all; ``about``: further data in JSON types."""
+    write_hdf5(path, lambda file: put_vtkhdf(file, times, blocks, about))
 
-    def write(file: h5py.File) -> None:
-        root = _group(file, ROOT, "PartitionedDataSetCollection")
-        root.attrs[OWN] = json.dumps(dict(about))
-        assembly, used = root.create_group("Assembly", track_order=True), {"Assembly"}
-        for number, block in enumerate(blocks):
-            name = _own_name(block.name, used)
-            grid = _group(root, name, "UnstructuredGrid")
-            grid.attrs["Index"] = number
-            grid.attrs[OWN] = json.dumps({"name": block.name, "group": block.group, **block.about})
-            _write_block(grid, times, block)
-            branch = _own_name(block.group, set())
-            node = assembly[branch] if branch in assembly else assembly.create_group(branch, track_order=True)
-            node[name] = h5py.SoftLink(f"/{ROOT}/{name}")
 
-    write_hdf5(path, write)
+def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
+    """Write blocks as :func:`write_vtkhdf` to an open file, which may have other groups."""
+    root = _group(file, ROOT, "PartitionedDataSetCollection")
+    root.attrs[OWN] = json.dumps(dict(about))
+    assembly, used = root.create_group("Assembly", track_order=True), {"Assembly"}
+    for number, block in enumerate(blocks):
+        name = _own_name(block.name, used)
+        grid = _group(root, name, "UnstructuredGrid")
+        grid.attrs["Index"] = number
+        grid.attrs[OWN] = json.dumps({"name": block.name, "group": block.group, **block.about})
+        _write_block(grid, times, block)
+        branch = _own_name(block.group, set())
+        node = assembly[branch] if branch in assembly else assembly.create_group(branch, track_order=True)
+        node[name] = h5py.SoftLink(f"/{ROOT}/{name}")
 
 
 def _own_name(name: str, used: set[str]) -> str:
@@ -174,7 +175,7 @@ def read_vtkhdf(path: str | Path) -> tuple[Values, list[Grid], dict[str, Any]]:
     Raises ValueError, naming the file, if it is damaged, of another program or with links to other files; OSError if it
     is missing.
     """
-    with reading("motion", path), open_contained(path, linked=f"/{ROOT}/Assembly") as file:
+    with reading("motion", path), open_contained(path, linked=LINKED) as file:
         if ROOT not in file or OWN not in file[ROOT].attrs:
             raise ValueError("it is not a motion written by flexph")
         root = file[ROOT]

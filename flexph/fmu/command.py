@@ -91,7 +91,7 @@ def of_model(model: Any, run: str | None) -> CoSimulation:
     names = [name for name, entry in model.document.runs.items() if entry.kind == "integrate"]
     if run is None and not names:
         raise ValueError(f"{model.tree.name} has no run in time: add one of kind integrate")
-    start, method, controllers, entry = model.begun(run or names[0])
+    start, method, controllers, entry = model.prepared(run or names[0])
     measures = {name: measure.of for name, measure in entry.outputs.measures.items()}
     columns = {name: reading for table in entry.outputs.tables.values() for name, reading in table.items()}
     kinds = {"position": position, "velocity": velocity, **{name: OF_JOINTS[name] for name in ("place", "place_rate")}}

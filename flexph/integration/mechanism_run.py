@@ -118,16 +118,19 @@ class _Task(NamedTuple):
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
         """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
+        every, estimate = self.options.save_every, blocks.estimate
+        if self.loops is None and estimate is None:
+            from .blocks.prescribed_steps import in_blocks
+
+            return in_blocks(run, blocks, self.grid, every)
         from .blocks.agreed_steps import held_in_loops
         from .blocks.controlled_steps import controlled_in_blocks
-        from .blocks.prescribed_steps import in_blocks
         from .blocks.sampled_steps import in_chunks
         from .contact.agreed_pairs import AgreedPairs
 
-        every = self.options.save_every
         if self.loops is not None:
-            if blocks.estimate is not None:
-                pairs = AgreedPairs(blocks, self.loops, blocks.estimate)
+            if estimate is not None:
+                pairs = AgreedPairs(blocks, self.loops, estimate)
                 if self._in_loops(run, blocks) and not self.loops.is_driven:
                     by = partial(controlled_in_blocks, estimate=pairs, loops=self.loops)
                     return self._controlled(run, blocks, by)
@@ -137,9 +140,7 @@ class _Task(NamedTuple):
             return in_chunks(run, blocks, self.loops, self.grid, every)
         if self._in_loops(run, blocks):
             return self._controlled(run, blocks, controlled_in_blocks)
-        if (estimate := blocks.estimate) is not None:
-            return self._controlled(run, estimate)
-        return in_blocks(run, blocks, self.grid, every)
+        return self._controlled(run, estimate)
 
     def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
         """Whether loops choose pairs of steps by their error."""

@@ -40,7 +40,7 @@ def cylindrical(
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
     turning_friction : Relation, optional
-        Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.systems.coulomb`, :func:`flexph.systems.viscous`).
     sliding_friction : Relation, optional
         Force [N] against the velocity [m/s] along the axis.
     friction : CoulombFriction, optional

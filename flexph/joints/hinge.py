@@ -37,7 +37,7 @@ def hinge(
         The same axis in the section at the second port (world axes for GROUND); by default the same components.
     friction : Relation or CoulombFriction, optional
         The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`), or dry friction in
-        proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
+        proportion to the force of the joint (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
 
     name : str, optional
         Name of the joint; by default its kind and its ports.

@@ -53,7 +53,7 @@ def point_on_curve(
         equally within each element.
     friction : Relation or CoulombFriction, optional
         Force [N] against the velocity [m/s] along the curve, or dry friction in proportion to the force across it
-        (:class:`flexph.CoulombFriction`).
+        (:class:`flexph.joints.CoulombFriction`).
     motor : bool
         True if the joint is an external port, too. Its input (1,) is a force F on the port along the curve, towards
         larger s, with its reaction on the body of the curve. Its output is ds/dt (s is read by
@@ -84,7 +84,8 @@ def point_on_curve(
 
     >>> import numpy as np
     >>> import fem, rigid
-    >>> from flexph import GROUND, connect, integrate, point_on_curve, weld
+    >>> from flexph import GROUND, connect, integrate, weld
+    >>> from flexph.joints import point_on_curve
     >>> section, steel = fem.Section(width=0.05, height=0.02), fem.Material(young=2.1e11, density=7850.0)
     >>> thirds = {f"p{i}": i * 2.0 / 12 for i in range(1, 12)}  # of four elements of 0.5 m
     >>> beam = fem.beam(length=2.0, section=section, material=steel, elements=4, stations=thirds)

@@ -36,8 +36,9 @@ def revolute(
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
     friction : Relation or CoulombFriction, optional
-        Torque [N m] against the relative spin [rad/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`), or dry friction
-        in proportion to the force of the joint (:class:`flexph.CoulombFriction`, with the radius of the bearing).
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.systems.coulomb`,
+        :func:`flexph.systems.viscous`), or dry friction in proportion to the force of the joint
+        (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
 
     name : str, optional
         Name of the joint; by default its kind and its ports.

@@ -46,7 +46,7 @@ def slider(
         slot with two freedoms in the plane and four in space; point masses need it.
     friction : Relation or CoulombFriction, optional
         Force [N] against the sliding velocity [m/s] along the direction, or dry friction in proportion to the force
-        across the line (:class:`flexph.CoulombFriction`; a torque that the joint carries does not press).
+        across the line (:class:`flexph.joints.CoulombFriction`; a torque that the joint carries does not press).
 
     name : str, optional
         Name of the joint; by default its kind and its ports.

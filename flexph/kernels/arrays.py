@@ -6,11 +6,14 @@ sparse matrices, and the shift φ − φ̄ stays outside as ``mean`` (rank d per
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from ..laws.elastic_laws import ElasticLaw
+from ..laws.force_laws import ForceLaw
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
 from .contacts.gap_arrays import Contacts
@@ -154,6 +157,9 @@ class Springs(NamedTuple):
     """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1.
 
     Those in ``resisting`` have a relation ρ to their rate besides the coefficient; ``steepness`` is its slope ρ'(0).
+    Those in ``lawful`` have an elastic law in place of the stiffness, and their extension x as state in place of the
+    force: every state grows by ``gain`` times the extension, gain k or 1. Those in ``forced`` have a force law, the
+    extension as state, too, and no energy.
     """
 
     length_product: Index
@@ -166,11 +172,74 @@ class Springs(NamedTuple):
     resisting: Index = np.zeros(0, dtype=int)
     relations: tuple[Relation, ...] = ()
     steepness: Array = np.zeros(0)
+    lawful: Index = np.zeros(0, dtype=int)
+    laws: tuple[ElasticLaw, ...] = ()
+    forced: Index = np.zeros(0, dtype=int)
+    force_laws: tuple[ForceLaw, ...] = ()
 
     @property
     def stored(self) -> int:
-        """Number of spring forces in a state."""
+        """Number of springs with a state."""
         return int(np.count_nonzero(self.state >= 0))
+
+    @property
+    def gain(self) -> Array:
+        """Change of the state by the extension (springs,): k, or 1 of springs with a law."""
+        gain = self._with_laws(self.stiffness, lambda law: 1.0)
+        return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
+
+    @property
+    def scale(self) -> Array:
+        """Stiffness (springs,) [N/m or N m/rad] that tells the size of the forces."""
+        return self._with_laws(self.stiffness, lambda law: law.scale)
+
+    def tensions(self, extension: Array, time: float) -> Array:
+        """Forces at rest (springs,) at extensions (springs,): k x, V'(x), or F(x, 0, t)."""
+        tension = self._with_laws(self.stiffness * extension, ElasticLaw.force, extension)
+        for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
+            tension[i] = law.force(float(extension[i]), 0.0, time)
+        return tension
+
+    def slopes(self, extension: Array, time: float) -> Array:
+        """Stiffness (springs,) at extensions (springs,): k, V''(x), or ∂F/∂x."""
+        slopes = self._with_laws(self.stiffness, ElasticLaw.stiffness, extension)
+        if self.forced.size:
+            slopes = slopes.copy()
+            for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
+                slopes[i] = law.stiffness(float(extension[i]), time)
+        return slopes
+
+    def forces(self, states: Array) -> Array:
+        """Elastic forces (stored,) of states (stored,): the states themselves, or V'(x)."""
+        return self._stored(states, states, ElasticLaw.force)
+
+    def energies(self, states: Array) -> Array:
+        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, or V(x); zero of force laws."""
+        energies = self._stored(states**2 * (0.5 / self.gain[self.state >= 0]), states, ElasticLaw.energy)
+        energies[self.state[self.forced]] = 0.0
+        return energies
+
+    def state_slopes(self, states: Array) -> Array:
+        """Derivatives (stored,) of the elastic forces by the states: 1, or V''(x)."""
+        return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
+
+    def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
+        """Values (springs,), with those of the laws at the extensions in their places."""
+        if not self.laws:
+            return values
+        values = values.copy()
+        for i, law in zip(self.lawful.tolist(), self.laws, strict=True):
+            values[i] = of(law, *(x[i] for x in extension))
+        return values
+
+    def _stored(self, values: Array, states: Array, of: Callable[[ElasticLaw, Any], Any]) -> Array:
+        """Values (stored,), with those of the laws at their states in their places."""
+        if not self.laws:
+            return values
+        values = values.copy()
+        for i, law in zip(self.state[self.lawful].tolist(), self.laws, strict=True):
+            values[i] = of(law, states[i])
+        return values
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from .convergence.tolerances import POSITIONAL
 
 def coordinate_size(a: Arrays, r: Array) -> float:
     """Largest coordinate that positions are sums of [m]: of centres of mass r (b, d), and of nodes from them."""
+    own = max(r.max(initial=0.0), -r.min(initial=0.0))
     points = a.node_position * a.node_moves[:, None]  # directions have no length
-    return float(max(r.max(initial=0.0), -r.min(initial=0.0), np.abs(points).max(initial=0.0)))
+    return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)
 
 
 def rate_of_positions(size: float, h: float) -> float:
@@ -42,7 +43,7 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
         [
             parts["mass"].sum(),
             np.trace(parts["J"], axis1=1, axis2=2).sum(),
-            parts["mass"] @ squares + springs.stiffness[:moved].sum(),
-            springs.stiffness[moved:].sum(),
+            parts["mass"] @ squares + springs.scale[:moved].sum(),
+            springs.scale[moved:].sum(),
         ]
     )

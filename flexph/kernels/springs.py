@@ -12,6 +12,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.gauss_tableau import Tableau
+from ..numerics.step_failed import StepFailed
 from .arrays import Springs
 from .rates.terms import kappa
 
@@ -59,12 +60,26 @@ def measure(
     y, x = s1 * c0 - c1 * s0, c0 * c1 + s0 * s1
     slid = (after - before)[springs.component_product]
     extension = np.concatenate([stretch, slid, np.arctan2(y, x)]) - moved
+    _refuse_laws(springs, e0, extension)
     tension = (0.5 * springs.stiffness + springs.damping / h) * extension
     tension[springs.state >= 0] += e0
     if springs.relations:
         tension[springs.resisting] += resisting_forces(springs, extension / h, stuck)
     factor = kappa(y, x)[0]
     return Measured(extension, by_length, 0.5 * factor * (c0 + c1), -0.5 * factor * (s0 + s1), tension)
+
+
+def _refuse_laws(springs: Springs, states: Array, extension: Array) -> None:
+    """Raise StepFailed for springs with laws, which loops take alone; ValueError where a law has no value."""
+    own = (
+        *zip(springs.lawful.tolist(), springs.laws, strict=True),
+        *zip(springs.forced.tolist(), springs.force_laws, strict=True),
+    )
+    for i, law in own:
+        for share in (0.0, 0.5, 1.0):
+            law.force(states[springs.state[i]] + share * extension[i])
+    if springs.laws or springs.force_laws:
+        raise StepFailed("the forces of springs with laws did not settle", 0, float("nan"))
 
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:

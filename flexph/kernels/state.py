@@ -243,5 +243,5 @@ def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
         "kinetic": kinetic,
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
-        "spring": 0.5 * c.spring[: a.springs.stored] ** 2 / a.springs.stiffness[a.springs.state >= 0],
+        "spring": a.springs.energies(c.spring[: a.springs.stored]),
     }

@@ -1,4 +1,4 @@
-"""Linear systems: elimination of constraints, projection, second order, standard forms.
+"""Linear systems: elimination of constraints, projection, second-order form, standard forms.
 
 Imports: numerics, numerics.factors, systems.
 """

@@ -20,34 +20,34 @@ from ..systems.linear import LinearPHDAE, linear_system, unknowns
 from .projection import project
 
 LARGEST_DENSE = 16
-"""Constraints of a connected group up to which its null space is made by dense QR."""
+"""Number of constraints in a connected group up to which its null space is computed by dense QR."""
 LISTED = 4
-"""Constraints that a redundant one follows from, up to which all are named."""
+"""Number of constraints up to which all those that a redundant one follows from are named."""
 
 
 class RedundantConstraintWarning(UserWarning):
-    """Constraints depend on each other; the motion is unaffected, their multipliers are not unique."""
+    """Warning of dependent constraints; the motion is unaffected, their multipliers are not unique."""
 
 
 @computing(unknowns)
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
-    """The system without its constraints: x = P x̂ with range P = null G ([flex] sec. 5.3).
+    """Eliminate the constraints of a system: x = P x̂ with range P = null G ([flex] sec. 5.3).
 
-    ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB``. States that no constraint touches stay as they are. P is orthonormal on
-    each connected group of up to 16 constraints (QR with column pivoting). On larger groups it is sparse
-    (``sparse_null_space``): some states of the group are kept and give the others. Matrices then stay as sparse as the
-    constraints are local, and the columns of P are neither orthogonal nor of unit length.
+    ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB``. States without constraints stay unchanged. P is orthonormal on each
+    connected group of up to 16 constraints (QR with column pivoting). On larger groups it is sparse
+    (``sparse_null_space``): some states of the group are kept and determine the others. Matrices then stay as sparse as
+    the constraints are local, and the columns of P are neither orthogonal nor of unit length.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system with constraints 0 = G x.
+        System with constraints 0 = G x.
 
     Returns
     -------
     LinearPHDAE
-        A system of the same kind (dense or sparse) without rows of G. Its :meth:`~LinearPHDAE.expand` gives the named
-        parts of the original states. A system without constraints is returned as it is.
+        System of the same kind (dense or sparse) without constraints. Its :meth:`~LinearPHDAE.expand` gives the named
+        parts of the original states. A system without constraints is returned unchanged.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     Warns
     -----
     RedundantConstraintWarning
-        Where G has not full rank; the message names the constraints.
+        If G does not have full rank; the message names the constraints.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
 
 
 def independent(system: LinearPHDAE) -> LinearPHDAE:
-    """The system without constraints that follow from others: the same motions, multipliers that are unique.
+    """Remove constraints that follow from others, so that multipliers are unique; the motion is unchanged.
 
-    Warns with :class:`RedundantConstraintWarning`, naming them.
+    Warns with :class:`RedundantConstraintWarning`, which names them.
     """
     if not system.G.shape[0]:
         return system
@@ -104,7 +104,7 @@ def independent(system: LinearPHDAE) -> LinearPHDAE:
 
 
 def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:
-    """Mask of the new states that are velocities; None where constraints mix velocities with stresses."""
+    """Mask of the new states that are velocities; None if constraints mix velocities with stresses."""
     if system.kinetic is None:
         return None
     moving = np.asarray(abs(basis).T @ system.kinetic.astype(float))
@@ -113,7 +113,7 @@ def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:
 
 
 def explain_redundant(names: list[str]) -> str:
-    """A sentence on one redundant constraint and those it follows from."""
+    """Sentence on one redundant constraint and those it follows from."""
     first, *others = names
     listed = ", ".join(map(repr, others[:LISTED])) or "nothing (an empty row)"
     more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
@@ -123,17 +123,17 @@ def explain_redundant(names: list[str]) -> str:
 def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[list[str]]]:
     """Basis of null G, sparse (n, n − rank), and the names of each redundant row with its dependencies.
 
-    Identity on states that G does not touch. The states are grouped by the constraints that link them; each group
-    gets its own dense QR, or sparse elimination where it is large.
+    It is the identity on states without constraints. States are grouped by the constraints that link them; each group
+    is treated by dense QR, or by sparse elimination if it is large.
     """
     basis, dependent = analysed(g)
     return basis, [[names[i] for i in weights] for weights in dependent]
 
 
 def analysed(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
-    """Basis of null G as in :func:`null_space`, and for each redundant row the weights with which rows add up to zero.
+    """Basis of null G as in :func:`null_space`, and for each redundant row the weights of a zero combination of rows.
 
-    The first of the weights is 1 and that of the redundant row itself.
+    The first weight is 1 and belongs to the redundant row itself.
     """
     g = sparse.csr_array(g)
     g.eliminate_zeros()
@@ -167,7 +167,7 @@ def _groups(g: sparse.csr_array) -> Iterator[tuple[Array, Array]]:
 
 
 def _dense_null_space(g: Array) -> tuple[Array, list[dict[int, float]]]:
-    """Null space of a dense block, and for each dependent row the weights with which rows add up to zero."""
+    """Null space of a dense block, and for each dependent row the weights of a zero combination of rows."""
     if not g.shape[1]:
         return np.zeros((0, 0)), [{k: 1.0} for k in range(g.shape[0])]
     size = np.linalg.norm(g, axis=1)

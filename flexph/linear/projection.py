@@ -1,4 +1,4 @@
-"""Congruent projection: what elimination and reduction of linear systems have in common."""
+"""Congruent projection, the common basis of elimination and reduction of linear systems."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..systems.linear import LinearPHDAE
 
 
 class ReductionWarning(UserWarning):
-    """A reduced system or body is far from what it stands for."""
+    """Warning of a reduced system or body with a large error."""
 
 
 def project(system: LinearPHDAE, basis: Any, *, kinetic: Array | None = None) -> LinearPHDAE:
-    """The system with x = P x̂ and its equations times Pᵀ: ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB, Ĝ = G P``.
+    """Congruent projection x = P x̂: ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB, Ĝ = G P``.
 
-    A system of the same kind with H and y unchanged, for any basis P (n, r) of full column rank, sparse or dense; what
-    of G is left at round-off is dropped where all of it is ([flex] eq. (47)). What of E and R is round-off of the terms
-    that it sums is zero (:func:`flexph.numerics.factors.ldl.semi_definite_product`): stiffness does not damp a rigid
-    motion. The result is sparse where the system and P are. ``kinetic`` (r,) says which new states are velocities, None
-    that they do not split.
+    It keeps the kind of system, H and y, for any basis P (n, r) of full column rank, sparse or dense; Ĝ is dropped if
+    it is round-off ([flex] eq. (47)). Entries of E and R that are round-off of their terms become zero
+    (:func:`flexph.numerics.factors.ldl.semi_definite_product`): stiffness does not damp a rigid motion. The result is
+    sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities; None if they do not
+    split.
     """
     lean = system.is_sparse and sparse.issparse(basis)
     p = sparse.csr_array(basis) if lean else (basis.toarray() if sparse.issparse(basis) else np.asarray(basis))

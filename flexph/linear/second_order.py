@@ -1,4 +1,4 @@
-"""The second-order structure of linear systems whose states are velocities and stresses."""
+"""Second-order structure of linear systems whose states are velocities and stresses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..systems.linear import LinearPHDAE
 
 
 class Split(NamedTuple):
-    """``E = diag(M, C), J = [[J_v, −Dᵀ], [D, 0]], R = diag(R_v, 0), B = [B_v; 0], G = [G_v, 0]`` ([flex] eq. (45)).
+    """Blocks ``E = diag(M, C), J = [[J_v, −Dᵀ], [D, 0]], R = diag(R_v, 0), B = [B_v; 0], G = [G_v, 0]`` ([flex] (45)).
 
     Velocities v (n,) and stresses σ (m,): with displacements q̇ = v the system is ``M q̈ + (R_v − J_v) q̇ + DᵀC⁻¹D q =
     B_v u + G_vᵀλ``. ``velocities`` and ``stresses`` are the places of both among the states. Dense or sparse as the
@@ -41,7 +41,7 @@ class Split(NamedTuple):
 
 
 def split(system: LinearPHDAE) -> Split | None:
-    """The parts of a system of that form, or None where it has no ``kinetic`` or another structure."""
+    """Blocks of a system of that form, or None if it has no ``kinetic`` or another structure."""
     if system.kinetic is None:
         return None
     v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)

@@ -1,4 +1,4 @@
-"""Systems shifted to a point of the complex plane: what responses, time steps and Krylov spaces solve with."""
+"""Systems shifted to a point of the complex plane, for responses, time steps and Krylov spaces."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from .second_order import Split, split
 Solver = Callable[[Array], Array]
 REFINEMENTS = 3
 SETTLED = 1e-7
-"""Correction over the solution from which the next would be round-off: its square, or the noise of the residual."""
+"""Relative correction of a solution after which the next one would be round-off."""
 SINGULAR = 1e-3
-"""Last correction over the solution above which a matrix counts as singular to round-off."""
+"""Last relative correction above which a matrix counts as singular to round-off."""
 NOISE = 1e-10
-"""Solution over its right-hand side, and over the largest there is, that is round-off: a load that only joints feel."""
+"""Solution over its right-hand side, and over the largest one, that is round-off: a load that only joints feel."""
 TINY = float(np.finfo(float).tiny)
 THRESHOLD = 0.03
-"""Size of a pivot over the largest of its column that is large enough: fewer entries, and the corrections allow it."""
+"""Relative size of an acceptable pivot in its column: fewer entries, and the corrections allow it."""
 
 
 class Pole(ValueError):
-    """A point, as in "omega = 3", at which the transfer function does not exist."""
+    """Error for a point, as in "omega = 3", at which the transfer function does not exist."""
 
     def __init__(self, point: str) -> None:
         super().__init__(
-            f"{point} rad/s is a pole of the system, to round-off: the response is infinite there; take another point, "
-            "or add damping"
+            f"{point} rad/s is a pole of the system, to round-off: the response is infinite there; choose another "
+            "point, or add damping"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Shifted(Memo):
-    """The matrix polynomial ``P(s) = A₀ + s A₁ + s² A₂`` of a system, and solutions with it by sparse LU.
+    """Matrix polynomial ``P(s) = A₀ + s A₁ + s² A₂`` of a system, and solutions with it by sparse LU.
 
     Systems that split into velocities and stresses (:func:`flexph.linear.second_order.split`) have unknowns (q, σ, λ),
     v = s q:
@@ -60,7 +60,7 @@ class Shifted(Memo):
 
     @once
     def split(self) -> Split | None:
-        """Velocities and stresses, where the system has them."""
+        """Velocities and stresses, if the system has them."""
         return split(self.system)
 
     @once
@@ -70,42 +70,42 @@ class Shifted(Memo):
 
     @once
     def columns(self) -> Array:
-        """The columns of B in use."""
+        """Columns of B in use."""
         names = self.system.ports if self.ports is None else self.ports
         taken = [check.lookup("port", name, self.system.ports) for name in names]
         return np.concatenate([np.zeros(0, dtype=int), *(np.arange(t.start, t.stop) for t in taken)])
 
     @once
     def weight(self) -> Any:
-        """The inner product of the leading unknowns: M of a system that splits, E of another."""
+        """Weight of the inner product of leading unknowns: M if the system splits, else E."""
         return self.system.E if self.split is None else self.split.M
 
     @once
     def load(self) -> Array:
-        """The right-hand side (B, 0), dense."""
+        """Right-hand side (B, 0), dense."""
         inputs = dense(self.system.B if self.split is None else self.split.B)
         return self.padded(inputs if self.ports is None else inputs[:, self.columns])
 
     def padded(self, leading: Array) -> Array:
-        """A right-hand side that is zero but in the equations of the leading unknowns."""
+        """Right-hand side that is zero except in the equations of the leading unknowns."""
         return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
 
     def slope(self, s: complex, x: Array) -> Array:
-        """P′(s) x."""
+        """Product P′(s) x."""
         _, a1, a2 = self._matrices
         scaled = self._unscaled(x)
         return self._unscaled(a1 @ scaled + 2.0 * s * (a2 @ scaled))
 
     def curvature(self, x: Array) -> Array:
-        """½ P″ x."""
+        """Product ½ P″ x."""
         return self._unscaled(self._matrices[2] @ self._unscaled(x))
 
     def factor(self, s: complex, *, audited: bool = True) -> Solver:
-        """A function that solves P(s) X = Y for Y (n, k). Raises :class:`Pole` where s is a pole to round-off.
+        """Function that solves P(s) X = Y for Y (n, k). Raises :class:`Pole` if s is a pole to round-off.
 
-        Solutions are corrected by their residuals until that settles. Where the first correction of a solution with a
-        random right-hand side is as large as a thousandth of it, or others do not settle, s is a pole. Without this
-        audit nothing is corrected, and exact poles only are found.
+        Solutions are refined by their residuals until they converge. If the first correction of a solution with a
+        random right-hand side is as large as a thousandth of it, or others do not converge, s is a pole. Without this
+        audit nothing is refined, and only exact poles are found.
         """
         s = complex(s).real if complex(s).imag == 0.0 else complex(s)
         p = self._at(s)
@@ -136,9 +136,9 @@ class Shifted(Memo):
         return lambda y: scale * refined(scale * y, gain)
 
     def resolvent(self, s: complex) -> Solver:
-        """A function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x (n, k), with any f (n, k) and s ≠ 0.
+        """Function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x (n, k), with any f (n, k) and s ≠ 0.
 
-        Raises :class:`Pole` as of :meth:`factor`.
+        Raises :class:`Pole` like :meth:`factor`.
         """
         solve, parts = self.factor(s), self.split
         if parts is None:
@@ -147,7 +147,7 @@ class Shifted(Memo):
         return lambda f: self.state(s, solve(self.padded(np.vstack([f[v], f[sigma] / -s]))))
 
     def state(self, s: complex, solution: Array) -> Array:
-        """The states x of a solution."""
+        """States x of a solution."""
         if self.split is None:
             return solution[: self.size]
         states = np.empty((self.system.size, *solution.shape[1:]), dtype=np.result_type(solution, type(s)))
@@ -156,20 +156,20 @@ class Shifted(Memo):
         return states
 
     def transfer(self, s: complex, solution: Array) -> Array:
-        """H(s) (m, m) from a solution with the load."""
+        """Transfer function H(s) (m, m) from a solution with the load."""
         H: Array = self.load[: self.size].T @ solution[: self.size]
         return H if self.split is None else s * H
 
     def transfer_slope(self, solution: Array) -> Array:
-        """The part of dH/ds from the factor s in front of Bᵀq."""
+        """Part of dH/ds due to the factor s in front of Bᵀq."""
         slope: Array = self.load[: self.size].T @ solution[: self.size]
         return np.zeros_like(slope) if self.split is None else slope
 
     @once
     def _scale(self) -> Array:
-        """Powers of two that bring the unknowns to one unit: that of the square root of energy, strained one by one.
+        """Powers of two that scale the unknowns to one unit, the square root of energy.
 
-        Nothing is rounded by them. Without them factors take more than twice the time.
+        They cause no rounding. Without them factorisations take more than twice the time.
         """
         p = self.split
         if p is None:
@@ -183,7 +183,7 @@ class Shifted(Memo):
 
     @once
     def _matrices(self) -> tuple[Any, Any, Any]:
-        """A₀, A₁, A₂, scaled from both sides, on one pattern."""
+        """Matrices A₀, A₁, A₂, scaled from both sides, on one pattern."""
         x, p, n, total = self.system, self.split, self.size, len(self._scale)
         if p is None:
             blocks = [(0, x.R - x.J, 0, 0), (0, x.G, n, 0), (0, -x.G.T, 0, n), (1, x.E, 0, 0)]
@@ -201,7 +201,7 @@ class Shifted(Memo):
         return tuple(sparse.csc_array((a, indices.astype(np.int32), ends.astype(np.int32)), (total,) * 2) for a in data)
 
     def _at(self, s: complex) -> Any:
-        """P(s), scaled: real where s is."""
+        """Scaled P(s), real for real s."""
         a0, a1, a2 = self._matrices
         return sparse.csc_array((a0.data + s * a1.data + s**2 * a2.data, a0.indices, a0.indptr), shape=a0.shape)
 
@@ -210,13 +210,13 @@ class Shifted(Memo):
 
 
 def _unit(squares: Any) -> Array:
-    """1/√ of positive numbers, to the next power of two; one of others."""
+    """1/√ of positive numbers, rounded to a power of two; one for others."""
     squares = np.asarray(squares)
     return 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
 
 
 def _squares(a: Any, scale: Array) -> Array:
-    """Squares of the norms of the rows of a matrix with scaled columns."""
+    """Squared norms of the rows of a matrix with scaled columns."""
     entries = sparse.coo_array(a)
     return np.bincount(entries.row, (entries.data * scale[entries.col]) ** 2, a.shape[0])
 
@@ -231,7 +231,7 @@ def _largest(ratios: Array) -> float:
 
 
 def _solver(p: Any) -> Solver:
-    """Solutions with a matrix by sparse LU; RuntimeError where it is exactly singular."""
+    """Solver by sparse LU; RuntimeError if the matrix is exactly singular."""
     if not p.shape[0]:
         return lambda y: y
     factors = splu(p, permc_spec="COLAMD", diag_pivot_thresh=THRESHOLD)

@@ -1,4 +1,4 @@
-"""The standard form ẋ = (J − R) Q x + B u of linear port-Hamiltonian systems."""
+"""Standard form ẋ = (J − R) Q x + B u of linear port-Hamiltonian systems."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .elimination import eliminate
 
 Coordinates = Literal["energy", "scaled"]
 LARGEST = 5000
-"""States up to which the form is made: Q is dense."""
+"""Largest number of states: Q is dense."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StandardForm:
-    """``ẋ = (J − R) Q x + B u, y = BᵀQ x``, H = ½ xᵀQ x ([survey]; [flex] eq. (47) with p = M v).
+    """Standard form ``ẋ = (J − R) Q x + B u, y = BᵀQ x``, H = ½ xᵀQ x ([survey]; [flex] eq. (47) with p = M v).
 
-    Conditions, enforced here: J = −Jᵀ, R = Rᵀ ⪰ 0, Q = Qᵀ ⪰ 0, shapes, finite entries. Then dH/dt = yᵀu − zᵀR z with
-    z = Q x. Dense; x (n,), u (m,).
+    Enforced conditions are J = −Jᵀ, R = Rᵀ ⪰ 0, Q = Qᵀ ⪰ 0, shapes, and finite entries. Then dH/dt = yᵀu − zᵀR z with
+    z = Q x. Matrices are dense; x (n,), u (m,).
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class StandardForm:
     B : array
         (n, m).
     lift : array
-        Times x these are the states that ``parts`` names.
+        Matrix from x to the states that ``parts`` names.
     ports : mapping
         As in :class:`LinearPHDAE`.
     causality : mapping
         As in :class:`LinearPHDAE`.
     parts : mapping
-        States by name.
+        Slices of the states by name.
     """
 
     J: Array
@@ -80,30 +80,30 @@ class StandardForm:
 
     @property
     def A(self) -> Array:
-        """(J − R) Q, (n, n)."""
+        """Matrix (J − R) Q, (n, n)."""
         return (self.J - self.R) @ self.Q
 
     @property
     def C(self) -> Array:
-        """BᵀQ, (m, n): y = C x."""
+        """Matrix BᵀQ, (m, n): y = C x."""
         return self.B.T @ self.Q
 
     def energy(self, x: Array) -> float:
-        """H = ½ xᵀQ x [J]."""
+        """Energy H = ½ xᵀQ x [J]."""
         return 0.5 * float(x @ (self.Q @ x))
 
     def expand(self, x: Array) -> Array:
-        """The states that ``parts`` names, from x (n,) or (n, k)."""
+        """States that ``parts`` names, from x (n,) or (n, k)."""
         return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:
-        """The named part of a state."""
+        """Named part of a state."""
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 
 @checked
 def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -> StandardForm:
-    """The form ``ẋ = (J − R) Q x + B u, y = BᵀQ x`` of a system, whose constraints are eliminated first.
+    """Standard form ``ẋ = (J − R) Q x + B u, y = BᵀQ x`` of a system; constraints are eliminated first.
 
     With the states z of the eliminated system, E ż = (J − R) z + B u:
 
@@ -113,20 +113,19 @@ def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -
     Parameters
     ----------
     system : LinearPHDAE
-        The system, dense or sparse.
+        System, dense or sparse.
     coordinates : {"energy", "scaled"}
-        The states of the form.
+        States of the form.
 
     Returns
     -------
     StandardForm
-        Dense matrices, with the names of ports and parts.
+        Standard form with dense matrices and the names of ports and parts.
 
     Raises
     ------
     ValueError
-        Where E is singular, or there are more than 5000 states, which dense matrices would fill: reduce such a system
-        first.
+        If E is singular, or there are more than 5000 states (the matrices are dense): reduce such a system first.
 
     Examples
     --------
@@ -140,7 +139,7 @@ def standard_form(system: LinearPHDAE, *, coordinates: Coordinates = "energy") -
     check.choice("coordinates", coordinates, get_args(Coordinates))
     free = eliminate(system)
     if free.size > LARGEST:
-        raise ValueError(f"standard_form makes dense matrices of up to {LARGEST} states, got {free.size}: reduce first")
+        raise ValueError(f"standard_form has dense matrices of up to {LARGEST} states, got {free.size}: reduce first")
     E, J, R, B = (dense(a) for a in (free.E, free.J, free.R, free.B))
     lift = np.eye(free.size) if free.lift is None else dense(free.lift)
     unit = 1.0 / np.sqrt(np.where(np.diag(E) > 0.0, np.diag(E), 1.0))  # one scale for metres and for pascals

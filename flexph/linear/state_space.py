@@ -12,19 +12,19 @@ from ..systems.linear import LinearPHDAE
 from .elimination import eliminate
 
 PRESCRIBED = 1e-11
-"""Input in an equation that holds differential states at zero, over the terms that it is a sum of, beyond round-off."""
+"""Input in an equation that holds differential states at zero, over its terms, above which it is no round-off."""
 SINGULAR = 1e-13
 """Eigenvalue of E, scaled to a unit diagonal, below which a state has no energy: round-off of a few hundred terms."""
 
 
 class Improper(ValueError):
-    """The transfer function grows with the frequency: an input prescribes a state that carries energy."""
+    """Error for a transfer function that grows with the frequency: an input prescribes a state that carries energy."""
 
 
 class StateSpace(NamedTuple):
-    """``ξ̇ = A ξ + B u, y = C ξ + D u`` with H = ½ ξᵀξ: A (n, n), B (n, m), C (m, n), D (m, m), all dense.
+    """State space ``ξ̇ = A ξ + B u, y = C ξ + D u`` with H = ½ ξᵀξ: A (n, n), B (n, m), C (m, n), D (m, m), dense.
 
-    ``[[A + Aᵀ, B − Cᵀ], [Bᵀ − C, −(D + Dᵀ)]] ⪯ 0``; where E is regular D = 0, C = Bᵀ and A = J − R.
+    It satisfies ``[[A + Aᵀ, B − Cᵀ], [Bᵀ − C, −(D + Dᵀ)]] ⪯ 0``; if E is regular, D = 0, C = Bᵀ and A = J − R.
     """
 
     A: Array
@@ -33,17 +33,17 @@ class StateSpace(NamedTuple):
     D: Array
 
     def between(self, columns: list[int], rows: list[int]) -> StateSpace:
-        """The same states with some of the inputs and outputs."""
+        """Same states with some of the inputs and outputs."""
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
 
 def state_space(system: LinearPHDAE) -> StateSpace:
-    """A system without its constraints and algebraic states, in coordinates with E = 1 (by the Cholesky factor of E).
+    """State space of a system without constraints and algebraic states, in coordinates with E = 1.
 
-    States of a singular E are eliminated by their algebraic equations, 0 = A₂₁x₁ + A₂₂x₂ + B₂u: they leave D and
-    C ≠ Bᵀ. Where A₂₂ is singular they are multipliers, and hold a combination of the others at zero. Raises
-    :class:`Improper`, a ValueError, where that combination is prescribed by the input, ArithmeticError where the
-    energy balance of the result fails.
+    The coordinates follow from the Cholesky factor of E. States of a singular E are eliminated by their algebraic
+    equations, 0 = A₂₁x₁ + A₂₂x₂ + B₂u: they leave D and C ≠ Bᵀ. If A₂₂ is singular, some are multipliers that hold a
+    combination of the others at zero. Raises :class:`Improper`, a ValueError, if the input prescribes that combination,
+    and ArithmeticError if the energy balance of the result fails.
     """
     free = eliminate(system)
     e, a, b = dense(free.E), dense(free.J) - dense(free.R), dense(free.B)
@@ -86,17 +86,17 @@ def _without_algebraic_states(e: Array, a: Array, b: Array) -> StateSpace:
 
 
 def _row_scale(a22: Array, a21: Array) -> Array:
-    """Factors that bring algebraic rows to one size, from their own block where it is not zero."""
+    """Factors that scale algebraic rows to one size, from their diagonal block if it is not zero."""
     own, other = np.abs(a22).max(axis=1, initial=0.0), np.abs(a21).max(axis=1, initial=0.0)
     noise = float(np.finfo(float).eps * own.max(initial=1e-300))
     return 1.0 / np.where(own > noise, np.sqrt(np.maximum(own, 1e-300)), np.where(other > 0.0, other, 1.0))
 
 
 def audited(model: StateSpace) -> StateSpace:
-    """The model, after a check that it dissipates: the largest eigenvalue of the supply matrix is not positive."""
+    """Return the model after a check that it dissipates: the supply matrix has no positive eigenvalue."""
     a, b, c, d = model
     balance = np.block([[a + a.T, b - c.T], [b.T - c, -d - d.T]])
-    size = np.abs(np.block([[a, b], [c, d]]))  # of lossless rows the balance itself is round-off
+    size = np.abs(np.block([[a, b], [c, d]]))  # for lossless rows the balance itself is round-off
     scale = np.sqrt(np.maximum((size + size.T).max(axis=1, initial=0.0), 1e-300))
     top = float(np.linalg.eigvalsh(balance / scale[:, None] / scale)[-1]) if balance.size else 0.0
     bottom = np.linalg.norm(np.block([[a, b], [c, d]]) / scale[:, None] / scale) if balance.size else 0.0

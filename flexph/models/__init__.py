@@ -1,6 +1,6 @@
-"""Model files: a mechanism, its runs and its studies as YAML, with errors that say the line and what would be right.
+"""Model files: a mechanism, its runs and its studies as YAML, checked with errors that name the line and the remedy.
 
-:mod:`.reading` knows lines, :mod:`.values` units and formulas, :mod:`.schema` what may stand where.
+:mod:`.reading` parses YAML with line numbers, :mod:`.values` units and formulas, :mod:`.schema` defines the entries.
 
 Imports: bodies, console, control, export, files, integration, integration.contact, integration.exact,
 integration.methods, joints.rows, mechanisms, mechanisms.model, models.reading, models.schema, models.values, numerics,

@@ -1,4 +1,4 @@
-"""``flexph check``, ``flexph show`` and ``flexph new``: model files without a run."""
+"""Commands ``flexph check``, ``flexph show`` and ``flexph new`` for model files, without a run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 
 from ..console.machine import AS_JSON, print_json
 from ..console.verbosity import tell
-from .examples_of import EXAMPLES, write_example
 from .reading.problems import ModelError, dotted
 from .settings import parse_setting
+from .shipped_examples import EXAMPLES, write_example
 
 MODEL = click.argument("file", type=click.Path(path_type=Path))
 TRUST = click.option("--trust", is_flag=True, help="import and call the Python functions that the file names")
@@ -23,13 +23,13 @@ SETTINGS = click.option(
     "settings",
     multiple=True,
     metavar="PATH=VALUE",
-    help="a value in place of that in the file; may be repeated",
+    help="replace a value of the file; may be repeated",
 )
 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """End the command with the lines of what is wrong with a model file."""
+    """Turn errors of a model file into an error of the command."""
     try:
         yield
     except ModelError as error:
@@ -39,7 +39,7 @@ def refusals() -> Iterator[None]:
 
 
 def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
-    """The model of a file, or the end of the command."""
+    """Model of a file; ends the command with the file's errors if there are any."""
     with refusals():
         from .loading import load_model  # it loads scipy, pydantic and pint
 
@@ -52,10 +52,10 @@ def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> 
 @TRUST
 @AS_JSON
 def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> None:
-    """Say what is wrong with a model file: line, column, what was given, what would be right.
+    """Check a model file and list its errors: line, column, what was given, what would be right.
 
-    Starts are closed and made consistent, inputs and outputs are looked up; nothing is run. The exit status is 1 where
-    something is wrong.
+    Starts are assembled and made consistent, inputs and outputs are looked up; nothing is run. The exit status is 1 if
+    there are errors.
     """
     try:
         model = loaded(file, settings, trust=trust)
@@ -69,11 +69,11 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
     if as_json:
         print_json({"file": str(file), "right": True, "runs": list(model.runs), "problems": []})
     else:
-        tell([f"{file}: right, with runs {', '.join(model.runs) or 'none'}"])
+        tell([f"{file}: no errors, with runs {', '.join(model.runs) or 'none'}"])
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
-    """What is wrong with a model file; line and column are null where that is not in it."""
+    """Errors of a model file as JSON; line and column are null for an error that has none."""
     cause = refusal.__cause__
     if not isinstance(cause, ModelError):
         return [{"line": None, "column": None, "path": "", "message": refusal.message}]
@@ -87,31 +87,29 @@ def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
 @click.option("--details", is_flag=True, help="name all ports, constraints and parts of the state, too")
 @click.option("--schema", is_flag=True, help="print the JSON schema of model files instead")
 def show(file: Path | None, settings: Sequence[str], trust: bool, details: bool, schema: bool) -> None:
-    """Say what a model file describes: bodies, connections, degrees of freedom, redundant constraints, mass, runs."""
+    """Describe a model file: bodies, connections, degrees of freedom, redundant constraints, mass, runs."""
     if schema:
         from .schema.document import model_schema
 
         click.echo(json.dumps(model_schema(), indent=2))
         return
     if file is None:
-        raise click.UsageError("write the model file to show, or --schema")
+        raise click.UsageError("name the model file to show, or give --schema")
     model = loaded(file, settings, trust=trust)
     with refusals():
-        from .showing import words
+        from .description import describe
 
-        click.echo(words(model, details=details))
+        click.echo(describe(model, details=details))
 
 
 @click.command("new")
 @click.argument("name")
-@click.option(
-    "--like", type=click.Choice(EXAMPLES), default=EXAMPLES[0], show_default=True, help="the example to begin with"
-)
+@click.option("--like", type=click.Choice(EXAMPLES), default=EXAMPLES[0], show_default=True, help="the example to copy")
 def new(name: str, like: str) -> None:
-    """Write a commented model file NAME.yaml to begin with, and the files that it needs."""
+    """Write a commented example as NAME.yaml, with the files that it needs."""
     if not Path(name).name:
-        raise click.UsageError(f"NAME must be that of a file, got {name!r}")
+        raise click.UsageError(f"NAME must be a file name, got {name!r}")
     try:
         tell(write_example(Path(name), like))
     except FileExistsError as error:
-        raise click.ClickException(f"{error.filename} is there already: take another name, or remove it") from error
+        raise click.ClickException(f"{error.filename} exists already: choose another name, or remove it") from error

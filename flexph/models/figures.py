@@ -1,4 +1,4 @@
-"""Numbers of a run of a model file as a function of settings, for studies."""
+"""Results of a run of a model file as a function of settings, for studies."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .loading import ModelFile, load_model
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
-    """The figures of a run with other values at some paths: ``**{"bodies.rod.elements": 8}``.
+    """Results of a run with changed settings by path: ``**{"bodies.rod.elements": 8}``. Raises ModelError.
 
-    ``digest`` is the sum of what the file says; it makes studies of a file that changed others. Raises ModelError.
+    ``digest`` is a checksum of the file's content, so that studies of a changed file do not reuse old results.
     """
     return load_model(path, trust=trust, settings=settings).run(run).figures()
 
 
 def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
-    """The figures of a run as a function of settings by path, which other processes can be sent. Raises ModelError."""
+    """Function from settings by path to the results of a run, which other processes can receive. Raises ModelError."""
     model.refuse_unknown([run])
     path = str(Path(model.tree.name).resolve())
     return partial(figures_of_file, path, run, digest=model.digest, trust=model.builder.trust)

@@ -1,4 +1,4 @@
-"""Model files: read, checked, built."""
+"""Reading, checking and building of model files, and their runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flexph.mechanisms.model.state import Pose, State
 from flexph.numerics.arguments import checked
 
 from ..units.words import nearest
-from .mechanism_of import build_mechanism, check_motions, pose_of, state_of
+from .mechanism import build_mechanism, check_motions, pose_of, state_of
 from .outputs import check_outputs
 from .reading.problems import Misfit, ModelError
 from .reading.tree import Tree, read_file
@@ -26,10 +26,10 @@ from .running import (
     check_begin,
     check_inputs,
     check_motion,
+    equilibrium_run,
     frequencies_of,
-    integrated,
-    inverted,
-    settled,
+    integrate_run,
+    invert_run,
     times_of,
 )
 from .sampling import check_study
@@ -45,18 +45,18 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file whose mechanism is built: ``mechanism``, and :meth:`run` by name.
+    """A model file with its ``mechanism`` built; :meth:`run` computes a run by name.
 
     Attributes
     ----------
     tree : Tree
-        Its data with their lines.
+        Parsed data with line numbers.
     document : Document
-        Its sections.
+        Validated sections.
     builder : Builder
-        What made them.
+        Builder of the entries.
     mechanism : Mechanism
-        The mechanism.
+        Mechanism of the file.
     """
 
     tree: Tree
@@ -66,24 +66,33 @@ class ModelFile:
 
     @property
     def digest(self) -> str:
-        """A short sum of what the file says, with the values that were set."""
+        """Checksum of the file's content, including the values that were set."""
         text = json.dumps(self.tree.data, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """Names of its runs."""
+        """Names of the file's runs."""
         return tuple(self.document.runs)
 
+    def start(self) -> State:
+        """The mechanism at the start that the file gives. Raises ModelError."""
+
+        def compute() -> State:
+            check_motions(self.document, self.builder, self.document.start.time)
+            return state_of(self.mechanism, self.document.start, self.builder.at("start"))
+
+        return self.located(compute)
+
     def refuse_unknown(self, runs: Iterable[str]) -> None:
-        """Raise ModelError for names that none of its runs has."""
+        """Raise ModelError for a name that none of the file's runs has."""
         for name in runs:
             if name not in self.runs:
                 text = f"no run {name!r}: {nearest(name, self.runs)}"
                 raise ModelError(self.tree.name, [self.tree.problem(("runs",), text)])
 
     def check(self) -> None:
-        """Try all but the runs themselves: starts close and are consistent, methods, inputs and outputs exist.
+        """Check everything but the runs themselves: starts are consistent; methods, inputs and outputs exist.
 
         Raises ModelError.
         """
@@ -114,7 +123,7 @@ class ModelFile:
             check_study(study, self.tree, self.runs, self.builder.at("studies", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
-        """Inputs, outputs and method of a run."""
+        """Check the inputs, outputs and method of a run."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
         sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
         for section in sections:
@@ -128,7 +137,7 @@ class ModelFile:
             here.of(entry.method, "method")
 
     def _check_controllers(self, entry: Integrate, state: State, here: Builder) -> None:
-        """Sensors and ports are there, no two set the same port, and the method and the mechanism are ones for them."""
+        """Check that sensors and ports exist, no port is set twice, and that the method supports controllers."""
         for name, given in entry.controllers.items():
             controller = here.of(given, "controllers", name)
             with here.at("controllers", name).refusals():
@@ -149,31 +158,31 @@ class ModelFile:
         return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
 
     def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
-        """The start of a run, or that of the file, and where it stands. Raises Misfit for drives without a value."""
+        """Start of a run, or of the file, with its place in the file. Raises Misfit for drives undefined there."""
         start, place = (self.document.start, self.builder) if entry.start is None else (entry.start, here)
         check_motions(self.document, self.builder, start.time)
         return start, place.at("start")
 
     @checked
     def run(self, name: str, *, progress: bool = False) -> RunOfFile:
-        """The results of a run. Raises ModelError, and what runs raise.
+        """Compute a run. Raises ModelError, and the errors of runs.
 
         Parameters
         ----------
         name : str
             Name of a run.
         progress : bool
-            Whether a bar shows in a terminal.
+            True to show a progress bar in a terminal.
 
         Returns
         -------
         RunOfFile
-            Its results, which write themselves.
+            Results, which can write themselves to files.
 
         Raises
         ------
         ModelError
-            For a run that is not there or cannot be made; beside it what runs raise.
+            If there is no such run or it cannot be built.
         """
         self.refuse_unknown([name])
         entry, here = self.document.runs[name], self.builder.at("runs", name)
@@ -186,15 +195,15 @@ class ModelFile:
             if isinstance(entry, Equilibrium | InverseDynamicsRun):
                 pose = pose_of(self.mechanism, begin, place, begin.time)
                 if isinstance(entry, Equilibrium):
-                    return settled(self.mechanism, entry, pose, here)
-                return inverted(self.mechanism, entry, pose, here, begin)
-            return integrated(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
+                    return equilibrium_run(self.mechanism, entry, pose, here)
+                return invert_run(self.mechanism, entry, pose, here, begin)
+            return integrate_run(self.mechanism, entry, state_of(self.mechanism, begin, place), here, progress=progress)
 
         return self.located(compute)
 
     @checked
-    def begun(self, name: str) -> tuple[State, Any, dict[str, Any], Integrate]:
-        """Start, method and controllers of a run in time, and what the file says of it. Raises ModelError."""
+    def prepared(self, name: str) -> tuple[State, Any, dict[str, Any], Integrate]:
+        """Start, method and controllers of a run in time, and its entry. Raises ModelError."""
         self.refuse_unknown([name])
         entry: Any = self.document.runs[name]
         here = self.builder.at("runs", name)
@@ -210,12 +219,12 @@ class ModelFile:
 
     @checked
     def with_settings(self, settings: Mapping[str, Any]) -> ModelFile:
-        """The model with other values at some paths, such as ``{"bodies.rod.elements": 8}``. Raises ModelError.
+        """Model with changed values at some paths, for example ``{"bodies.rod.elements": 8}``. Raises ModelError.
 
         Parameters
         ----------
         settings : mapping
-            Values by path, such as ``{"bodies.rod.elements": 8}``.
+            Values by path, for example ``{"bodies.rod.elements": 8}``.
 
         Returns
         -------
@@ -225,17 +234,17 @@ class ModelFile:
         Raises
         ------
         ModelError
-            For a path that is not there, and a value that does not fit.
+            If a path does not exist or a value does not fit.
         """
         return built(with_settings(self.tree, settings), self.builder.folder, trust=self.builder.trust)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
-        """What is computed of the model. Raises ModelError, with the line, for a misfit."""
+        """Value of a computation on the model; a misfit becomes a ModelError with its line."""
         return located(self.tree, compute)
 
 
 def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
-    """What is computed. Raises ModelError, with the line, for a misfit."""
+    """Value of a computation on a tree; a misfit becomes a ModelError with its line."""
     try:
         return compute()
     except Misfit as error:
@@ -244,35 +253,35 @@ def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
 
 @checked
 def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, Any] | None = None) -> ModelFile:
-    """A model file (YAML), read and built; see docs/guide/model-files.md.
+    """Read and build a model file (YAML); see docs/guide/model-files.md.
 
     Parameters
     ----------
     path : path
-        The file; files that it names lie beside it.
+        The file; files that it refers to are relative to its folder.
     trust : bool, optional
-        Whether functions that the file names by their import path are imported and called.
+        True to import and call Python functions that the file names by import path.
     settings : mapping, optional
-        Values by path that take the place of those in the file: ``{"bodies.rod.elements": 8}``.
+        Values that replace those of the file, by path: ``{"bodies.rod.elements": 8}``.
 
     Returns
     -------
     ModelFile
-        With the ``mechanism``, and its runs by name.
+        Model with its ``mechanism`` and its runs by name.
 
     Raises
     ------
     ModelError
-        A ValueError, for what is wrong with the file: line, column, what was given and what would be right.
+        A ValueError that lists the errors of the file: line, column, what was given and what would be right.
     OSError
-        Where the file cannot be read.
+        If the file cannot be read.
     """
     file = Path(path)
     return built(with_settings(read_file(file), settings or {}), file.parent, trust=trust)
 
 
 def built(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
-    """The model of a tree. Raises ModelError."""
+    """Model of a parsed tree. Raises ModelError."""
     document: Any = validated(tree)
     builder = Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
     return ModelFile(tree, document, builder, located(tree, lambda: build_mechanism(document, builder)))

@@ -1,4 +1,4 @@
-"""Outputs of model files against the mechanism: what is read, and the names of files and columns."""
+"""Checks of a model file's outputs against the mechanism: readings, file names and column headings."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from flexph.sensors.contacts import gaps_of
 from flexph.sensors.step_panel import StepPanel
 
 from ..units.words import nearest
-from .mechanism_of import check_port
+from .mechanism import check_port
 from .readings import headings
 from .schema.entry import Builder, Entry
 from .schema.runs import Outputs, Reading
 
 
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit for what a sensor cannot read of the mechanism; nothing is read."""
+    """Raise Misfit if a sensor does not fit the mechanism; nothing is measured."""
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():
         StepPanel(mechanism, {"it": quantity}, Anchors(none, none))
 
 
 def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit, with the nearest name, for what a run of the mechanism has not."""
+    """Raise Misfit for a reading that a run of the mechanism does not have, naming the nearest one."""
     if isinstance(reading, Entry):
         check_sensor(reading, mechanism, here)
         return
@@ -38,7 +38,7 @@ def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder)
         check_port(reading.of, mechanism.bodies, here)
         if reading.what == "displacement" and isinstance(mechanism.bodies[reading.of.partition(".")[0]], FramedBody):
             raise here.misfit(
-                f"a body of several frames has no own one for the displacement of {reading.of!r}: take its position"
+                f"a body of several frames has no single frame for the displacement of {reading.of!r}: use its position"
             )
         return
     known = {
@@ -54,7 +54,7 @@ def check_reading(reading: Reading | Entry, mechanism: Mechanism, here: Builder)
 
 
 def components_of(reading: Reading, mechanism: Mechanism) -> int:
-    """How many components there are of what is read."""
+    """Number of components of a reading."""
     dim = mechanism.layout.dim
     if reading.what == "state":
         part = mechanism.layout.parts[reading.of]
@@ -67,7 +67,7 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
 
 
 def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
-    """Whether what is read belongs to steps, which have times of their own, and not to instants."""
+    """True if a reading belongs to steps, whose times differ from the saved instants."""
     if isinstance(reading, Entry):
         return False
     multiplier = reading.what == "state" and mechanism.layout.parts[reading.of].start >= mechanism.layout.size
@@ -75,7 +75,7 @@ def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
 
 
 def _check_files(outputs: Outputs, here: Builder) -> None:
-    """Raise Misfit for two outputs of one name, capital letters or not, and one that is a folder of others."""
+    """Raise Misfit if two outputs have the same name (ignoring case), or one is a folder of another."""
     names = [*outputs.tables, *([outputs.series] if outputs.series else [])]
     paths = [PurePosixPath(name.lower()) for name in names]
     for k, (name, path) in enumerate(zip(names, paths, strict=True)):
@@ -86,11 +86,11 @@ def _check_files(outputs: Outputs, here: Builder) -> None:
 
 
 SEVERAL = 9
-"""Components of a sensor that reads more than one number, at most."""
+"""Upper bound of the components of a sensor that is no scalar."""
 
 
 def _check_headings(file: str, columns: dict[str, Any], mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit where two columns of a table would have one heading."""
+    """Raise Misfit if two columns of a table would have the same heading."""
     known = {"t [s]": ""}
     for name, reading in columns.items():
         place = here.at("tables", file, name)
@@ -109,12 +109,12 @@ def _width(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> int
 
 
 def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit for readings and bodies that a run of the mechanism has not."""
+    """Raise Misfit for readings and bodies that a run of the mechanism does not have."""
     _check_files(outputs, here)
     for file, columns in outputs.tables.items():
         _check_headings(file, columns, mechanism, here)
         if len({_is_of_steps(reading, mechanism) for reading in columns.values()}) > 1:
-            own = "reactions and multipliers have times of their own: write them to a table of their own"
+            own = "reactions and multipliers belong to steps, whose times differ: write them to a separate table"
             raise here.at("tables", file).misfit(own)
     for name, measure in outputs.measures.items():
         place = here.at("measures", name)

@@ -1,4 +1,4 @@
-"""What is read of a finished run: series of a port or joint, and single numbers of these."""
+"""Series and single numbers read from a finished run."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TAKE = {
     "first": lambda x: x[0],
     "last": lambda x: x[-1],
 }
-"""Numbers of a series (k,)."""
+"""Reductions of a series (k,) to one number."""
 
 
 def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:
-    """Times (k,) [s] and values (k, components) of what is read of a run."""
+    """Times (k,) [s] and values (k, components) of a reading."""
     if isinstance(reading, Entry):
         values = run.measured(reading.build(Builder(Path())))
         return run.times, np.reshape(values, (len(values), -1))
@@ -44,20 +44,22 @@ def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:
 
 
 def headings(name: str, width: int) -> list[str]:
-    """Headings of a column of one or several components."""
+    """Headings of a column with one or several components."""
     return [name] if width == 1 else [f"{name} {i}" for i in range(width)]
 
 
 def number_of(run: Any, measure: Measure) -> float:
-    """One number of a run."""
+    """Single number of a run, from a measure."""
     _, values = series_of(run, measure.of)
     if measure.component >= values.shape[1]:
-        raise ValueError(f"component {measure.component} of a sensor that reads {values.shape[1]}: take one below")
+        raise ValueError(
+            f"component {measure.component} does not exist: the sensor has {values.shape[1]}, counted from 0"
+        )
     return float(TAKE[measure.take](values[:, measure.component]))
 
 
 def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
-    """Columns of a table: the times, which all of them share, and each component under its name."""
+    """Columns of a table: the common times, and each component under its heading."""
     table: dict[str, Array] = {}
     for name, reading in columns.items():
         times, values = series_of(run, reading)

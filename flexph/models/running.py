@@ -1,4 +1,4 @@
-"""Runs of model files, and what they write."""
+"""Runs of model files and their result files."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from .schema.runs import (
 
 
 class RunOfFile(ABC):
-    """The result of a run of a model file."""
+    """Result of a run of a model file."""
 
     @abstractmethod
     def figures(self) -> dict[str, Any]:
-        """Numbers of the run, as they stand in its summary and in studies."""
+        """Numbers of the run for its summary and for studies."""
 
     @abstractmethod
     def write(self, folder: Path) -> None:
@@ -59,13 +59,13 @@ class RunOfFile(ABC):
 
 @dataclass(frozen=True)
 class RunInTime(RunOfFile):
-    """A run in time, or an equilibrium as a run of one instant: ``solution`` as :func:`flexph.integrate` returns it."""
+    """Run in time, or an equilibrium with a single instant; ``solution`` is a result of :func:`flexph.integrate`."""
 
     solution: Any
     outputs: Outputs
 
     def figures(self) -> dict[str, Any]:
-        """The measures, and how well the energy balances."""
+        """Measures of the run, and the residual of its energy balance."""
         ledger = self.solution.ledger
         measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
         if len(self.solution.times) > 1:
@@ -76,7 +76,7 @@ class RunInTime(RunOfFile):
         return measures
 
     def write(self, folder: Path) -> None:
-        """The run, its ledger, its tables, and its moving bodies."""
+        """Write the run, its ledger, its tables, and its series of moving bodies."""
         self.solution.save(folder / "solution.h5")
         if len(self.solution.times) > 1:
             write_ledger(folder / "ledger.csv", self.solution)
@@ -89,50 +89,50 @@ class RunInTime(RunOfFile):
 
 @dataclass(frozen=True)
 class InverseRun(RunInTime):
-    """Inverse dynamics: a run in time, and what acts at ports to make it, as :func:`flexph.inverse_dynamics` has it."""
+    """Inverse dynamics: the run, and the forces at ports that cause it; see :func:`flexph.inverse_dynamics`."""
 
-    found: InverseDynamics
+    dynamics: InverseDynamics
 
     def figures(self) -> dict[str, Any]:
-        """Those of the run, and the largest force at each port."""
-        largest = {f"largest {name}": float(np.abs(force).max()) for name, force in self.found.forces.items()}
+        """Measures of the run, and the largest force at each port."""
+        largest = {f"largest {name}": float(np.abs(force).max()) for name, force in self.dynamics.forces.items()}
         return super().figures() | largest
 
     def write(self, folder: Path) -> None:
-        """The run, and a table of the forces."""
+        """Write the run, and a table of the forces."""
         super().write(folder)
         columns = {"t [s]": self.solution.multiplier_times}
-        for name, force in self.found.forces.items():
+        for name, force in self.dynamics.forces.items():
             columns |= {f"{name} {k}" if force.shape[1] > 1 else name: force[:, k] for k in range(force.shape[1])}
         write_table(folder / "forces.csv", columns)
 
 
 @dataclass(frozen=True)
 class FrequencyRun(RunOfFile):
-    """Frequencies (poses, count) [rad/s]."""
+    """Eigenfrequencies (poses, count) [rad/s]."""
 
     frequencies: Array
 
     def figures(self) -> dict[str, Any]:
-        """The frequencies, by number; lists where there are several poses."""
+        """Frequencies by number; lists if there are several poses."""
         columns = self.frequencies.T
         return {f"omega{i + 1}_rad_s": float(c[0]) if len(c) == 1 else c.tolist() for i, c in enumerate(columns)}
 
     def write(self, folder: Path) -> None:
-        """A table of the frequencies."""
+        """Write a table of the frequencies."""
         columns = {f"omega{i + 1} [rad/s]": column for i, column in enumerate(self.frequencies.T)}
         write_table(folder / "frequencies.csv", {"pose": np.arange(len(self.frequencies)), **columns})
 
 
 def times_of(run: TimedRun, start: float) -> Array:
-    """The times of a run [s]."""
+    """Times of a run [s]."""
     if run.times is not None:
         return np.array(run.times)
     return np.linspace(start, run.end, run.steps + 1)
 
 
-def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool) -> RunInTime:
-    """A run in time. Raises Misfit, and what ``integrate`` raises of a run that began."""
+def integrate_run(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool) -> RunInTime:
+    """Integrate a run in time. Raises Misfit, and the errors of ``integrate`` once the run has begun."""
     method, inputs = builder.of(run.method, "method"), inputs_of(run, builder)
     solution = integrate(
         mechanism,
@@ -148,7 +148,7 @@ def integrated(mechanism: Mechanism, run: Integrate, start: State, builder: Buil
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
-    """Raise Misfit where a run by steps of mechanisms would not begin; ``place`` is where its start stands."""
+    """Raise Misfit if a run of a mechanism could not start; ``place`` is the position of its start in the file."""
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
         return
@@ -160,7 +160,7 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
 
 
 def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder) -> None:
-    """Raise Misfit for inputs of another size than their ports, and those without a value in the first or last step."""
+    """Raise Misfit for inputs of the wrong size, or without a value in the first or last step."""
     times = times_of(run, begin) if isinstance(run, TimedRun) else np.full(2, begin)
     with builder.refusals(run):
         forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)
@@ -169,7 +169,7 @@ def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder)
 
 
 def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder) -> None:
-    """Raise Misfit where the motion of inverse dynamics has another size than its ports, or cannot begin at a pose."""
+    """Raise Misfit if the motion of inverse dynamics has the wrong size or cannot start from the pose."""
     begin = 0.0 if run.start is None else run.start.time
     elastic = "undeformed" if run.start is None else run.start.elastic
     motion = motion_of(run, builder)
@@ -180,15 +180,15 @@ def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, buil
         driven_start(driven_mechanism(mechanism, motion), pose, time=begin, elastic=elastic, joints="free")
 
 
-def inverted(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
-    """Inverse dynamics from a pose, deformed and moving as the start says.
+def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
+    """Inverse dynamics from a pose, deformed and moving as the start tells.
 
-    Raises Misfit, and what ``integrate`` raises of a run that began.
+    Raises Misfit, and the errors of ``integrate`` once the run has begun.
     """
     motion, method, inputs = motion_of(run, builder), builder.of(run.method, "method"), inputs_of(run, builder)
     begin = 0.0 if run.start is None else run.start.time
     with builder.refusals(run):
-        found = inverse_dynamics(
+        dynamics = inverse_dynamics(
             mechanism,
             motion,
             pose,
@@ -198,11 +198,11 @@ def inverted(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder:
             joints=start.joints,
             method=method,
         )
-    return InverseRun(found.run, run.outputs, found)
+    return InverseRun(dynamics.run, run.outputs, dynamics)
 
 
-def settled(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
-    """An equilibrium near a pose. Raises Misfit."""
+def equilibrium_run(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder) -> RunInTime:
+    """Find an equilibrium near a pose. Raises Misfit."""
     inputs = inputs_of(run, builder)
     with builder.refusals(run):
         state = mechanism.equilibrium(pose, inputs=inputs, spin=run.spin, about=run.about, redundant=run.redundant)
@@ -210,6 +210,6 @@ def settled(mechanism: Mechanism, run: Equilibrium, pose: Pose, builder: Builder
 
 
 def frequencies_of(mechanism: Mechanism, run: Frequencies, poses: Sequence[Pose], builder: Builder) -> FrequencyRun:
-    """Frequencies at poses. Raises Misfit."""
+    """Compute eigenfrequencies at poses. Raises Misfit."""
     with builder.refusals(run):
         return FrequencyRun(mechanism.eigenfrequencies(poses, run.count))

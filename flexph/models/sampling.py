@@ -1,4 +1,4 @@
-"""Samples of the studies of a model file: read, and tried as settings before anything is run."""
+"""Samples of a model file's studies, read and checked before anything is run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .settings import with_settings
 from .validation import validated
 
 BETWEEN = 0.381966
-"""Where between two ends a number is tried, which is no round one: a setting of whole numbers refuses it."""
+"""Share of an interval at which a number is tried; it is no round number, so that integer settings are detected."""
 
 
 def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) -> None:
-    """Raise Misfit for an unknown run, and for samples that settings of the file do not take."""
+    """Raise Misfit for an unknown run, and for samples that the file's settings do not accept."""
     if study.run not in runs:
         raise here.at("run").misfit(f"no run {study.run!r}: {nearest(study.run, runs)}")
     for path, values in (study.vary or {}).items():
@@ -40,14 +40,14 @@ def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) ->
 
 
 def check_grid(grid: Mapping[str, Iterable[Any]], tree: Tree) -> None:
-    """Raise ModelError for values by path that settings of the file do not take."""
+    """Raise ModelError for values that the file's settings do not accept."""
     for path, values in grid.items():
         for value in values:
             validated(with_settings(tree, {path: value}))
 
 
 def ends_of(given: Sequence[Any]) -> tuple[float, float]:
-    """Lower and upper end [SI units]. Raises ValueError unless the second is the larger one."""
+    """Lower and upper bound [SI units]. Raises ValueError unless the first is smaller."""
     lower, upper = map(read_size, given)
     if not lower < upper:
         raise ValueError(f"got {given[0]} and {given[1]}: write the lower end first, then the upper one")
@@ -55,7 +55,7 @@ def ends_of(given: Sequence[Any]) -> tuple[float, float]:
 
 
 def rows_of(study: Study, here: Builder) -> list[dict[str, Any]]:
-    """Settings by path of the samples that are listed, in the file or in a table beside it. Raises Misfit."""
+    """Settings by path of the listed samples, in the file or in a table next to it. Raises Misfit."""
     if study.table is None:
         return list(study.samples or [])
     path: Path = here.of(study.table, "table")
@@ -69,7 +69,7 @@ def _read_rows(path: Path) -> list[dict[str, Any]]:
             rows = csv.reader(file, skipinitialspace=True)
             header = [name.strip() for name in next(rows, [])]
             if "" in header or len(set(header)) < len(header):
-                raise ValueError(f"{path.name}: paths of settings in its first row must differ and not be empty")
+                raise ValueError(f"{path.name}: the paths in its first row must be distinct and not empty")
             read = [_row(path, rows.line_num, header, row) for row in rows if row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path.name} is no table of comma-separated values: {error}") from None
@@ -90,11 +90,11 @@ def _refuse_ragged(row: Mapping[str, Any], first: Mapping[str, Any], here: Build
 
 
 def _try(rows: Iterable[Mapping[str, Any]], tree: Tree, here: Builder) -> None:
-    """Raise Misfit for settings that the file does not take."""
+    """Raise Misfit for settings that the file does not accept."""
     for row in rows:
         try:
             validated(with_settings(tree, row))
         except ModelError as error:
             problem = error.problems[0]
-            told = ", ".join(f"{name}={value}" for name, value in row.items())
-            raise here.misfit(f"{told}: {problem.text}" if len(row) > 1 else problem.text) from None
+            settings = ", ".join(f"{name}={value}" for name, value in row.items())
+            raise here.misfit(f"{settings}: {problem.text}" if len(row) > 1 else problem.text) from None

@@ -1,4 +1,4 @@
-"""Values of a model file that are set from outside: ``bodies.rod.elements=8``."""
+"""Settings that replace values of a model file: ``bodies.rod.elements=8``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .reading.tree import Tree, read_text
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Path and value of ``path=value``; the value is read as in a file. Raises ModelError."""
+    """Path and value of ``path=value``; the value is parsed like one in a file. Raises ModelError."""
     path, equals, value = text.partition("=")
     if not (path.strip() and equals and value.strip()):
         raise ModelError("--set", [Problem((), f"got {text[:60]!r}: write a path and a value, bodies.rod.elements=8")])
@@ -21,7 +21,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def with_settings(tree: Tree, settings: Mapping[str, Any]) -> Tree:
-    """The tree with other values at some paths. Raises ModelError for a path that leads nowhere."""
+    """Tree with replaced values at some paths. Raises ModelError for a path that does not exist."""
     data = tree.data
     for text, value in settings.items():
         parts = [part for part in re.split(r"\.|\[(\d+)\]", text) if part]

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a model file, as problems with lines and remedies."""
+"""Errors of pydantic for a model file, translated into problems with lines and remedies."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ REMEDIES = {
     "dict_type": "write a mapping: a name and a value in each line",
     "too_short": "write at least one entry",
     "string_too_short": "write at least one letter",
-    "string_pattern_mismatch": "take letters, digits, - and _ only",
+    "string_pattern_mismatch": "use letters, digits, - and _ only",
     "greater_than_equal": "write at least {ge}",
     "less_than_equal": "write at most {le}",
 }
-"""What to do about a kind of error, with the bounds in it."""
+"""Remedies by kind of error, with the bounds filled in."""
 
 
 def validated(tree: Tree) -> Document:
-    """The sections of a file. Raises ModelError with all that is wrong."""
+    """Validate the sections of a file. Raises ModelError with all errors."""
     try:
         return _validated(tree)
     except UnicodeEncodeError as error:
-        raise ModelError(tree.name, [Problem((), f"a text that is none: {error}")]) from None
+        raise ModelError(tree.name, [Problem((), f"invalid text: {error}")]) from None
     except RecursionError:
         raise ModelError(tree.name, [Problem((), "bodies within bodies are nested too deeply")]) from None
 
@@ -73,7 +73,7 @@ def _remedy(kind: str, message: str, context: Mapping[str, Any]) -> str:
 
 
 def _path(data: Any, location: tuple[str | int, ...]) -> Path:
-    """The part of a location that leads through the data; names of kinds and shapes are no part of it."""
+    """Part of a pydantic location that is a path of the data, without names of kinds and shapes."""
     path: list[str | int] = []
     for part in location:
         known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()

@@ -1,4 +1,4 @@
-"""Mechanisms as model files: what can be written of the calls that made their bodies and connections."""
+"""Export of mechanisms as model files, from the recorded calls that created their bodies and connections."""
 
 from __future__ import annotations
 
@@ -29,36 +29,38 @@ from .schema.functions import Components, CoulombFriction, Turned
 from .values.expressions import Expression
 
 FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
-"""Settings whose texts are names of files; the mass of other bodies is a number."""
+"""Settings whose texts are file names; the ``mass`` of all other kinds of bodies is a number."""
 
 
 @checked
 def to_model(mechanism: Mechanism, *, folder: Path | None = None) -> dict[str, Any]:
-    """A mechanism as the data of a model file: bodies, materials, sections, connections and gravity, in SI units.
+    """Data of a model file for a mechanism: bodies, materials, sections, connections and gravity, in SI units.
 
-    Written are the public calls that made it, with values, files and formulas.
+    The file contains the public calls that created the mechanism, with values, files and formulas.
 
     Parameters
     ----------
     mechanism : Mechanism
-        The mechanism.
+        Mechanism to export.
     folder : Path, optional
-        Folder from which paths of files are written; by default they are as they were given.
+        Folder to which file paths are made relative; by default paths stay as they are.
 
     Returns
     -------
     dict[str, Any]
-        Plain values, as a model file holds them.
+        Plain values, the content of a model file.
 
     Raises
     ------
     ValueError
-        With the path and the reason, for what a file cannot hold: functions that have no import path, meshes and
-        matrices in memory, bodies and mechanisms that were changed after they were made.
+        If a file cannot hold a part: functions without an import path, meshes and matrices in memory, bodies and
+        mechanisms that were changed after their creation. The error names the path and the reason.
     """
     call = mechanism.__dict__.get("_call")
     if call is None:
-        raise ValueError("mechanism was not made by flexph.connect, but from another one: connect its bodies again")
+        raise ValueError(
+            "mechanism was derived from another one, not created by flexph.connect: connect its bodies again"
+        )
     writer = _Writer(folder)
     bodies = {name: writer.body(body.recipe, f"bodies.{name}") for name, body in mechanism.bodies.items()}
     given = dict(zip(("bodies", "connections"), call[1], strict=False)) | dict(call[2])
@@ -74,9 +76,9 @@ def write_model(path: Path, mechanism: Mechanism) -> None:
     Parameters
     ----------
     path : Path
-        Where the file comes to.
+        File to write.
     mechanism : Mechanism
-        The mechanism.
+        Mechanism to export.
     """
     refuse_suffix("a model file", path, (".yaml", ".yml"))
     text, yaml = StringIO(), YAML(typ="safe", pure=True)
@@ -89,16 +91,16 @@ def write_model(path: Path, mechanism: Mechanism) -> None:
 
 @dataclass
 class _Writer:
-    """Entries of calls; materials and sections get names, the same one for the same value."""
+    """Serialise recorded calls; equal materials and sections share one name."""
 
     folder: PurePath | None = None
     named: dict[str, dict[str, Any]] = field(default_factory=lambda: {"materials": {}, "sections": {}})
     known: list[tuple[Any, str]] = field(default_factory=list)
 
     def body(self, recipe: Recipe | Lost | None, path: str) -> dict[str, Any]:
-        """The entry of a body."""
+        """Entry of a body."""
         if not isinstance(recipe, Recipe):
-            raise ValueError(f"{path} cannot be written: it is not known which public call made this body")
+            raise ValueError(f"{path} cannot be written: the call that created this body was not recorded")
         given = dict(recipe.arguments)
         if recipe.function.endswith("Body.with_mass"):
             entry = self.body(given.pop("self"), path)
@@ -109,7 +111,7 @@ class _Writer:
         return self.entry(kinds[recipe.function], given, path)
 
     def connection(self, connection: Connection, path: str) -> dict[str, Any]:
-        """The entry of a joint or force element."""
+        """Entry of a joint or force element."""
         call = connection.__dict__.get("_call")
         kinds = {_name(kind.makes): kind for kind in CONNECTIONS}
         kind = None if call is None else kinds.get(_name(call[0]))
@@ -119,7 +121,7 @@ class _Writer:
         return self.entry(kind, dict(zip(names, call[1], strict=False)) | dict(call[2]), path)
 
     def entry(self, kind: type[Entry], given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """The entry of a kind with the arguments of its call."""
+        """Entry of a kind from the arguments of its call."""
         settings = {name: value for name, value in kind.written(given).items() if value is not None}
         for name in settings.keys() - kind.model_fields.keys():
             raise ValueError(f"{path}.{name} cannot be written: a file has no {name} of kind {kind_of(kind)}")
@@ -127,15 +129,15 @@ class _Writer:
         return {"kind": kind_of(kind), **self.values(named, path)}
 
     def file(self, path: PurePath) -> str:
-        """A path from the folder of the model file, or as it was given."""
+        """Path relative to the folder of the model file, or unchanged."""
         return PurePath(path if self.folder is None else relpath(path, self.folder)).as_posix()
 
     def values(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Arguments, without those that are None."""
+        """Serialised arguments, without those that are None."""
         return {name: self.value(v, f"{path}.{name}") for name, v in given.items() if v is not None}
 
     def value(self, value: Any, path: str) -> Any:
-        """A value as a file holds it. Raises ValueError for what it cannot."""
+        """Serialised value. Raises ValueError for a type that a file cannot hold."""
         match value:
             case Lost(kind=kind):
                 raise ValueError(f"{path} cannot be written: {kind} in memory; save it to a file and give its path")
@@ -166,7 +168,7 @@ class _Writer:
         return self.other(value, path)
 
     def other(self, value: Any, path: str) -> Any:
-        """Materials and sections by name, other described values in place, functions by their import path."""
+        """Serialise materials and sections by name, described values in place, functions by import path."""
         for section in ("materials", "sections"):
             for kind in getattr(all_kinds(), section):
                 if type(value) is kind.makes:
@@ -181,7 +183,7 @@ class _Writer:
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")
 
     def name_of(self, section: str, kind: type[Entry], value: Any, path: str) -> str:
-        """The name of a material or a section, which is written the first time."""
+        """Name of a material or section, which is written at its first use."""
         for other, name in self.known:
             if other is value or (type(other) is type(value) and kind_of(kind) != "anisotropic" and other == value):
                 return name

@@ -38,7 +38,7 @@ class Named(dict[Key, Value]):
 
     def __init__(self, values: Mapping[Key, Value], what: str = "", why: Mapping[Key, str] | None = None) -> None:
         super().__init__(values)
-        self.what, self.why = what, dict(why or {})
+        self.what, self.why = what, dict(why) if why else {}
 
     def __missing__(self, name: Any) -> Value:
         names, reason = ", ".join(map(repr, self)) or "none", self.why.get(name, "")

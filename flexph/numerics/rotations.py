@@ -160,7 +160,7 @@ def mean_rotation(before: Array, half_turn: Array) -> Array:
 
 
 def is_scipy_rotation(given: Any) -> bool:
-    """True for a ``scipy.spatial.transform.Rotation``; numbers are sorted out first, as its module is slow to import."""
+    """True for a ``scipy.spatial.transform.Rotation``; its module, slow to import, is not loaded for numbers."""
     return not isinstance(given, np.ndarray | Sequence | Real) and isinstance(given, scipy.spatial.transform.Rotation)
 
 

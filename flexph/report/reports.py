@@ -126,16 +126,22 @@ def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def write_study_report(folder: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
-    """The report of a study: ``told`` are its ``command``, ``lines`` (done and failed samples), ``drawn`` values."""
+    """The report of a study in its folder, see :func:`write_study_page`."""
+    return write_study_page(folder / REPORT, name, results, told)
+
+
+def write_study_page(path: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
+    """The page of a study: ``told`` are its ``command``, ``lines`` (done and failed samples), and ``pictures``."""
     table = results.to_dataframe().reset_index()
     columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]
     rows = [[_plain(v) for v in row] for row in table[columns].itertuples(index=False)]
+    command = [Text(told["command"], "code")] if told["command"] else []
     sections = [
-        Section("Samples", [Text(told["command"], "code"), *(Text(line) for line in told["lines"])]),
-        Section("Pictures", [Picture(path) for path in told["pictures"][:PICTURES]]),
+        Section("Samples", [*command, *(Text(line) for line in told["lines"])]),
+        Section("Pictures", [Picture(picture) for picture in told["pictures"][:PICTURES]]),
         Section("Values", [Text(f"Varied: {', '.join(varied(results)) or 'nothing'}."), Table(tuple(columns), rows)]),
     ]
-    return write_page(folder / REPORT, name, [s for s in sections if s.blocks], subtitle="A study.")
+    return write_page(path, name, [s for s in sections if s.blocks], subtitle="A study.")
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Contacts over a run: gaps, whether they touch, and their forces."""
+"""Contacts over a run: gaps, contact states, and forces."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from ..sensors.contacts import gaps_in, gaps_of, is_closed
 
 @dataclass(frozen=True, eq=False)
 class ContactHistory:
-    """A contact or stop with c gaps over a run: ``gap`` and ``touches`` at its times, forces between them.
+    """Contact or stop with c gaps over a run: ``gap`` and ``touches`` at the saved times, and mean forces between them.
 
     Attributes
     ----------
     normal : array
-        Sum of the normal forces of all gaps in the mean between saved times, (k,) [N, N m], with those of impacts.
+        Sum of the normal forces of all gaps, means between saved times, (k,) [N, N m], impacts included.
     friction : array
-        The same of the sizes of their friction forces.
+        Sum of the magnitudes of their friction forces, (k,) [N, N m].
     read : callable
-        Gives gaps and whether they are closed, which are computed when they are asked for: of a group of n bodies there
-        are n(n − 1)/2.
+        Function that computes the gaps and whether they are closed, on demand: a group of n bodies has n(n − 1)/2 gaps.
     """
 
     normal: Array
@@ -39,12 +38,12 @@ class ContactHistory:
 
     @property
     def gap(self) -> Array:
-        """Gaps at the saved times, (k + 1, c) [m, of stops for angles rad]; negative where bodies are in each other."""
+        """Gaps at the saved times, (k + 1, c) [m, for stops of angles rad]; negative if bodies penetrate."""
         return self._gaps[0]
 
     @property
     def touches(self) -> Array:
-        """Whether they are closed, (k + 1, c)."""
+        """Mask of closed gaps at the saved times, (k + 1, c)."""
         return self._gaps[1]
 
     @cached_property
@@ -53,7 +52,7 @@ class ContactHistory:
 
 
 def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, Array]:
-    """Gaps of a contact at states (k, n), and whether they are closed, (k, c)."""
+    """Gaps of a contact at states (k, n), and the mask of closed ones, (k, c) each."""
     own = gaps_of(mechanism, contact).all()
     read = (gaps_in(mechanism, own, x) for x in states)
     rows = [(gaps.after, is_closed(mechanism, c, gaps.after)) for _, (c, _), gaps in read]
@@ -61,9 +60,9 @@ def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, 
 
 
 class ContactPoints(NamedTuple):
-    """Gaps of a contact at k states: values and whether closed (k, c), places and normals out of the second shape.
+    """Gaps of a contact at k states: values and closed mask (k, c), places and normals out of the second shape.
 
-    Places are those of the first shape that are nearest to the second, (k, c, d).
+    A place is the point of the first shape that is nearest to the second, (k, c, d).
     """
 
     gap: Array
@@ -73,7 +72,7 @@ class ContactPoints(NamedTuple):
 
 
 def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
-    """Gaps of a contact at states (k, n)."""
+    """Gaps of a contact at states (k, n), with places and normals."""
     own = gaps_of(mechanism, contact).all()
     rows = [_at(mechanism, own, x) for x in states]
     gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
@@ -81,7 +80,7 @@ def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoin
 
 
 def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Gaps at a state, whether they are closed, places and normals."""
+    """Gaps at a state, the mask of closed ones, places and normals."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     points = touching_points(a, c.r, node_arms(a, c.R, c.u))
     vectors = vectors_of(own, points)

@@ -1,4 +1,4 @@
-"""The energy ledger: where the energy is, where it came from and where it went, step by step."""
+"""Energy ledger: stored energy, work and dissipation, step by step."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.labelled import Labelled, Labels, Variable
+from ..display.tables import html_table, paragraph
 from ..mechanisms.model.accounts import Accounts
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ..mechanisms.poses.resolution import Resolution
 
 SYSTEM = "system"
-"""The one part of the energy of a general system, and its one account of dissipation."""
+"""Name of the only energy and the only dissipation of a general system."""
 AUDIT = (
     "residual",
     "position_residual",
@@ -29,39 +31,59 @@ AUDIT = (
     "steps",
     "rejected",
 )
-"""Columns of the audit of the steps of a mechanism."""
+"""Columns of the audit of a mechanism's steps."""
+ACCOUNTS = {
+    "energy": ("store", "time", "J", "stored energy by part"),
+    "work": ("port", "step", "J", "work of external ports and drives within the step"),
+    "joint_work": ("joint", "step", "J", "work of ideal joints within the step, round-off"),
+    "controllers": ("controller", "step", "J", "work of controllers within the step"),
+    "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
+    "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
+}
+"""Accounts by name: their coordinate, along what they go, unit, and words."""
+CHECKS = {
+    "residual": ("J", "largest balance residual of a step"),
+    "iterations": ("1", "Newton iterations"),
+    "steps": ("1", "steps taken"),
+    "rejected": ("1", "steps rejected"),
+    "position_residual": ("m or rad", "largest constraint defect"),
+    "velocity_residual": ("m/s or rad/s", "largest rate of a constraint defect"),
+    "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
+    "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
+}
+"""Columns of the audit by name: unit and words."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ledger(NamedFields):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Ledger(NamedFields, Labelled):
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 
     Attributes
     ----------
     energy : mapping
-        By part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``stored spring …``) at every saved time, (k +
-        1,). A general system has one part, ``system``.
+        Energy by part (``kinetic crank``, ``elastic rod``, ``potential crank``, ``stored spring …``) at every saved
+        time, (k + 1,). A general system has one part, ``system``.
     work : mapping
-        By external port and drive between saved times, (k,).
+        Work by external port and drive between saved times, (k,).
     joint_work : mapping
-        By ideal joint, (k,): zero up to round-off.
+        Work by ideal joint, (k,): zero up to round-off.
     controllers : mapping
-        By controller, the work at its ports, (k,): of a sampled one a part of ``work``, with what inputs give at the
-        same ports. What a continuous one gives is no ``work``: its energy is ``stored controller``.
+        Work at the ports of each controller, (k,). That of a sampled one is part of ``work``, together with inputs at
+        the same ports. That of a continuous one is not in ``work``: its energy is ``stored controller``.
     dissipation : mapping
-        By damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,), never
-        negative. A general system has one account, ``system``.
+        Dissipation by damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,),
+        never negative. A general system has one account, ``system``.
     impulses : mapping
-        By contact, ``NAME: normal`` and ``NAME: friction``, the sums of the sizes of the impulses of its gaps between
-        saved times, (k,) [N s]; of rigid ones ``NAME: normal at impacts`` and so on are the part with which gaps
-        close.
+        Impulses by contact, ``NAME: normal`` and ``NAME: friction``: sums of the magnitudes over its gaps between saved
+        times, (k,) [N s]. For rigid contacts ``NAME: normal at impacts`` and ``NAME: friction at impacts`` are the
+        parts that close gaps.
     residual : array
-        Largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). Of adaptive methods that
-        from one saved time to the next.
+        Largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). For adaptive methods the
+        residual from one saved time to the next.
     iterations : array
-        Newton iterations between saved times, (k,). Adaptive methods count their own steps.
+        Newton iterations between saved times, (k,); for adaptive methods their internal steps.
     steps : array
         Steps taken between saved times, (k,); empty for adaptive methods.
     rejected : array
@@ -69,18 +91,18 @@ class Ledger(NamedFields):
     position_residual : array
         Largest constraint defect [m, rad] between saved times, (k,). Empty for general systems.
     velocity_residual : array
-        Its rate [m/s, rad/s], (k,). Empty for general systems.
+        Largest rate of the constraint defect [m/s, rad/s], (k,). Empty for general systems.
     nonholonomic_residual : array
-        Largest rate |A v̄| of nonholonomic rows (knife edges, rolling) in the mean of a step between saved times, (k,)
-        [m/s]: what such rows are imposed on. They have no position defect. Empty for general systems.
+        Largest rate |A v̄| of nonholonomic rows (knife edges, rolling), which have no position defect, at the mean of a
+        step between saved times, (k,) [m/s]. Empty for general systems.
     complementarity_residual : array
-        Largest defect of 0 ≤ g ⟂ Λ ≥ 0 and of Coulomb's law at rigid contacts in a step between saved times, over the
-        largest sum of the terms of a velocity of contacts there, (k,). Empty without rigid contacts.
+        Largest defect of 0 ≤ g ⟂ Λ ≥ 0 and of Coulomb's law at rigid contacts in a step between saved times, relative
+        to the largest sum of terms in a contact velocity, (k,). Empty without rigid contacts.
     exchanged : float
-        Energy that goes to and fro within the system, whatever H is: of a mechanism the work of the weights along its
-        extent, of a general system :func:`flexph.results.exchanged_energy.exchanged_energy`.
+        Energy exchanged within the system, independent of the zero of H: for a mechanism the work of the weights along
+        its extent, for a general system :func:`flexph.results.exchanged_energy.exchanged_energy`.
     unresolved : float
-        Energy that the bodies of a mechanism have where they move by round-off of their positions in the shortest step.
+        Energy of a mechanism's bodies if they move by the round-off of their positions in the shortest step.
     """
 
     energy: Mapping[str, Array]
@@ -100,9 +122,30 @@ class Ledger(NamedFields):
     exchanged: float = 0.0
     unresolved: float = 0.0
 
+    def __repr__(self) -> str:
+        return f"<Ledger of {len(self.residual)} steps: {self._sums()}>"
+
+    def _repr_html_(self) -> str:
+        """All accounts, as notebooks show them."""
+        stored = [(f"{n}", float(e[-1] - e[0]), float(np.max(e)), float(np.min(e))) for n, e in self.energy.items()]
+        flows = [*_flow_rows("work", self.work), *_flow_rows("dissipation", self.dissipation)]
+        head = paragraph(f"Ledger of {len(self.residual)} steps: {self._sums()}")
+        energies = html_table(("energy", "change [J]", "largest [J]", "smallest [J]"), stored)
+        return head + energies + (html_table(("flow", "of", "in all [J]"), flows) if flows else "")
+
+    def _sums(self) -> str:
+        energy = self.total_energy
+        return (
+            f"stored {energy[-1] - energy[0]:+.4g} J, work {self.total_work.sum():+.4g} J, dissipated "
+            f"{self.total_dissipation.sum():.4g} J, balance residual {self.largest_residual:.1e}"
+        )
+
+    def _labels(self) -> Labels:
+        return ledger_labels(self)
+
     @property
     def total_energy(self) -> Array:
-        """H at every saved time, (k + 1,) [J]."""
+        """Total energy H at every saved time, (k + 1,) [J]."""
         return np.sum(list(self.energy.values()), axis=0)
 
     @property
@@ -117,17 +160,17 @@ class Ledger(NamedFields):
 
     @property
     def relative_residual(self) -> Array:
-        """Balance residuals beyond round-off of positions, over ``scale``, (k,)."""
+        """Balance residuals above the round-off of positions, over ``scale``, (k,)."""
         return self.relative(self.residual)
 
     @property
     def largest_residual(self) -> float:
-        """The largest ``relative_residual``; 0 for a system at rest."""
+        """Largest ``relative_residual``; 0 for a system at rest."""
         return float(self.relative_residual.max(initial=0.0))
 
     @property
     def drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: what all residuals add up to."""
+        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: the accumulated residual."""
         change = self.total_energy[1:] - self.total_energy[0]
         errors = change - np.cumsum(self.total_work - self.total_dissipation)
         steps = np.cumsum(self.steps) if len(self.steps) else 1.0
@@ -135,34 +178,34 @@ class Ledger(NamedFields):
 
     @property
     def scale(self) -> float:
-        """Energy to which errors are relative [J].
+        """Reference energy of relative errors [J].
 
-        The largest sum of the sizes of all energies at one time, of the work and dissipation between two saved times,
-        or ``exchanged``: it does not matter where H = 0 is chosen, nor that the energy passes zero.
+        It is the largest of: the sum of the magnitudes of all energies at one time, that of work and dissipation
+        between two saved times, and ``exchanged``. It does not depend on the zero of H.
         """
         flows = [*self.work.values(), *self.dissipation.values()]
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Errors of the balance [J] after so many steps, beyond round-off of positions, over ``scale``.
+        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, over ``scale``.
 
         Parameters
         ----------
         error : array
-            Errors of the balance [J].
+            Balance errors [J].
         steps : array or float
-            Number of steps over which they came.
+            Number of steps over which they accumulated.
 
         Returns
         -------
         array
-            Parts of ``scale``.
+            Errors over ``scale``.
         """
         return relative_error(error, self.scale, steps * self.unresolved)
 
     @checked
     def kind(self, word: str) -> Array:
-        """The energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``) over all bodies [J].
+        """Energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``), summed over all bodies [J].
 
         Parameters
         ----------
@@ -179,11 +222,36 @@ class Ledger(NamedFields):
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
 
 
-def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Errors of balances (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, 0/0 = 0.
+def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, float]]:
+    return [(kind, name, float(flow.sum())) for name, flow in flows.items()]
 
-    What is less than the ``resolution`` of the states is no error of the balance: of a system at rest all its energy
-    may be that.
+
+def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
+    """The accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
+    ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
+    starts = np.arange(len(ledger.residual) + 1) if times is None else times
+    unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
+    coordinates = {"step": Variable(("step",), ends, unit, word), "time": Variable(("time",), starts, unit, "time")}
+    if times is None:
+        coordinates["time"] = Variable(("time",), starts, "", "number of the saved time")
+    variables: dict[str, Variable] = {}
+    for name, (entry, dim, account_unit, words) in ACCOUNTS.items():
+        accounts = getattr(ledger, name)
+        if accounts:
+            coordinates[entry] = Variable((entry,), np.array(list(accounts), dtype=str), "", words)
+            values = np.stack(list(accounts.values()), axis=1)
+            variables[name] = Variable((dim, entry), values, account_unit, words)
+    for name, (audit_unit, words) in CHECKS.items():
+        if len(values := getattr(ledger, name)):
+            variables[name] = Variable(("step",), values, audit_unit, words)
+    told = {"largest_residual": ledger.largest_residual, "drift": ledger.drift, "scale": ledger.scale}
+    return Labels("step", variables, coordinates, told)
+
+
+def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
+    """Balance errors (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+
+    An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
     """
     beyond = np.maximum(np.abs(error) - resolution, 0.0)
     if scale > 0.0:
@@ -192,12 +260,12 @@ def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) 
 
 
 def _largest_sum(accounts: Iterable[Array]) -> float:
-    """The largest sum of the sizes of all accounts, each (k,), in one row [J]."""
+    """Largest row sum of the magnitudes of all accounts, each (k,) [J]."""
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
-    """The accounts of runs as one, each of which starts where the one before it ends; accounts of others are zero."""
+    """Concatenated accounts of consecutive runs; an account that a run does not have is zero there."""
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
     for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
@@ -208,7 +276,7 @@ def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
 
 
 def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
-    """Rows one after the other; accounts by name are zero where they are missing."""
+    """Concatenated rows; accounts by name are zero where they are missing."""
     if not isinstance(parts[0], Mapping):
         return np.concatenate(parts)
     names = dict.fromkeys(name for part in parts for name in part)
@@ -219,7 +287,7 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 def make_ledger(
     accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
 ) -> Ledger:
-    """The ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
+    """Ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
     columns = [{name: next(rows) for name in own} for own in names]
@@ -236,5 +304,5 @@ def make_ledger(
 
 
 def system_ledger(energy: Array, dissipation: Array, **others: Any) -> Ledger:
-    """The ledger of a general system, of one part: H (k + 1,) and its dissipation (k,), the other accounts by name."""
+    """Ledger of a general system: H (k + 1,), its dissipation (k,), and other accounts by name."""
     return Ledger(energy={SYSTEM: energy}, dissipation={SYSTEM: dissipation}, **others)

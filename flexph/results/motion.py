@@ -1,4 +1,4 @@
-"""Where the bodies and ports of a mechanism are and how they move, of one state or of a run, by name."""
+"""Positions, rotations and velocities of bodies and ports by name, for a state or a run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 
 
 class MotionByName:
-    """Where the bodies and ports of a mechanism are, and how they move, by name.
+    """Positions, rotations and velocities of a mechanism's bodies and ports by name.
 
-    For one state, arrays without the leading axis k that results of runs have: ``self[part]`` is (…, n).
+    Results of runs have a leading axis k, a single state has none: ``self[part]`` is (…, n).
     """
 
     __slots__ = ()
@@ -31,12 +31,12 @@ class MotionByName:
         raise NotImplementedError
 
     def _body(self, name: str) -> tuple[AnyBody, int, tuple[int, ...]]:
-        """A body, the dimension, and the leading shape of all arrays."""
+        """Body, dimension, and leading shape of all arrays."""
         body: AnyBody = check.lookup("body", name, self.mechanism.bodies)
         return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
 
     def rotations(self, body: str) -> Array:
-        """Rotation matrix of a body, (k, d, d); of a body of N nodes those of all, (k, N, d, d)."""
+        """Rotation matrix of a body, (k, d, d); for a body of N nodes those of all nodes, (k, N, d, d)."""
         own, dim, lead = self._body(body)
         if isinstance(own, FramedBody):
             points = np.broadcast_to(np.eye(dim), (*lead, len(own.frames) - own.turning, dim, dim))
@@ -49,7 +49,7 @@ class MotionByName:
         return from_entries(self[f"{body}.rotation"], dim)
 
     def spin(self, body: str) -> Array:
-        """Spin of the frame of a body in world axes, (k, s) [rad/s]; of a body of N nodes those of all, (k, N, s)."""
+        """Spin of a body's frame in world axes, (k, s) [rad/s]; for a body of N nodes of all nodes, (k, N, s)."""
         own, dim, lead = self._body(body)
         if isinstance(own, FramedBody):
             spin = np.zeros((*lead, len(own.frames), spins(dim)))
@@ -67,9 +67,9 @@ class MotionByName:
         return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
 
     def points(self, body: str, positions: Array, shape: Any) -> Array:
-        """World positions of material points with shape rows (p·d, n), (k, p, d) [m].
+        """World positions (k, p, d) [m] of material points with shape rows (p·d, n).
 
-        Of a body of N nodes the shape (p, N) are weights of the nodes, with which its points move as mean of theirs.
+        For a body of N nodes ``shape`` (p, N) are weights of the nodes: a point moves as their weighted mean.
         """
         own, dim, lead = self._body(body)
         if isinstance(own, NodalBody):
@@ -83,7 +83,7 @@ class MotionByName:
         return self[f"{body}.centre"][..., None, :] + np.einsum("...ij,...pj->...pi", self.rotations(body), local)
 
     def velocities(self, body: str, positions: Array, shape: Any) -> Array:
-        """World velocities of material points with shape rows (p·d, n), (k, p, d) [m/s]."""
+        """World velocities (k, p, d) [m/s] of material points with shape rows (p·d, n)."""
         own, dim, _ = self._body(body)
         if isinstance(own, NodalBody):
             return self._by_node(body, "velocity", shape) + self._arms(body, positions, shape)[1]
@@ -99,12 +99,12 @@ class MotionByName:
         return velocities
 
     def _by_node(self, body: str, part: str, weights: Any) -> Array:
-        """What points with weights (p, N) of the nodes have of a part of the state, (k, p, d)."""
+        """Weighted means (k, p, d) of a part of the nodes' state, with weights (p, N)."""
         values = self[f"{body}.{part}"]
         return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
 
     def _arms(self, body: str, positions: Array, weights: Any) -> tuple[Array, Array]:
-        """From the centres of mass of the nodes to points in world axes, and their rates, (k, p, d), by the weights."""
+        """Vectors in world axes from the nodes' centres of mass to points, and their rates, weighted, (k, p, d)."""
         own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
         point, node = of.row, of.col
         spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))
@@ -113,12 +113,12 @@ class MotionByName:
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
     def _of_frames(self, body: str, part: str) -> Array:
-        """What the frames of a body have of a part of the state, (k, N, d)."""
+        """Part of the state of a body's frames, (k, N, d)."""
         _, dim, lead = self._body(body)
         return self[f"{body}.{part}"].reshape(*lead, -1, dim)
 
     def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """From the centres of mass of frames, ``owner`` (p,), to points of theirs in world axes, (k, p, d)."""
+        """Vectors in world axes from the centres of mass of frames ``owner`` (p,) to their points, (k, p, d)."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         u = self.deformation(body)
@@ -166,24 +166,24 @@ class MotionByName:
         return self._at_node(body, "velocity", node) + turning
 
     def displacement(self, port: str) -> Array:
-        """Deformation displacement φu at a port, in body axes, (k, d) [m]."""
+        """Displacement φu of a port by deformation, in body axes, (k, d) [m]."""
         body, at, _ = self._port(port)
         _framed(body, self._body(body)[0])
         return (at.shape @ self.deformation(body).T).T
 
     def _port(self, port: str) -> tuple[str, Port, int | None]:
-        """The body of a port, the port, and which of several nodes has it."""
+        """Body of a port, the port, and the index of its node or frame if the body has several."""
         (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
         several = isinstance(self.mechanism.bodies[name], FramedBody)
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
 
     def _at_node(self, body: str, part: str, node: int) -> Array:
-        """What a node has of a part of the state, (k, d)."""
+        """Part of the state of one node, (k, d)."""
         dim = self.mechanism.layout.dim
         return self[f"{body}.{part}"][..., dim * node : dim * node + dim]
 
     def _arm(self, body: str, at: Port, node: int) -> Array:
-        """From the centre of mass of a node to a port of it in world axes, (k, d)."""
+        """Vector in world axes from the centre of mass of a node to its port, (k, d)."""
         own = self.mechanism.bodies[body]
         assert isinstance(own, NodalBody)
         return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - own.frames[node].centre))
@@ -197,8 +197,8 @@ def _weighted(weights: Any, values: Array) -> Array:
 
 
 def _framed(name: str, body: AnyBody) -> Body:
-    """The body; raises ValueError for one without a frame of its own."""
+    """The body itself; raises ValueError if it has no single frame."""
     if isinstance(body, FramedBody):
-        kind = "nodes without a frame of its own" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"
-        raise ValueError(f"{name!r} is a body of {kind}: ask for its ports")
+        kind = "nodes without a common frame" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"
+        raise ValueError(f"{name!r} is a body of {kind}: use its ports")
     return body

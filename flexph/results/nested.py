@@ -1,4 +1,4 @@
-"""Values of some types within what a case returns."""
+"""Search for values of given types in the result of a case."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..bodies.body import Body
 from ..mechanisms.model.model import Model
 
 DEPTH = 4
-"""How deep a value is searched."""
+"""Largest depth of the search."""
 Sought = TypeVar("Sought")
 
 
 def values_of(
     value: Any, kinds: tuple[type[Sought], ...], name: str = "", depth: int = DEPTH
 ) -> Iterator[tuple[str, Sought]]:
-    """Values of some types in the fields of dataclasses, in mappings and lists, by the ways to them."""
+    """Values of given types with their paths, in fields of dataclasses, mappings and lists."""
     if isinstance(value, kinds):
         yield name, value
         return
@@ -25,7 +25,7 @@ def values_of(
     if isinstance(value, Mapping):
         entries = value.items()
     elif isinstance(value, list | tuple):
-        names = getattr(value, "_fields", range(1, len(value) + 1))  # those of a named tuple
+        names = getattr(value, "_fields", range(1, len(value) + 1))  # field names of a named tuple
         entries = zip(names, value, strict=True)
     elif is_dataclass(value) and not isinstance(value, type | Model | Body):
         entries = ((f.name, getattr(value, f.name)) for f in fields(value))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import h5py
 import numpy as np
 
-from ..files.contained import open_contained
+from ..display.labelled import Labelled, Labels, Variable
+from ..files.contained import LINKED, open_contained
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
 from ..files.reading import refuse_missing
@@ -21,17 +21,21 @@ from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
-from .ledger import Ledger
+from .ledger import Ledger, ledger_labels
+from .presentation.labels import state_variables, time_of
 from .state_view import StateView
 from .stored_array import StoredArray, in_file
 
+if TYPE_CHECKING:
+    import h5py
+
 SAME_TIME = 1e-9
-"""Distance of a time from a saved one, over the span of the run, up to which they are the same."""
+"""Distance from a saved time, over the span of the run, up to which a time counts as saved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """When an event occurred, times (k,) [s], and the states there, (k, n).
+    """Times (k,) [s] of an event, and the states at them, (k, n).
 
     Attributes
     ----------
@@ -46,12 +50,12 @@ class Occurrences:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Result(NamedFields, ABC):
-    """What a run returns: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
+class Result(NamedFields, Labelled):
+    """Result of a run: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
 
-    ``result["name"]`` is a part of the states. ``events`` by name: when each event occurred, and the states there; a
-    terminal one is the last saved time. ``observations`` (k + 1, …) are what ``observe`` returned at the saved times,
-    NaN for None, and (0,) where it returned nothing.
+    ``result["name"]`` is a part of the states. ``events`` has by name the times of each event and the states there; a
+    terminal event is at the last saved time. ``observations`` (k + 1, …) are the return values of ``observe`` at the
+    saved times, NaN for None, and (0,) if it returned nothing.
     """
 
     times: Array
@@ -61,24 +65,24 @@ class Result(NamedFields, ABC):
     observations: Array = field(default_factory=lambda: np.zeros(0))
 
     KIND: ClassVar[str]
-    """Word for such a file, and ``format`` in it with VERSION."""
+    """Kind of file; ``format`` in the file consists of it and VERSION."""
     VERSION: ClassVar[int] = 2
     SYSTEM: ClassVar[str]
-    """The field that is not stored: what was simulated."""
+    """Name of the field that is not stored, the simulated system."""
     LACKING: ClassVar[tuple[str, ...]] = ("observations",)
-    """Beginnings of the names of arrays in which NaN says that there is nothing."""
+    """Prefixes of the names of arrays that may contain NaN for missing values."""
     DISTINCT: ClassVar[bool] = True
-    """Whether all saved times differ."""
+    """True if all saved times must differ."""
 
     @property
     @abstractmethod
     def parts(self) -> Mapping[str, slice]:
-        """Entries of the states by name."""
+        """Slices of the states by name."""
 
     @property
     @abstractmethod
     def final(self) -> Any:
-        """The last state, from which a run can be continued."""
+        """Last state, from which a run can be continued."""
 
     @property
     @abstractmethod
@@ -88,7 +92,7 @@ class Result(NamedFields, ABC):
     @classmethod
     @abstractmethod
     def signature(cls, system: Any) -> list[str]:
-        """Texts that a file and a system must share, ``TEXT there, OTHER here`` in the error where they do not."""
+        """Lines that a file and a system must share; the first difference is quoted in the error."""
 
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]
@@ -97,30 +101,44 @@ class Result(NamedFields, ABC):
         span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
         return f"<{type(self).__name__} {self._described()}: {len(self.times)} times from {span}>"
 
+    def _labels(self) -> Labels:
+        own = {name: at for name, at in self.parts.items() if at.start < self._size}
+        states, axes = state_variables(own, self.states, dim=self._dim)
+        if not states:
+            states = {"states": Variable(("time", "state"), np.asarray(self.states), "", "state")}
+        ledger = ledger_labels(self.ledger, np.asarray(self.times))
+        coordinates = {**ledger.coordinates, **axes, "time": time_of(self.times)}
+        return Labels("time", {**states, **ledger.variables}, coordinates, {"title": repr(self)[1:-1], **ledger.attrs})
+
+    @property
+    def _dim(self) -> int:
+        """Dimension of a mechanism; 0 of a general system."""
+        return 0
+
     @abstractmethod
     def _described(self) -> str:
-        """What was simulated, in a few words."""
+        """Simulated system in a few words."""
 
     @abstractmethod
     def _view(self, x: Array) -> StateView:
-        """A state with the names of its parts."""
+        """View of a state with named parts."""
 
     def at(self, time: float) -> StateView:
-        """The state at a saved time [s], by names. Raises ValueError for a time that was not saved."""
+        """State at a saved time [s], with named parts. Raises ValueError for a time that was not saved."""
         nearest = int(np.argmin(np.abs(self.times - time)))
         if not abs(self.times[nearest] - time) <= SAME_TIME * (self.times[-1] - self.times[0]):
             raise ValueError(f"no state was saved at t = {time} s: the nearest is at {self.times[nearest]} s")
         return self._view(self.states[nearest])
 
     def energy_drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``ledger.scale``: what all residuals add up to."""
+        """Largest |H(t) − H(0) − work + dissipation| over ``ledger.scale``: the accumulated residual."""
         return self.ledger.drift
 
     def save(self, path: str | Path) -> None:
-        """Write the run as HDF5 (docs/guide/solution-format.md): open, checksummed, without code in it.
+        """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
-        The file appears whole or not at all, and what was there before stays until then. Raises OSError where it cannot
-        be written, as on a full disk, and ValueError for a path that ends in another suffix than ``.h5`` or ``.hdf5``.
+        The file is written completely or not at all; until then an older file stays. Raises OSError if it cannot be
+        written, for example on a full disk, and ValueError for a suffix other than ``.h5`` or ``.hdf5``.
         """
         refuse_suffix("a saved run, which is HDF5,", path, HDF5_SUFFIXES)
         write_hdf5(path, self._write)
@@ -136,25 +154,25 @@ class Result(NamedFields, ABC):
 
     @classmethod
     def load(cls, path: str | Path, system: Any, *, lazy: bool = False) -> Self:
-        """Read a run back. The mechanism or system is given again, since its equations are not stored; it must fit.
+        """Read a saved run. The equations are not stored, so ``system`` must be given again and must match the file.
 
-        With ``lazy`` states, multipliers, outputs and observations stay in the file, and what is asked for of them is
-        read then: ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are compared then,
-        too, and whether they are numbers is not.
+        With ``lazy``, states, multipliers, outputs and observations stay in the file and are read on access:
+        ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are verified then; their
+        values are not checked for NaN.
 
         Raises ValueError for a file that is damaged, of another format, or of another mechanism or system;
-        FileNotFoundError where there is none.
+        FileNotFoundError if there is none.
         """
         own = cls.signature(system)
         refuse_missing("saved run", path)
         try:
             if lazy:
-                return cls._read(open_contained(path), system, own, leaf=in_file)
-            with open_contained(path) as file:
+                return cls._read(open_contained(path, linked=LINKED), system, own, leaf=in_file)
+            with open_contained(path, linked=LINKED) as file:
                 return cls._read(file, system, own)
         except _Another as error:
             raise ValueError(str(error)) from None
-        except Exception as error:  # the library raises what it stumbles over
+        except Exception as error:  # damaged files may raise any exception in the library
             said = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(
                 f"cannot read the saved run {str(path)!r}: damaged or not a flexph {cls.KIND} ({said})"
@@ -162,7 +180,7 @@ class Result(NamedFields, ABC):
 
     @classmethod
     def _read(cls, file: h5py.File, system: Any, own: list[str], *, leaf: Leaf = values_of) -> Self:
-        """The run in a file. Shapes are compared before any values are read."""
+        """Read a run from a file. Shapes are compared before any values are read."""
         stored = get_texts(file, "format") if "format" in file.attrs else [None]
         if stored != [cls._format()]:
             raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
@@ -202,7 +220,7 @@ class Result(NamedFields, ABC):
             raise OSError("times has an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
-        """Names of arrays, and the shapes that they must have."""
+        """Names and required shapes of the arrays."""
         k, n = len(self.times) - 1, self._size
         yield "times", self.times, (k + 1,)
         yield "states", self.states, (k + 1, n)
@@ -222,4 +240,4 @@ class Result(NamedFields, ABC):
 
 
 class _Another(ValueError):
-    """A file that is sound, of another mechanism or system."""
+    """Error for an intact file of another mechanism or system."""

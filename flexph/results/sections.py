@@ -1,4 +1,4 @@
-"""Forces and moments that go through named surfaces of bodies."""
+"""Section forces: force and moment resultants of named surfaces of bodies."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .solution import Solution
 
 @dataclass(frozen=True, eq=False)
 class SectionForces:
-    """Force (k, d) [N] and moment (k, s) [N m] through a surface at the saved times (k,) [s].
+    """Force (k, d) [N] and moment (k, s) [N m] in a surface at the saved times (k,) [s].
 
-    They are those that the side to which the normal points exerts on the other one; on the boundary those on the body.
+    The side to which the normal points exerts them on the other side; on the boundary they act on the body.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class SectionForces:
     moment : array
         (k, s) [N m].
     about : array
-        The point X of the body (d,) [m] about which the moment is.
+        Point X of the body (d,) [m] to which the moment refers.
     frame : str
-        Axes of both, ``body`` or ``world``.
+        Axes of force and moment, ``body`` or ``world``.
     """
 
     times: Array
@@ -52,35 +52,35 @@ def section_forces(
     frame: Literal["body", "world"] = "body",
     about: Any = None,
 ) -> SectionForces:
-    """The resultant of the stresses through a section ``body.name`` at the saved times.
+    """Force and moment resultants of the stresses in a section ``body.name`` at the saved times.
 
         nodal:     F·v + M·ω = ∫_A σ:∇w,  w = v + ω × (x − x̄) at the nodes of the surface, 0 at all others
         traction:  F = ∫ σn,  M = ∫ (x − x̄) × σn
 
-    ``nodal``, virtual power: what the cells A along the surface transmit to its nodes, the mean of both sides inside a
-    body. It is the equilibrium of the equations that are solved: in statics, to round-off, the sum of all loads beyond
-    the surface, on any mesh. Loads and inertia in the cells A count by the functions of the nodes; inside a body both
-    sides cancel to order h² on cells of like size h; on the boundary the resultant is that of joints and loads there
-    but for these functions' share of the inertia, of order h. ``traction`` integrates the discontinuous stresses, the
-    mean of both sides, of the order of the stresses: h of linear cells (h² where both sides are alike), h² of quadratic
-    ones. Plates have none.
+    ``nodal`` uses virtual power: the forces that the cells A along the surface transmit to its nodes, averaged over
+    both sides inside a body. It is the equilibrium of the discrete equations: in statics it equals, to round-off and on
+    any mesh, the sum of all loads beyond the surface. Loads and inertia in the cells A count by the shape functions of
+    the nodes; inside a body both sides cancel to order h² on cells of equal size h; on the boundary the resultant is
+    that of joints and loads there, except for the share of the inertia in these functions, of order h. ``traction``
+    integrates the discontinuous stresses, averaged over both sides, with the order of the stresses: h for linear cells
+    (h² where both sides are alike), h² for quadratic ones. Plates support only ``nodal``.
 
-    The lever is that of the undeformed body: exact to first order in u, as linear strain is. A reduced body has the
-    stresses of its vectors: loads that they hold statically (``static`` ports) have their exact resultant. Plates of
-    von Kármán strain have N·∇w in their force.
+    The lever arm is that of the undeformed body: exact to first order in u, as linear strain is. A reduced body has the
+    stresses of its basis vectors: loads that they represent statically (``static`` ports) have their exact resultant.
+    Plates of von Kármán strain include N·∇w in their force.
 
     Parameters
     ----------
     solution : Solution
-        A run.
+        Run.
     section : str
-        ``body.name`` of a section.
+        Section as ``body.name``.
     route : {"nodal", "traction"}
-        Which of both integrals.
+        Integral to evaluate.
     frame : {"body", "world"}
         Axes of the result.
     about : array_like, optional
-        A point in body axes [m], in place of x̄, the centroid of the surface.
+        Point in body axes [m] to which the moment refers; by default the centroid x̄ of the surface.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def section_forces(
     Raises
     ------
     ValueError
-        For a body or section that is not there.
+        If there is no such body or section.
     """
     check.choice("route", route, ("nodal", "traction"))
     check.choice("frame", frame, ("body", "world"))

@@ -1,4 +1,4 @@
-"""Texts that tell one mechanism from another, by which a saved run is known to belong to it."""
+"""Signature of a mechanism, which a saved run must match."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..numerics.arrays import Array
 from ..systems.resistive_relations import Relation
 
 NOISE = 1e-10
-"""Number over the largest one of its kind up to which it is round-off, or counts as that."""
+"""Number over the largest one of its kind up to which it is treated as zero."""
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
-    """What a saved run and a mechanism must share: parts and their places, accounts, and the bodies' constants."""
+    """Lines that a saved run and its mechanism must share: parts, accounts, and constants of bodies and joints."""
     accounts = mechanism.once(Accounts)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
     joints = [f"{c.name}: {row.name} {_digest(_measured(row.law))}" for c in mechanism.connections for row in c.rows]
-    springs = [f"{name}: {m.stiffness:.9g} {_resists(m)}" for name, m in measures(mechanism.connections)]
+    springs = [f"{name}: {_elastic(m)} {_resists(m)}" for name, m in measures(mechanism.connections)]
     springs += [f"{c.name}: {s.friction} {_digest(s.components)}" for c in mechanism.connections for s in c.form.slips]
     springs += [f"{c.name}: {b.friction} {b.pressing}" for c in mechanism.connections if (b := c.form.bearing)]
     bodies = [f"{name}: {_constants(frame)}" for name, frame in mechanism.frames.items()]
@@ -37,8 +37,14 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """What a constraint is about; of laws of products alone, only these."""
+    """Products of a constraint; weights and turns, too, if its law has them."""
     return (law.weighed, law.turns) if law.weighed else law.products
+
+
+def _elastic(measure: Measure) -> str:
+    """Stiffness or elastic law, whose functions count by their name."""
+    law = measure.law
+    return f"{measure.stiffness:.9g}" if law is None else f"{law} {_digest((law.edges, law.bases, law.powers))}"
 
 
 def _resists(measure: Measure) -> str:
@@ -49,7 +55,7 @@ def _resists(measure: Measure) -> str:
 
 
 def _digest(products: Any) -> str:
-    """A mark of the points and directions that a constraint is about."""
+    """Hash of the points and directions of a constraint."""
     return hashlib.sha256(repr(products).encode()).hexdigest()[:12]
 
 
@@ -71,7 +77,7 @@ def _constants(body: Body) -> str:
 
 
 def _strains(body: NodalBody) -> str:
-    """Places of the nodes, strains, stiffness and damping of a body of nodes."""
+    """Node positions, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
     return " ".join([*digits(numbers), *(repr(part.law) for part in e.laws)])
@@ -84,7 +90,7 @@ def _sizes(matrix: Any) -> Array:
 
 
 def digits(values: Iterable[Any]) -> Iterator[str]:
-    """Numbers of arrays to nine digits of the largest of each array: those that all processors give."""
+    """Text of arrays, to nine digits of each array's largest number, so that it is the same on all processors."""
     for value in values:
         numbers = np.ravel(np.asarray(value, dtype=float))
         noise = NOISE * np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)

@@ -1,15 +1,19 @@
-"""Runs of mechanisms: times, states, joint forces, and the energy ledger."""
+"""Results of mechanisms: times, states, joint forces, and the energy ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..drawing.viewers import html_of, open_viewer
+from ..display.labelled import Labels, Variable
+from ..drawing.viewers import film_of, html_of, open_viewer
+from ..files.durable import HDF5_SUFFIXES, refuse_suffix
+from ..files.hdf5 import write_hdf5
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State, angular_momentum, configuration
 from ..mechanisms.model.time_table import Anchors, law_values, table_of
@@ -24,16 +28,21 @@ from ..sensors.quantities import Quantity
 from .contact_history import ContactHistory, contact_gaps
 from .ledger import join_ledgers
 from .motion import MotionByName
+from .presentation.companions import write_companions
+from .presentation.labels import sensor_labels
 from .result import Occurrences, Result
 from .signature import mechanism_signature
 from .state_view import MechanismView
 
+if TYPE_CHECKING:
+    import h5py
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Solution(MotionByName, Result):
-    """A run: k + 1 saved times, states by part name, multipliers at midpoints, and the energy ledger.
+    """Result of a mechanism's run: k + 1 saved times, states by part name, multipliers at midpoints, energy ledger.
 
-    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a constraint name.
+    ``solution["rod.deformation"]`` is a part of the states, or the multiplier of a named constraint.
 
     Attributes
     ----------
@@ -44,32 +53,32 @@ class Solution(MotionByName, Result):
     ledger : Ledger
         Energy accounts.
     events : mapping
-        By name when each event occurred, and the states there; a terminal one is the last saved time.
+        Times of each event by name, and the states there; a terminal event is at the last saved time.
     observations : array
-        What ``observe`` returned, a row for each saved time.
+        Return values of ``observe``, one row for each saved time.
     mechanism : Mechanism
-        What ran.
+        Simulated mechanism.
     multiplier_times : array
-        (k,) [s], the midpoint of the step that ends at each saved time.
+        Midpoints of the steps that end at the saved times, (k,) [s].
     multipliers : array
-        (k, g), of second order.
+        Multipliers (k, g) at the midpoints, of second order.
     stage_multipliers : array
-        (k, g): the scheme's own, means over the step, whose work is in the ledger.
+        Multipliers (k, g) of the scheme, means over the step; the ledger has their work.
     anchors : Anchors
-        What joints keep as assembled.
+        Reference values of joints from their assembly.
     memory : array
-        What the next step starts from: mean velocities, multipliers, velocity defects and lengths of the last steps.
+        Data for the next step: mean velocities, multipliers, velocity defects and lengths of the last steps.
     steps_by : str
-        What took the steps: compiled loops, and how many these left to NumPy, or NumPy and why; either is the same run
-        up to round-off.
+        Implementation of the steps: compiled loops, with the number of steps left to NumPy, or NumPy with the reason.
+        Either gives the same run up to round-off.
     controls : mapping
-        By external port what controllers held there in the step up to each saved time, (k, components), and what they
-        commanded at ports of other controllers, by names such as ``servo: supply``.
+        Inputs held by controllers at each external port in the step up to each saved time, (k, components), and those
+        at ports of other controllers, by names such as ``servo: supply``.
     controller_states : mapping
-        By name, states of continuous controllers at the saved times, (k + 1, n).
+        States of continuous controllers by name at the saved times, (k + 1, n).
     controller_memories : mapping
-        By name, what other controllers go on from at the end of the run: the ``memory`` of a sampled one, what it holds
-        by port and when it is called, which turns its angles are in.
+        Restart data of the other controllers by name: the ``memory`` of a sampled one, its held outputs by port, its
+        call times, and the turns of its angles.
     """
 
     mechanism: Mechanism
@@ -95,7 +104,7 @@ class Solution(MotionByName, Result):
 
     @property
     def parts(self) -> Mapping[str, slice]:
-        """Entries of the states, and of the multipliers that follow them, by name."""
+        """Slices of the states, and of the multipliers that follow them, by name."""
         return self.mechanism.layout.parts
 
     @property
@@ -104,32 +113,35 @@ class Solution(MotionByName, Result):
 
     @classmethod
     def signature(cls, system: Mechanism) -> list[str]:
-        """See :func:`mechanism_signature`."""
+        """Lines that a file and a mechanism must share, see :func:`mechanism_signature`."""
         if not isinstance(system, Mechanism):
             raise ValueError(f"mechanism must be a Mechanism, got {type(system).__name__}")
         return mechanism_signature(system)
 
     @property
     def final(self) -> State:
-        """The last state, from which a run can be continued; controllers of the same name go on, too."""
+        """Last state, from which a run can be continued; controllers of the same name continue, too."""
         last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
         states = {name: own[-1] for name, own in self.controller_states.items()}
         controllers = states | dict(self.controller_memories)
         reached, stepped = float(self.times[-1]), len(self.multipliers) > 0
-        return State(
-            reached, self.states[-1], last, self.anchors, self.memory, controllers=controllers, joint_forces=stepped
-        )
+        own: dict[str, Any] = {
+            "controllers": controllers,
+            "joint_forces": stepped,
+            "bodies": tuple(self.mechanism.bodies),
+        }
+        return State(reached, self.states[-1], last, self.anchors, self.memory, **own)
 
     @checked
     def measured(self, quantity: Quantity) -> Array:
-        """What a sensor would have read at the saved times, (k + 1,) or (k + 1, d); angles count full turns.
+        """Readings of a sensor at the saved times, (k + 1,) or (k + 1, d); angles count full turns.
 
-        Joint forces, which only runs have, are interpolated.
+        Joint forces, which exist over steps only, are interpolated.
 
         Parameters
         ----------
         quantity : Quantity
-            One of :mod:`flexph.sensors`, such as ``joint_angle("arm.root")``.
+            Quantity of :mod:`flexph.sensors`, for example ``joint_angle("arm.root")``.
 
         Returns
         -------
@@ -143,7 +155,7 @@ class Solution(MotionByName, Result):
 
     @checked
     def contact(self, name: str) -> ContactHistory:
-        """Gaps of a contact or stop, whether they touch, and its normal and friction forces over the run.
+        """Gaps, contact states and forces of a contact or stop over the run.
 
         Parameters
         ----------
@@ -153,9 +165,9 @@ class Solution(MotionByName, Result):
         Returns
         -------
         ContactHistory
-            Gaps at the saved times, forces in the mean between them.
+            Gaps at the saved times, and mean forces between them.
         """
-        gaps_of(self.mechanism, name)  # or the names that there are
+        gaps_of(self.mechanism, name)  # raises with the existing names
         gaps = partial(contact_gaps, self.mechanism, name, self.states)
         spans, own = np.diff(self.times), self.ledger.impulses
         return ContactHistory(own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans, gaps)
@@ -164,25 +176,158 @@ class Solution(MotionByName, Result):
     def show(
         self, *, field: str | None = None, scale: float = 1.0, forces: bool = False, viewer: str | None = None
     ) -> None:
-        """Show the run as it turns and plays: in a notebook within it, else in a window (extra ``view``).
+        """Show the run as an interactive animation: inside a notebook, or in a window (extra ``view``).
 
-        ``field`` is in colour, the first one if None; deformations are ``scale``-fold; with ``forces``, weights and
-        forces of joints are arrows. ``viewer``: another one that is registered under ``flexph.viewers``.
+        ``field`` is the field in colour, the first one if None; deformations are enlarged by ``scale``; with
+        ``forces``, weights and joint forces are drawn as arrows. ``viewer`` names another viewer of the group
+        ``flexph.viewers``.
         """
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
 
+    def to_xarray(self, *quantities: Quantity) -> Any:
+        """The run as an ``xarray.Dataset`` with coordinates, units and long names.
+
+        Parts of the states by name, multipliers at the middle of their steps, and the accounts of the ledger; or what
+        sensors measure, where some are given.
+
+        Parameters
+        ----------
+        quantities : Quantity
+            Any number of :mod:`flexph.sensors`, in place of the states.
+
+        Returns
+        -------
+        xarray.Dataset
+            Over ``time`` [s] and ``step``, the ends of the steps [s].
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Naming what to install, where there is no xarray.
+
+        Examples
+        --------
+        >>> from flexph.sensors import joint_angle
+        >>> solution.to_xarray(joint_angle("crank.root"))  # doctest: +SKIP
+        """
+        return (self._measured(quantities) if quantities else self._labels()).dataset()
+
+    def to_dataframe(self, *quantities: Quantity) -> Any:
+        """The states over time, or what sensors measure, as a ``pandas.DataFrame`` with a column for each number.
+
+        Parameters
+        ----------
+        quantities : Quantity
+            Any number of :mod:`flexph.sensors`, in place of the states.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Over ``time`` [s]; ``attrs["units"]`` has the units by column.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Naming what to install, where there is no pandas.
+        """
+        return (self._measured(quantities) if quantities else self._labels()).frame()
+
+    def _measured(self, quantities: tuple[Quantity, ...]) -> Labels:
+        return sensor_labels(self.times, quantities, self.measured, {"title": repr(self)[1:-1]})
+
+    def _labels(self) -> Labels:
+        labels, names = super()._labels(), np.array(self.mechanism.constraint_names, dtype=str)
+        if not len(names):
+            return labels
+        middles = Variable(("middle",), self.multiplier_times, "s", "middle of the step")
+        constraints = Variable(("constraint",), names, "", "constraint by its joint")
+        lam = Variable(("middle", "constraint"), np.asarray(self.multipliers), "N or N m", "force of a constraint")
+        coordinates = {**labels.coordinates, "middle": middles, "constraint": constraints}
+        return replace(labels, variables={**labels.variables, "multipliers": lam}, coordinates=coordinates)
+
+    @property
+    def _dim(self) -> int:
+        return self.mechanism.layout.dim
+
+    @checked
+    def animate(
+        self, path: str | Path, *, field: str | None = None, scale: float = 1.0, forces: bool = False, **options: Any
+    ) -> Path:
+        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+
+        Parameters
+        ----------
+        path : path
+            Where the film comes to, such as ``"crank.gif"``.
+        field : str, optional
+            Name of the field in colour; by default the first one.
+        scale : float
+            Factor of the deformations.
+        forces : bool
+            Whether weights and forces of joints are shown as arrows.
+        **options
+            Further ones of :func:`flexph.view.write_film`: ``frames``, ``size``, ``rate``, ``background``, ``account``,
+            ``towards``, ``title``.
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Without Pillow (extra ``plot``), or of MP4 without imageio-ffmpeg (extra ``view``).
+
+        Examples
+        --------
+        ``solution.animate("crank.gif", scale=5.0, account=True)``
+        """
+        return film_of(path, self, field=field, scale=scale, forces=forces, **options)
+
+    @checked
+    def save(self, path: str | Path, *, scene: bool = True) -> None:
+        """Write the run as HDF5 (docs/guide/solution-format.md): open, checksummed, without code in it.
+
+        With the run its ``scene`` is kept: what ``flexph view FILE`` shows, at up to 101 times, without the mechanism.
+
+        Parameters
+        ----------
+        path : path
+            Where the file comes to, whole or not at all; what was there before stays until then.
+        scene : bool
+            Whether the scene is kept, too.
+
+        Raises
+        ------
+        OSError
+            Where the file cannot be written, as on a full disk.
+        ValueError
+            For a path that ends in another suffix than ``.h5`` or ``.hdf5``.
+
+        Examples
+        --------
+        >>> solution.save("run.h5")  # doctest: +SKIP
+        """
+        refuse_suffix("a saved run, which is HDF5,", path, HDF5_SUFFIXES)
+        write_hdf5(path, self._write_with_scene if scene else self._write)
+
+    def _write_with_scene(self, file: h5py.File) -> None:
+        self._write(file)
+        write_companions(self, file)
+
     def _repr_html_(self) -> str:
-        """The live view, which notebooks show."""
+        """HTML of the interactive view, for notebooks."""
         return html_of(self)
 
     def linear_momentum(self) -> Array:
-        """Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""
+        """Linear momentum Σ m ṙ of all bodies at the saved times, (k + 1, d) [N s]."""
         masses, dim = self.mechanism.network.arrays.mass, self.mechanism.layout.dim
         motion = self.states[:, self.mechanism.layout.parts_of_motion]
         return np.einsum("b,kbd->kd", masses, motion[:, : dim * masses.size].reshape(-1, masses.size, dim))
 
     def angular_momentum(self) -> Array:
-        """Σ r × m ṙ + R p_r of all bodies about the origin of the world at the saved times, (k + 1, s) [N m s]."""
+        """Angular momentum Σ r × m ṙ + R p_r about the world's origin at the saved times, (k + 1, s) [N m s]."""
         return np.array([angular_momentum(self.mechanism, x) for x in self.states])
 
     def orthogonality(self) -> float:
@@ -203,14 +348,14 @@ class Solution(MotionByName, Result):
     ) -> Reaction:
         """Force and torque of a joint or drive on one of its bodies at ``multiplier_times`` (see :class:`Reaction`).
 
-        Of second order: the multipliers, and the place of the bodies half a step before each saved time.
+        It is of second order: from the multipliers, and the placement of the bodies in the middle of each step.
 
         Parameters
         ----------
         joint : str
             Name of a joint or drive.
         on : {"first", "second"}
-            On which of its bodies it acts.
+            Body on which the force acts.
         frame : {"world", "first", "second"}
             Axes of the result: of the world, or of the section at a port.
 
@@ -240,7 +385,7 @@ class Solution(MotionByName, Result):
         )
 
     def followed_by(self, later: Solution) -> Solution:
-        """Both runs as one; the later one must have started from :attr:`final`.
+        """Concatenation with a later run, which must have started from :attr:`final`.
 
         Parameters
         ----------
@@ -250,7 +395,7 @@ class Solution(MotionByName, Result):
         Returns
         -------
         Solution
-            One run.
+            Both runs as one.
         """
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")
@@ -289,7 +434,7 @@ class Solution(MotionByName, Result):
         yield "stage_multipliers", self.stage_multipliers, (k, g)
         slices = self.mechanism.network.input_slices
         for port, values in self.controls.items():
-            part = slices.get(port)  # None of a port of a controller
+            part = slices.get(port)  # None for a port of a controller
             width = values.shape[1:2] if part is None else (part.stop - part.start,)
             yield f"controls/{port}", values, (k, *width)
         for name, values in self.controller_states.items():
@@ -303,12 +448,12 @@ class Solution(MotionByName, Result):
 
 
 def _held(run: Solution, port: str, width: int) -> Array:
-    """What controllers held at a port, zeros where there were none."""
+    """Inputs held by controllers at a port; zeros if the run had none."""
     return run.controls.get(port, np.zeros((len(run.times) - 1, width)))
 
 
 def _joined_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:
-    """What occurred in two runs, by name; an event may have been watched for in one of them only."""
+    """Concatenated events of two runs by name; an event may exist in one of them only."""
     joined = {**first, **second}
     for name in first.keys() & second.keys():
         a, b = first[name], second[name]

@@ -1,4 +1,4 @@
-"""States by name, as events and observers are given them."""
+"""Views of states by part name, for events and observers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .motion import MotionByName
 
 
 class StateView(NDArrayOperatorsMixin):
-    """A state with the names of its parts: ``state["q"]``; the flat array (n,) is ``state.x``.
+    """State with named parts: ``state["q"]``; the flat array (n,) is ``state.x``.
 
-    Indices, slices, operators and functions of numpy act on the flat array.
+    Indices, slices, operators and NumPy functions act on the flat array.
     """
 
     __slots__ = ("parts", "x")
@@ -47,7 +47,7 @@ class StateView(NDArrayOperatorsMixin):
 
 
 class MechanismView(MotionByName, StateView):
-    """A state of a mechanism by names: ``state["crank.spin"]``, ``state.spin("crank")``, ``state.position("rod.tip")``.
+    """State of a mechanism: ``state["crank.spin"]``, ``state.spin("crank")``, ``state.position("rod.tip")``.
 
     ``state.x`` is the flat array (n,).
     """
@@ -61,25 +61,25 @@ class MechanismView(MotionByName, StateView):
     __getitem__ = StateView.__getitem__
 
     def measured(self, quantity: Quantity) -> Any:
-        """What a sensor reads at this state, a number or an array: for events and observers."""
+        """Reading of a sensor at this state, a number or an array, for events and observers."""
         readings, _ = self.mechanism.once(_Panels).of(quantity).read(self.x)
         (value,) = readings.values()
         return value
 
     def gaps(self, contact: str) -> Array:
-        """Gaps of a contact or stop by its name, (c,) [m, rad], see :func:`flexph.sensors.gap`."""
+        """Gaps of a contact or stop by its name, (c,) [m, rad]; see :func:`flexph.sensors.gap`."""
         return contact_gaps(self.mechanism, contact, self.x[None])[0][0]
 
 
 class _Panels:
-    """Sensors of a mechanism that were asked for, by themselves: equal ones may measure about other axes."""
+    """Cache of sensor panels by the identity of the quantity: equal quantities may have different axes."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._known: dict[int, tuple[Quantity, Panel]] = {}
 
     def of(self, quantity: Quantity) -> Panel:
-        """The panel of a quantity."""
+        """Panel of a quantity."""
         if id(quantity) not in self._known:
             if not isinstance(quantity, Quantity):
                 raise ValueError(f"quantity must be one of flexph.sensors, such as joint_angle(…), got {quantity!r}")
@@ -88,6 +88,6 @@ class _Panels:
 
 
 def state_parts(mechanism: Model) -> Mapping[str, slice]:
-    """Parts of the state of a mechanism by name, without multipliers."""
+    """Slices of a mechanism's state by name, without multipliers."""
     layout = mechanism.layout
     return read_only({name: part for name, part in layout.parts.items() if part.start < layout.size})

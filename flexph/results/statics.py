@@ -17,30 +17,30 @@ from .solution import Solution
 
 @checked
 def static_solution(mechanism: Mechanism, state: State) -> Solution:
-    """A state of a mechanism as a solution of one instant, without a step.
+    """Solution with a single instant, from a state of a mechanism.
 
-    What is made of the saved instants of a run can be made of it: ``solution["rod.stress"][0]``, positions,
-    :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements then are those
-    of the deformation. The ledger has the energies; of joint forces there is ``mechanism.reaction(state, joint)``.
+    It supports the evaluations of a run's saved instants: ``solution["rod.stress"][0]``, positions,
+    :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements are then those
+    of the deformation. The ledger has the energies; joint forces are in ``mechanism.reaction(state, joint)``.
 
-    Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model.
+    Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of its model.
 
     Parameters
     ----------
     mechanism : Mechanism
         The mechanism.
     state : State
-        A state of it, as :meth:`Mechanism.equilibrium` returns.
+        State of the mechanism, for example from :meth:`Mechanism.equilibrium`.
 
     Returns
     -------
     Solution
-        With one saved time.
+        Solution with one saved time and no steps.
 
     Raises
     ------
     ValueError
-        For what is no state of this mechanism.
+        If ``state`` is no state of this mechanism.
     """
     if not isinstance(state, State):
         raise ValueError(f"state must be a State, see mechanism.equilibrium(pose), got {type(state).__name__}")

@@ -1,38 +1,40 @@
-"""Arrays of a saved run that stay in its file, for runs larger than memory."""
+"""Arrays of a saved run that stay in their file, for runs larger than memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..numerics.arrays import Array
 
+if TYPE_CHECKING:
+    import h5py
+
 
 class StoredArray(NDArrayOperatorsMixin):
-    """An array in an open file: an index reads what it asks for, functions of numpy and operators read all of it.
+    """Array in an open file: an index reads the selected part, NumPy functions and operators read all of it.
 
-    What is read is compared with its checksums; OSError where it is damaged.
+    Checksums are verified on reading; OSError if the file is damaged.
     """
 
     __slots__ = ("_dataset", "_file")
 
     def __init__(self, dataset: h5py.Dataset) -> None:
-        self._dataset, self._file = dataset, dataset.file  # the file is open as long as its arrays are
+        self._dataset, self._file = dataset, dataset.file  # keeps the file open as long as its arrays exist
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape, which is known without reading."""
+        """Shape, available without reading."""
         shape: tuple[int, ...] = self._dataset.shape
         return shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the numbers."""
+        """Type of the numbers."""
         kind: np.dtype[Any] = self._dataset.dtype
         return kind
 
@@ -53,11 +55,11 @@ class StoredArray(NDArrayOperatorsMixin):
         try:
             with self._named():
                 return self._dataset[index]
-        except TypeError:  # indices that HDF5 does not take, as those that do not ascend
+        except TypeError:  # indices that HDF5 does not support, for example ones that do not ascend
             return np.asarray(self)[index]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return np.asarray, (np.asarray(self),)  # where it is copied to, the file may not be
+        return np.asarray, (np.asarray(self),)  # the file may not exist where a copy is used
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         with self._named():
@@ -69,7 +71,7 @@ class StoredArray(NDArrayOperatorsMixin):
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Name the file where it cannot be read."""
+        """Add the file's name to errors of reading."""
         try:
             yield
         except OSError as error:
@@ -80,5 +82,5 @@ class StoredArray(NDArrayOperatorsMixin):
 
 
 def in_file(dataset: h5py.Dataset) -> Any:
-    """Matrices stay in their file, vectors over the saved times are read."""
+    """Matrices as arrays in the file, vectors over the saved times as read values."""
     return StoredArray(dataset) if dataset.ndim > 1 and dataset.size else dataset[()]

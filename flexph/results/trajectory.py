@@ -1,4 +1,4 @@
-"""Runs of general port-Hamiltonian systems: times, states, and the balance of their energy."""
+"""Results of general port-Hamiltonian systems: times, states, outputs, and the energy balance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .state_view import StateView
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SystemResult(Result):
-    """A run of a system with named ports.
+    """Result of a system with named ports.
 
-    ``outputs`` by port (l, m) at ``output_times`` (l,) [s]; ``method`` by its name.
+    ``outputs`` are by port (l, m) at ``output_times`` (l,) [s]; ``method`` is the name of the method.
     """
 
     system: Any
@@ -32,18 +32,18 @@ class SystemResult(Result):
 
     @property
     def balance(self) -> Ledger:
-        """The energy ledger."""
+        """Energy ledger."""
         return self.ledger
 
     @property
     def parts(self) -> Mapping[str, slice]:
-        """Entries of the states by name."""
+        """Slices of the states by name."""
         parts: Mapping[str, slice] = self.system.parts
         return parts
 
     @property
     def final(self) -> Array:
-        """The last state, from which a run can be continued."""
+        """Last state, from which a run can be continued."""
         return self.states[-1]
 
     @property
@@ -52,13 +52,13 @@ class SystemResult(Result):
 
     @classmethod
     def signature(cls, system: Any) -> list[str]:
-        """Parts of the states with their places, their number, and the ports."""
+        """Parts of the states with their slices, the number of states, and the ports."""
         parts = [f"{name} {part.start} {part.stop}" for name, part in system.parts.items()]
         return [*parts, f"{system.size} states", *sorted(f"port {name} ({m})" for name, m in cls._widths(system))]
 
     @classmethod
     def _widths(cls, system: Any) -> list[tuple[str, int]]:
-        """Ports with the numbers of their entries."""
+        """Ports with their widths."""
         return [(name, part.stop - (part.start or 0)) for name, part in system.ports.items()]
 
     def _view(self, x: Array) -> StateView:
@@ -77,11 +77,11 @@ class SystemResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Trajectory(SystemResult):
-    """A run of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
+    """Result of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
 
-    Of structure-preserving methods, algebraic states are stage values too: they belong to the middle of the step that
-    ends at their time, where they are of second order. ``trajectory["name"]`` is a part of the states. ``balance`` is
-    the ledger, of the one part ``system``.
+    With structure-preserving methods algebraic states are stage values: they belong to the middle of the step that ends
+    at their time, where they are of second order. ``trajectory["name"]`` is a part of the states. ``balance`` is the
+    ledger, with the single part ``system``.
 
     Attributes
     ----------
@@ -92,15 +92,15 @@ class Trajectory(SystemResult):
     ledger : Ledger
         Energy accounts.
     events : mapping
-        By name when each event occurred, and where; a terminal one is the last saved time.
+        Times of each event by name, and the states there; a terminal event is at the last saved time.
     observations : array
-        What ``observe`` returned, a row for each saved time.
+        Return values of ``observe``, one row for each saved time.
     system : PHDAE
-        What ran.
+        Simulated system.
     output_times : array
-        (k,) [s], the middle of the step that ends at each saved time after the first.
+        Middle of the step that ends at each saved time after the first, (k,) [s].
     outputs : mapping
-        By port (k, m): B̄ᵀz̄ of that step; of adaptive methods Bᵀz in the middle between saved times.
+        Outputs by port (k, m): B̄ᵀz̄ of that step; for adaptive methods Bᵀz in the middle between saved times.
     method : str
         Name of the method.
     """
@@ -111,28 +111,28 @@ class Trajectory(SystemResult):
 
     @classmethod
     def load(cls, path: str | Path, system: PHDAE | LinearPHDAE, *, lazy: bool = False) -> Self:
-        """Read a run back. The system is given again, since its equations are not stored; it must fit.
+        """Read a saved run of the system.
 
-        The system is given again, since its equations are not stored; it must fit.
+        The equations are not stored, so ``system`` must be given again and must match the file.
 
         Parameters
         ----------
         path : path
-            A file of :meth:`save`.
+            File written by :meth:`save`.
         system : PHDAE or LinearPHDAE
-            The system that ran.
+            Simulated system.
         lazy : bool
-            Leave arrays in the file (see :meth:`flexph.Solution.load`).
+            True to leave arrays in the file (see :meth:`flexph.Solution.load`).
 
         Returns
         -------
         Self
-            The run.
+            The saved run.
 
         Raises
         ------
         ValueError
-            For a file that is missing, damaged, of another format, or of a system with other states, parts or ports.
+            If the file is missing, damaged or of another format, or the system has other states, parts or ports.
         """
         own = from_linear(system) if isinstance(system, LinearPHDAE) else system
         if not isinstance(own, PHDAE):

@@ -1,4 +1,4 @@
-"""Warnings of runs and equilibria that leave the range in which their models or their steps are valid."""
+"""Warnings about runs and equilibria outside the valid range of their models or steps."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from .solution import Solution
 
 UNBALANCED = 1e-9
-"""Balance residual over the energy above which a run warns: far above round-off, nothing should reach it."""
+"""Balance residual over the energy above which a run warns, far above round-off."""
 RESTING = 1e-9
-"""Way over the size of the mechanism, at the largest speed of a run, up to which it counts as a run at rest."""
+"""Travel over the size of the mechanism, at the largest speed, up to which a run counts as at rest."""
 LONG_TURN = 1.0
-"""Turn of a body in a (sub)step [rad] beyond which a run warns: the phase of ``exact`` is then off by 8 %."""
+"""Turn of a body in a (sub)step [rad] above which a run warns: the phase of ``exact`` is then off by 8 %."""
 UNBOUNCED, SMALL = 0.1, 1e-3
-"""Share of what contacts with restitution took that they took without it, and that over the energies, from which on a
-run warns: what is left of bounces that die away is less."""
+"""Shares above which a run warns that contacts closed without restitution: of the energy taken by contacts with
+restitution, and of all energies; the tail of decaying bounces stays below."""
 UNMET = 1e-8
-"""Defect of the laws of rigid contacts above which a run warns: ten times what a step may leave."""
+"""Defect of the laws of rigid contacts above which a run warns: ten times the tolerance of a step."""
 SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
 ELSEWHERE = 0.02
-"""Way over the size of the mechanism, or turn [rad], of a step from rest that is longer than what it begins."""
+"""Travel over the size of the mechanism, or turn [rad], above which a run from rest has moved."""
 JUMP = 0.1
-"""Velocity defect over the largest speed above which a run warns: a resolved motion leaves the square of hω."""
+"""Velocity defect over the largest speed above which a run warns: a resolved motion has the square of hω."""
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:
-    """Look a run over, h its longest step [s]."""
+    """Warn about doubtful aspects of a run; h is its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
     for doubt in (
         *_defects(solution),
@@ -53,7 +53,7 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
 
 
 def moves_from_rest(solution: Solution) -> bool:
-    """Whether a run begins at rest and ends elsewhere: no speed tells how long its steps are."""
+    """True if a run starts at rest and ends elsewhere, so that no speed indicates the length of its steps."""
     layout, (first, last) = solution.mechanism.layout, solution.states[[0, -1]]
     if first[layout.parts_of_motion].any():
         return False
@@ -65,10 +65,10 @@ def moves_from_rest(solution: Solution) -> bool:
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
-    """The structure is kept at any step, the accuracy is not.
+    """Warning about steps that are too long for accuracy, though the structure is preserved.
 
-    A step of ``Exact`` turns by 2 atan(½ωh), one of ``Exact4`` by six such, of which h is the longest, and one of
-    ``ExactGauss`` as the Padé approximation (3, 3) of the exponential.
+    A step of ``Exact`` turns by 2 atan(½ωh), a step of ``Exact4`` consists of six of them with h the longest, and a
+    step of ``ExactGauss`` turns by the Padé approximation (3, 3) of the exponential.
     """
     every = solution.mechanism.layout.split(solution.states.T)[4]
     if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
@@ -87,7 +87,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _unbounced(solution: Solution) -> list[str]:
-    """Contacts with restitution close without it where the next impact comes sooner than a step resolves."""
+    """Warning about contacts that closed without restitution because impacts follow faster than steps resolve."""
     mechanism, ledger = solution.mechanism, solution.ledger
     laws = mechanism.network.arrays.contacts.laws
     if not laws.restitution.any():
@@ -103,27 +103,27 @@ def _unbounced(solution: Solution) -> list[str]:
     if lost <= max(UNBOUNCED * (lost + max(struck, 0.0)), SMALL * ledger.scale):
         return []
     return [
-        f"contacts with restitution, above all {names[int(np.argmax(without))]!r}, closed without it and took "
-        f"{lost:.3g} J so, by impacts {struck:.3g} J: bounces are shorter than steps resolve, or more than a step "
-        "takes one by one; take shorter steps"
+        f"contacts with restitution, above all {names[int(np.argmax(without))]!r}, closed inelastically and dissipated "
+        f"{lost:.3g} J, their impacts {struck:.3g} J: bounces are too short or too many for the steps; "
+        "use shorter steps"
     ]
 
 
 def _unmet(solution: Solution) -> list[str]:
-    """Impacts of many contacts may be solved less well than steps, which never go into each other."""
+    """Warning about contact laws that were solved inaccurately, as in impacts of many contacts."""
     missed = solution.ledger.complementarity_residual
     worst = int(np.argmax(missed)) if len(missed) else -1
     if worst < 0 or missed[worst] <= UNMET:
         return []
     return [
-        f"the laws of the rigid contacts are met to {missed[worst]:.1g} of their velocities in a step up to "
-        f"t = {solution.times[worst + 1]:.6g} s (ledger.complementarity_residual): an impact of many contacts, or what "
-        "settles after a step, was not solved better; take shorter steps, less friction, or a compliant law"
+        f"the laws of rigid contacts have a residual of {missed[worst]:.1g} of the contact velocities in a step up to "
+        f"t = {solution.times[worst + 1]:.6g} s (ledger.complementarity_residual): an impact of many contacts, or the "
+        "end of a step, did not converge further; use shorter steps, less friction, or a compliant law"
     ]
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Driven angles are about an axis that a joint must hold: then s² + c² = 1."""
+    """Warning about driven angles whose axis no joint holds, so that s² + c² = 1 fails."""
     m = solution.mechanism
     angles = [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
     if m.layout.dim == 2 or not angles:
@@ -143,12 +143,12 @@ def _axes(solution: Solution) -> list[str]:
 
 
 def _defects(solution: Solution) -> list[str]:
-    """What the ledger says about the run itself."""
+    """Warnings from the residuals in the ledger."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
-    balanced = float(ledger.residual.max(initial=0.0)) <= UNBALANCED * ledger.exchanged  # a part of the scale
+    balanced = float(ledger.residual.max(initial=0.0)) <= UNBALANCED * ledger.exchanged  # part of the scale
     balanced = balanced or ledger.largest_residual <= UNBALANCED
     jump = float(ledger.velocity_residual.max(initial=0.0))
-    if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # of long runs the last states will do
+    if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # the last states suffice for long runs
         return []
     speed = float(max(motion.max(initial=0.0), -motion.min(initial=0.0)))
     c = configuration(solution.mechanism, solution.states[0])

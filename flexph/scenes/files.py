@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..files.durable import refuse_suffix
+from ..files.hdf5 import write_hdf5
 from ..files.reading import reading
-from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, read_vtkhdf, write_vtkhdf
+from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, put_vtkhdf, read_vtkhdf
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .account import account_from
 from .scene import Field, Part, Scene
+
+if TYPE_CHECKING:
+    import h5py
 
 DEFORMATION = "deformation"
 """The elastic part of the displacement among the point data."""
@@ -39,22 +43,27 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
         The path.
     """
     refuse_suffix("a scene", path, (SUFFIX,))
+    write_hdf5(path, lambda file: put_scene(file, scene))
+    return Path(path)
+
+
+def put_scene(file: h5py.File, scene: Scene) -> None:
+    """Put a scene into an open file, beside what else it holds."""
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
     if scene.account is not None:
         about["account"] = scene.account.thinned().as_lists()
     blocks = (block_of(part) for part in scene.parts if part.points.shape[1] and len(part.cells))
-    write_vtkhdf(path, scene.times, blocks, {"scene": about})
-    return Path(path)
+    put_vtkhdf(file, scene.times, blocks, {"scene": about})
 
 
 @checked
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene that :func:`write_scene` wrote; raises ValueError, naming the file, for any other.
+    """Read a scene that :func:`write_scene` wrote, or that :meth:`flexph.Solution.save` kept with a run.
 
     Parameters
     ----------
     path : path
-        A file of :func:`write_scene`.
+        A file of either.
 
     Returns
     -------

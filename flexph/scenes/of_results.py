@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..files.vtkhdf import SUFFIX
 from ..results.nested import values_of
 from ..results.solution import Solution
-from .files import write_scene
+from .files import put_scene, write_scene
 from .of_motion import motion_scene
 from .scene import Scene
+
+if TYPE_CHECKING:
+    import h5py
 
 NAME = "scene"
 """Name of the file of the first scene; of others it goes before their own."""
@@ -43,6 +46,12 @@ def frames_of(run: Solution) -> int:
     views = [body.view for body in run.mechanism.bodies.values() if body.view is not None]
     points = sum(len(view.points) * (1 if view.sweep is None else view.sweep.corners) for view in views)
     return int(np.clip(POINTS // max(points, 1), FEWEST, FRAMES))
+
+
+def keep_scene(run: Solution, file: h5py.File) -> None:
+    """Keep the scene of a run in its file (entry-point group ``flexph.saved``); nothing where no body has a view."""
+    if any(body.view is not None for body in run.mechanism.bodies.values()):
+        put_scene(file, motion_scene(run, frames=frames_of(run), forces=True))
 
 
 def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Sensors: angles, distances, places and their rates at ports, forces, contacts, from states, in runs and after them.
+"""Sensors of states, runs and sampled controllers: angles, distances, positions, rates, forces, contacts, stresses.
 
 Imports: bodies, bodies.stresses, joints.rows, kernels, kernels.contacts, kernels.rates, mechanisms.model,
 mechanisms.poses, numerics, numerics.loops, units.

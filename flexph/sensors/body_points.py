@@ -1,4 +1,4 @@
-"""Where a point lies in a body: drawn cells and their shares in what is read there."""
+"""Location of a point in a body: the drawn cells around it and their interpolation weights."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..bodies.fields import View
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 
-BESIDE = 0.1
-"""Part of the size of a cell by which a point may lie outside of its corners: sides may be curved."""
-BEYOND = 1e-6
-"""The same of the pieces of a line, which are straight: round-off of what is given."""
+OUTSIDE = 0.1
+"""Tolerance for points outside a cell, over the cell's size: sides may be curved."""
+LINE_OUTSIDE = 1e-6
+"""The tolerance along lines, whose pieces are straight: round-off of the input."""
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
-    """Cells and their shares in the value at a point; raises ValueError for a point off the body.
+    """Cells and their weights in the value at a point; raises ValueError for a point off the body.
 
-    That is the cell whose centre is nearest; along a line, the straight line through the middles of the two pieces that
-    are nearest, which goes on to its ends. Elements of beams have moments that are linear: those at a clamped root are
-    then these, and not the ones in the middle of the last piece.
+    In general it is the cell with the nearest centre. Along a line it is linear interpolation between the middles of
+    the two nearest pieces, extrapolated to the ends: moments of beam elements are linear, so that the value at a
+    clamped root is the one there and not the one in the middle of the last piece.
     """
     cell = nearest_cell(view, body, at)
     if view.cell_type != "line":
@@ -33,17 +33,17 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
 
 
 def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
-    """Number of the drawn cell whose centre is nearest to a point; raises ValueError for a point off the body."""
+    """Number of the drawn cell with the nearest centre; raises ValueError for a point off the body."""
     given = inside(view, body, at)
     centres = view.points[view.cells][:, :, : given.size].mean(axis=1)
     return int(((centres - given) ** 2).sum(axis=1).argmin())
 
 
 def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
-    """Pieces of a line and their shares in the value at a point of one of them."""
+    """Pieces of a line and their weights in the value at a point of one of them."""
     centres = corners.mean(axis=1)
     along = corners[cell, -1] - corners[cell, 0]
-    if not along.any():  # of a line across the coordinates that are given
+    if not along.any():  # a piece across the given coordinates
         return {cell: 1.0}
     ahead = float((given - centres[cell]) @ along)
     neighbours = [k for k in (cell + 1, cell - 1) if 0 <= k < len(centres) and _meet(corners, cell, k)]
@@ -56,10 +56,10 @@ def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
 
 
 def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
-    """Points at which stresses of drawn cells are looked at (q, d), and the shares of the cells there, sparse (q, c).
+    """Points (q, d) for the evaluation of stresses in drawn cells, and the sparse weights (q, c) of the cells there.
 
-    The middles of the cells in their order, and, where ``ends`` are asked for, those of a line, as :func:`shares` has
-    them: there moments are largest.
+    The points are the middles of the cells in order and, with ``ends``, the ends of a line, where moments are largest;
+    see :func:`shares`.
     """
     corners, count = view.points[view.cells], len(view.cells)
     centres = corners.mean(axis=1)
@@ -78,21 +78,21 @@ def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
 
 
 def _meet(corners: Array, one: int, other: int) -> bool:
-    """Whether the later of two pieces begins where the earlier one ends."""
+    """True if the later of two pieces starts where the earlier one ends."""
     first, second = sorted((one, other))
     size = np.abs(corners[first, 1] - corners[first, 0]).max()
-    return bool(np.allclose(corners[first, 1], corners[second, 0], rtol=0.0, atol=BEYOND * size))
+    return bool(np.allclose(corners[first, 1], corners[second, 0], rtol=0.0, atol=LINE_OUTSIDE * size))
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """The coordinates of a point, as many as are given; raises ValueError for one that is off the body."""
+    """Coordinates of a point, as many as are given; raises ValueError for a point off the body."""
     given = check.array("at", at, (None,))
     if given.size > view.points.shape[1]:
         raise ValueError(f"at must have {view.points.shape[1]} coordinates at most, got {given.size}")
     corners = view.points[view.cells][:, :, : given.size]
     low, high = corners.min(axis=1), corners.max(axis=1)
-    beside = BEYOND if view.cell_type == "line" else BESIDE
-    room = beside * np.linalg.norm(high - low, axis=1)[:, None]
+    tolerance = LINE_OUTSIDE if view.cell_type == "line" else OUTSIDE
+    room = tolerance * np.linalg.norm(high - low, axis=1)[:, None]
     low, high = low - _half_widths(view)[: given.size], high + _half_widths(view)[: given.size]
     if not ((low - room <= given) & (given <= high + room)).all(axis=1).any():
         bounds = ", ".join(f"{a:.6g} to {b:.6g} m" for a, b in zip(low.min(axis=0), high.max(axis=0), strict=True))
@@ -104,7 +104,7 @@ def inside(view: View, body: str, at: Sequence[float]) -> Array:
 
 
 def _half_widths(view: View) -> Array:
-    """How far a swept section reaches from its line along each axis, (3,) [m]."""
+    """Largest distance of a swept section from its line along each axis, (3,) [m]."""
     if view.sweep is None:
         return np.zeros(3)
     return np.append(0.0, np.abs(view.sweep.outline).max(axis=0))

@@ -1,4 +1,4 @@
-"""What sensors read of contacts: gaps, whether they touch, normal and friction forces."""
+"""Sensors of contacts: gaps, contact states, normal and friction forces."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import turned_spins
-from .forces import not_of_a_state
-from .mean_forces import Way, mean_force, mean_forces, rubs
+from .forces import refuse_state
+from .mean_forces import Way, has_dry_friction, mean_force, mean_forces
 from .panel import histories
 from .quantities import Quantity, Reading, StepReading, no_measures
 
 
 @checked
 def gap(contact: str) -> Quantity:
-    """The gaps of a contact or stop [m, of stops for angles rad]: negative where bodies are in each other.
+    """Gaps of a contact or stop [m, for stops of angles rad]; negative if bodies penetrate.
 
-    Those of rigid contacts come to zero and do not pass it: events look for a small gap, ``x.measured(gap("wall")) -
+    Gaps of rigid contacts reach zero without changing sign, so events look for a small gap, ``x.measured(gap("wall")) -
     1e-9``.
 
     Parameters
@@ -41,7 +41,7 @@ def gap(contact: str) -> Quantity:
     Returns
     -------
     Quantity
-        (c,), one for each pair of its shapes or limit, of groups too, read of states and runs.
+        Quantity (c,), one value per pair of shapes or limit, for states and runs.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def gap(contact: str) -> Quantity:
 
 @checked
 def touches(contact: str) -> Quantity:
-    """Whether the gaps of a contact or stop are closed: up to 1e-11 of the size of the mechanism.
+    """State of the gaps of a contact or stop: closed if below 1e-11 of the mechanism's size.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def touches(contact: str) -> Quantity:
     Returns
     -------
     Quantity
-        (c,) of True and False, read of states and runs.
+        Quantity (c,) of True and False, for states and runs.
     """
 
     def of(mechanism: Model) -> Any:
@@ -88,47 +88,48 @@ def touches(contact: str) -> Quantity:
 
 @checked
 def normal_force(contact: str) -> Quantity:
-    """The sum of the normal forces of all gaps of a contact [N, of stops for angles N m], or what presses a joint.
+    """Sum of the normal forces of all gaps of a contact [N, for stops of angles N m], or the force |λ| in a joint.
 
-    Of a compliant contact it follows from the state: the law at its depth and rate. A rigid one has a mean force over
-    steps, without the impulses with which gaps close, which are no forces and stand in ``ledger.impulses``: a
-    :class:`flexph.control.Sampled` reads that of the last step, before the first one zero; ``run.measured`` has it from
-    saved time to saved time, interpolated at these. So it is of a joint with :class:`flexph.CoulombFriction`, |λ|.
+    The force of a compliant contact follows from the state: its law at the present depth and rate. The force of a rigid
+    contact is a mean over steps, without the impulses that close gaps, which are in ``ledger.impulses``: a
+    :class:`flexph.control.Sampled` reads the mean of the last step (zero before the first step); ``run.measured``
+    interpolates the means between saved times. The force in a joint with
+    :class:`flexph.joints.CoulombFriction` is such a mean.
 
     Parameters
     ----------
     contact : str
-        Name of a contact or stop, or of a joint with dry friction under its own force.
+        Name of a contact or stop, or of a joint with friction proportional to its force.
 
     Returns
     -------
     Quantity
-        A number, never negative of a compliant contact.
+        Scalar quantity, never negative for compliant contacts.
     """
     return _force("normal force", contact, "normal")
 
 
 @checked
 def friction_force(contact: str) -> Quantity:
-    """The sum of the sizes of the friction forces of all gaps of a contact [N], or the dry friction of a joint.
+    """Sum of the magnitudes of the friction forces of all gaps of a contact [N], or the dry friction in a joint.
 
-    It is known as :func:`normal_force` is; of joints that turn it is the torque over the radius of the bearing.
+    It is available as :func:`normal_force` is; for a rotating joint it is the torque over the radius of the bearing.
 
     Parameters
     ----------
     contact : str
-        Name of a contact, or of a joint with :class:`flexph.CoulombFriction`.
+        Name of a contact, or of a joint with :class:`flexph.joints.CoulombFriction`.
 
     Returns
     -------
     Quantity
-        A number.
+        Scalar quantity.
     """
     return _force("friction force", contact, "friction")
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """The gaps of a contact, of a group as such; raises ValueError with the names that there are."""
+    """Gaps of a contact, as one group for a mutual contact; raises ValueError with the existing names."""
     owners = {c.name: c for c in mechanism.connections if c.touches}
     check.lookup("contact", contact, owners)
     own = mechanism.network.arrays.contacts
@@ -136,13 +137,13 @@ def gaps_of(mechanism: Model, contact: str) -> Contacts:
 
 
 def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
-    """Which gaps are closed at a configuration."""
+    """Mask of the gaps that are closed at a configuration."""
     closed: Array = gaps <= TOUCHING * max(coordinate_size(mechanism.network.arrays, c.r), 1e-300)
     return closed
 
 
 def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
-    """Normal forces of compliant contacts at a state, or sizes of their friction, (c,) [N]; of groups the closed."""
+    """Normal or friction forces of compliant contacts at a state, (c,) [N]; for groups only closed gaps."""
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
     moved = rates_of(own, touching_velocities(a, c, arm, c.R))
@@ -152,7 +153,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
     if not own.friction.any():
         return np.zeros(normal.size)
     slip = np.zeros((a.dim - 1, normal.size))
-    if not (own.anchor >= 0).all():  # anchors know their force
+    if not (own.anchor >= 0).all():  # anchors determine their friction force
         slip = slips(own, *tangents(own, gaps), moved[0], turned_spins(c.R, c.omega))
     return friction_at(own, normal, slip, c.spring)
 
@@ -160,7 +161,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
 def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
-    """All contacts at a state, or of groups the closed ones, its configuration, the arms of the nodes, and gaps."""
+    """Contacts at a state (for groups the closed ones), the configuration, the arms of the nodes, and the gaps."""
     c, arm, points = mechanism.once(_LastState).of(x)
     own = own.closed(points) if closed else own.all()
     vectors = vectors_of(own, points)
@@ -168,14 +169,14 @@ def gaps_in(
 
 
 class _LastState:
-    """The state that was read last: several sensors read one after the other."""
+    """Cache of the last state, as several sensors read one state in turn."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
         self.last: tuple[Array, tuple[Configuration, Array, Array]] | None = None
 
     def of(self, x: Array) -> tuple[Configuration, Array, Array]:
-        """The configuration of a flat state, the arms of the nodes, and where they are."""
+        """Configuration of a flat state, and the arms and positions of the nodes."""
         if self.last is None or not np.array_equal(self.last[0], x):
             a, c = self.mechanism.network.arrays, configuration(self.mechanism, x.copy())
             arm = node_arms(a, c.R, c.u)
@@ -191,18 +192,18 @@ def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
 
 
 def _is_of_steps(mechanism: Model, name: str) -> bool:
-    return rubs(mechanism, name) or bool(gaps_of(mechanism, name).laws.rigid.any())
+    return has_dry_friction(mechanism, name) or bool(gaps_of(mechanism, name).laws.rigid.any())
 
 
 def _force(kind: str, contact: str, way: Way) -> Quantity:
-    told = f"{kind} of {contact!r}"
+    label = f"{kind} of {contact!r}"
 
     def of_state(mechanism: Model) -> Reading:
-        if rubs(mechanism, contact):
-            return not_of_a_state(told, mechanism)
+        if has_dry_friction(mechanism, contact):
+            return refuse_state(label, mechanism)
         own = gaps_of(mechanism, contact)
         if own.laws.rigid.any():
-            return not_of_a_state(f"{told}, a rigid contact,", mechanism)
+            return refuse_state(f"{label}, a rigid contact,", mechanism)
         return lambda x: float(pressed(mechanism, own, x, way).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:

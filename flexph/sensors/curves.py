@@ -1,4 +1,4 @@
-"""Where a port is on its curve, and how fast it slides along it."""
+"""Position and speed of a port along its curve."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .quantities import Quantity, Reading, no_measures
 
 @checked
 def place_on_curve(joint: str) -> Quantity:
-    """The place s of a port on its curve, counted as the places ``at`` of :func:`flexph.point_on_curve` are.
+    """Position s of a port on its curve, in the coordinate ``at`` of :func:`flexph.joints.point_on_curve`.
 
-    With places in metres along the undeformed body it is where on that the port is [m]; :func:`rate` of it is how fast
-    that goes on, positive towards larger s.
+    If ``at`` are metres along the undeformed body, s is the material point under the port [m]; :func:`rate` of it is
+    the speed of sliding, positive towards larger s.
 
     Parameters
     ----------
@@ -33,13 +33,14 @@ def place_on_curve(joint: str) -> Quantity:
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
 
     Examples
     --------
     >>> import numpy as np
     >>> import rigid
-    >>> from flexph import GROUND, connect, integrate, point_on_curve
+    >>> from flexph import GROUND, connect, integrate
+    >>> from flexph.joints import point_on_curve
     >>> from flexph.sensors import place_on_curve, rate
     >>> rail = point_on_curve("bead.point", [GROUND.at(0.0, 0.0), GROUND.at(3.0, 4.0)], at=(0.0, 5.0))
     >>> mechanism = connect({"bead": rigid.point(1.0)}, [rail])
@@ -59,9 +60,9 @@ def place_on_curve(joint: str) -> Quantity:
         change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)
         return float(np.vdot(at.moved, change[a.curves[index].products]))
 
-    told = f"place of {joint!r} on its curve"
+    label = f"place of {joint!r} on its curve"
     of_state, of_rate = (_reading(joint, read) for read in (place, speed))
-    return Quantity(told, (), "of its places", no_measures, of_state=of_state, of_rate=of_rate)
+    return Quantity(label, (), "of its places", no_measures, of_state=of_state, of_rate=of_rate)
 
 
 Read = Callable[[Arrays, OnCurve, int, tuple[Configuration, Derived]], float]

@@ -22,46 +22,47 @@ Axes = Literal["world", "first", "second"]
 
 @checked
 def joint_force(joint: str, *, on: Body = "first", frame: Axes = "world") -> Quantity:
-    """The force [N] of a joint or drive on one of its bodies: see :meth:`Solution.reaction`.
+    """Force [N] of a joint or drive on one of its bodies; see :meth:`Solution.reaction`.
 
-    Steps have it in their middle. In ``run.measured`` it is interpolated at the saved times, of second order; a
-    :class:`flexph.control.Sampled` reads that of the last step, with the bodies where they are, of first order: before
-    the first step that of the start, zero unless it has multipliers (:meth:`Mechanism.consistent_multipliers`).
+    Steps compute it in their middle. ``run.measured`` interpolates it at the saved times, of second order. A
+    :class:`flexph.control.Sampled` reads the force of the last step at the bodies' present placement, of first order;
+    before the first step it reads that of the start, zero unless the start has multipliers
+    (:meth:`Mechanism.consistent_multipliers`).
 
     Parameters
     ----------
     joint : str
         Name of a joint or drive, as in ``mechanism.connections``.
     on : {"first", "second"}
-        On which of its bodies it acts.
+        Body on which the force acts.
     frame : {"world", "first", "second"}
-        Axes: of the world, or of the section at a port.
+        Axes of the result: of the world, or of the section at a port.
 
     Returns
     -------
     Quantity
-        (d,), read after runs and by sampled controllers.
+        Quantity (d,) for finished runs and sampled controllers.
     """
     return _reaction("force", "N", joint, on=on, frame=frame)
 
 
 @checked
 def joint_torque(joint: str, *, on: Body = "first", frame: Axes = "world") -> Quantity:
-    """The torque [N m] of a joint or drive on one of its bodies, as :func:`joint_force`.
+    """Torque [N m] of a joint or drive on one of its bodies; see :func:`joint_force`.
 
     Parameters
     ----------
     joint : str
         Name of a joint or drive, as in ``mechanism.connections``.
     on : {"first", "second"}
-        On which of its bodies it acts.
+        Body on which the torque acts.
     frame : {"world", "first", "second"}
-        Axes: of the world, or of the section at a port.
+        Axes of the result: of the world, or of the section at a port.
 
     Returns
     -------
     Quantity
-        (1,) in the plane, (3,) in space, read after runs and by sampled controllers.
+        Quantity (1,) in the plane or (3,) in space, for finished runs and sampled controllers.
     """
     return _reaction("torque", "N m", joint, on=on, frame=frame)
 
@@ -69,7 +70,7 @@ def joint_torque(joint: str, *, on: Body = "first", frame: Axes = "world") -> Qu
 def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Quantity:
     def over(run: Any) -> Array:
         reaction = run.reaction(joint, on=on, frame=frame)
-        return over_saved_times(run.times, reaction.times, getattr(reaction, kind))
+        return at_saved_times(run.times, reaction.times, getattr(reaction, kind))
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
         check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
@@ -81,23 +82,23 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
         return read
 
-    told = f"{kind} of {joint!r}"
-    refused = partial(not_of_a_state, told)
-    return Quantity(told, (), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
+    label = f"{kind} of {joint!r}"
+    refused = partial(refuse_state, label)
+    return Quantity(label, (), unit, no_measures, scalar=False, of_state=refused, of_run=over, of_step=of_step)
 
 
-def not_of_a_state(told: str, mechanism: Model) -> Reading:
-    """Raise ValueError: what is told is known over steps."""
-    known = f"the {told} is known over steps, not of a state"
-    raise ValueError(f"{known}: take run.measured(...) after the run, or read it by a Sampled")
+def refuse_state(label: str, mechanism: Model) -> Reading:
+    """Raise ValueError for a quantity that exists over steps only."""
+    reason = f"the {label} exists over steps only, not in a state"
+    raise ValueError(f"{reason}: use run.measured(...) after the run, or read it in a Sampled")
 
 
-def over_saved_times(times: Array, middles: Array, values: Array) -> Array:
-    """Values (k, …) of the middles of steps at saved times, by straight lines through the two that are near."""
+def at_saved_times(times: Array, middles: Array, values: Array) -> Array:
+    """Values (k, …) in the middles of steps, interpolated linearly at the saved times."""
     if len(middles) < 2:
         if not len(middles):
             raise ValueError(
-                "a run without steps has no forces and accelerations of steps: of joints take "
+                "a run without steps has no forces and accelerations of steps: for a joint use "
                 "mechanism.reaction(state, joint)"
             )
         return np.repeat(values, len(times), axis=0)

@@ -1,4 +1,4 @@
-"""Loop over all measures of a panel at a state."""
+"""Compiled evaluation of all measures of a panel at a state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def _turn_in_plane(y: Vec, c: float, t: float) -> None:
-    """Turn a vector by an angle of cosine c and sine t."""
+    """Rotate a vector by an angle of cosine c and sine t."""
     first = cython.declare(cython.double, y[0])
     second = cython.declare(cython.double, y[1])
     y[0] = c * first - t * second
@@ -21,7 +21,7 @@ def _turn_in_plane(y: Vec, c: float, t: float) -> None:
 
 
 def _turn_in_space(y: Vec, R: Vec) -> None:
-    """Turn a vector by a rotation matrix, the nine numbers of its rows."""
+    """Rotate a vector by a rotation matrix, given by its nine entries row by row."""
     a = cython.declare(cython.double, y[0])
     b = cython.declare(cython.double, y[1])
     c = cython.declare(cython.double, y[2])
@@ -30,7 +30,7 @@ def _turn_in_space(y: Vec, R: Vec) -> None:
 
 
 def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
-    """A node and its rate, from body axes to those of the world."""
+    """Transform a node and its rate from body axes to world axes."""
     turn, w = s.offset[k][1], s.offset[k][3]
     if place.size == 2:
         _turn_in_plane(place, x[turn], x[turn + 1])
@@ -44,14 +44,14 @@ def _turn_node(s: Seen, x: Vec, k: int, place: Vec, speed: Vec) -> None:
     a = cython.declare(cython.double, x[w])
     b = cython.declare(cython.double, x[w + 1])
     c = cython.declare(cython.double, x[w + 2])
-    for i in range(3):  # ω × arm by two components of ω in the axes of the world
+    for i in range(3):  # ω × arm, by two components of ω in world axes at a time
         p, q = (i + 1) % 3, (i + 2) % 3
         speed[i] += (R[3 * p] * a + R[3 * p + 1] * b + R[3 * p + 2] * c) * place[q]
         speed[i] -= (R[3 * q] * a + R[3 * q + 1] * b + R[3 * q + 2] * c) * place[p]
 
 
 def _nodes(s: Seen, x: Vec) -> None:
-    """Nodes and their rates."""
+    """Compute nodes and their rates."""
     dim, shape = s.position.shape[1], s.shape
     for k in range(s.moves.size):
         place, speed = s.node[0][k], s.node[1][k]
@@ -68,7 +68,7 @@ def _nodes(s: Seen, x: Vec) -> None:
 
 
 def _products(s: Seen) -> None:
-    """Vectors, products and their rates."""
+    """Compute vectors, products and their rates."""
     dim, incidence = s.position.shape[1], s.incidence
     vector, speed, value, rate = s.vector[0], s.vector[1], s.value[0], s.value[1]
     for k in range(s.fixed.shape[0]):
@@ -87,7 +87,7 @@ def _products(s: Seen) -> None:
 
 
 def measure(s: Seen, x: Vec, out: Mat) -> None:
-    """All measures, and below them their rates (2, measures), at a flat state."""
+    """Compute all measures and, in the second row, their rates (2, measures) at a flat state."""
     _nodes(s, x)
     _products(s)
     value, rate, measured, changes = s.value[0], s.value[1], out[0], out[1]
@@ -109,6 +109,6 @@ def measure(s: Seen, x: Vec, out: Mat) -> None:
 
 
 def measure_at(address: int) -> None:
-    """Measure all sensors laid out at an address at the state there."""
+    """Compute the measures of the sensors in a struct at an address, at the state stored there."""
     m = measured_at(address)
     measure(m.seen, m.state, m.out)

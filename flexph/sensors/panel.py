@@ -1,4 +1,4 @@
-"""Readings of many sensors at once, from the state of a mechanism."""
+"""Joint evaluation of many sensors from the state of a mechanism."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .quantities import Quantity, Reading
 from .seen import Measured, Seen, seen
 
 FULL = 2.0 * math.pi
-"""A turn [rad]."""
+"""Full turn [rad]."""
 KEPT = 8
-"""Models of sensors that a mechanism keeps."""
+"""Number of sensor models that a mechanism caches."""
 
 
 class Panel:
-    """Sensors of a mechanism by name, read together.
+    """Sensors of a mechanism by name, evaluated together.
 
-    Their vectors and products are those of a mechanism of the same bodies whose only connections they are.
+    Their vectors and products form a model of the same bodies that has the sensors as its only connections.
     """
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity]) -> None:
@@ -53,27 +53,27 @@ class Panel:
             self._readings[name] = own[0] if quantity.scalar else own
         self.angles = springs.length_product.size + springs.component_product.size
         self.size = springs.stiffness.size
-        """Numbers that are measured."""
+        """Number of measures."""
 
     @cached_property
     def _loop(self) -> _Loop | None:
-        """Loop over all measures; None for large mechanisms, which keep mean shapes apart."""
+        """Compiled evaluation of all measures; None for large mechanisms, whose mean shapes are stored separately."""
         return _Loop(self._part) if self._arrays.mean is None else None
 
     @property
     def seen(self) -> Seen | None:
-        """Arrays from which loops measure all sensors; None where they cannot."""
+        """Arrays for loops that evaluate all sensors; None if some sensors need Python."""
         return None if self._loop is None or self._states else self._loop.seen
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """Where the numbers of each sensor are among all measures and, behind them, their rates."""
+        """Indices of each sensor's numbers among all measures, followed by their rates."""
         return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
     def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
-        """Names of the sensors that are measured and, where some are arrays, where each lies among all numbers of them.
+        """Names of the measured sensors and, if some are arrays, the range of each in the list of all numbers.
 
-        Behind the first entry of an array stands its end, behind that of a number None.
+        A range is (start, end) for an array and (index, None) for a number.
         """
         names, ends = tuple(self._readings), np.cumsum([0, *map(len, self.places.values())]).tolist()
         if all(isinstance(own, int) for own in self._readings.values()):
@@ -82,7 +82,7 @@ class Panel:
         return names, [(i, None if isinstance(own, int) else j) for own, i, j in ends_of]
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
-        """Readings by name at a flat state, and all measures, whose angles are those nearest to ``near``."""
+        """Readings by name at a flat state, and all measures, with angles unwrapped next to ``near``."""
         values, rates = self._measured(x) if self.size else ([], [])
         if near is not None:
             for i in range(self.angles, len(values)):
@@ -98,12 +98,12 @@ class Panel:
         return readings, values
 
     def _measured(self, x: Array) -> list[list[float]]:
-        """All measures, and their rates, at a flat state."""
+        """All measures and their rates at a flat state."""
         part = x.take(self.entries)
         return self._evaluated(part) if self._loop is None else self._loop(part)
 
     def _evaluated(self, x: Array) -> list[list[float]]:
-        """All measures, and their rates."""
+        """All measures and their rates, computed by NumPy."""
         a, c = self._arrays, configuration(self._part, x)
         arm = node_arms(a, c.R, c.u)
         vector = vectors(a, c.r, arm)
@@ -127,14 +127,14 @@ class Panel:
 
 
 class _Models:
-    """The models of the sensors that were read last, by names and the quantities themselves, which runs read again."""
+    """Cache of sensor models by sensor names and identities, as runs read the same sensors again."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._last: dict[tuple[tuple[str, int], ...], tuple[list[Quantity], list[Connection], Model]] = {}
 
     def of(self, sensors: Mapping[str, Quantity]) -> tuple[list[Connection], Model]:
-        """The elements of sensors, and the model with them; raises ValueError for what is none."""
+        """Elements of sensors and the model with them; raises ValueError for invalid sensors."""
         key = tuple((name, id(quantity)) for name, quantity in sensors.items())
         known = self._last.get(key)
         if known is None:
@@ -151,7 +151,7 @@ class _Models:
 
 
 def _element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """The measures of a sensor as an element of a mechanism."""
+    """Measures of a sensor as an element of a mechanism."""
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
     try:
@@ -162,7 +162,7 @@ def _element(name: str, quantity: Quantity, dim: int) -> Connection:
 
 
 def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
-    """What is read of a state; raises ValueError with the name of the sensor."""
+    """Reading of a state by a sensor; raises ValueError with the name of the sensor."""
     assert quantity.of_state is not None
     try:
         return quantity.of_state(mechanism)
@@ -171,7 +171,7 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
 
 
 def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
-    """The bodies of the ports of sensors; all where a port has none, which the model then says, or there is no port."""
+    """Bodies that own the sensors' ports; all bodies if there are none or one is unknown (the model reports it)."""
     owners = {str(port).partition(".")[0] for e in elements for port in e.ports if not isinstance(port, Ground)}
     if not owners or not owners <= set(mechanism.bodies):
         return dict(mechanism.bodies)
@@ -179,7 +179,7 @@ def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
 
 
 class _Loop:
-    """Loop over all measures of a model."""
+    """Compiled evaluation of all measures of a model."""
 
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout
@@ -188,7 +188,7 @@ class _Loop:
         self._struct, self._measure = Struct(Measured(self.seen, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
-        """All measures, and their rates, at a flat state."""
+        """All measures and their rates at a flat state."""
         self._state[:] = x
         self._measure(self._struct.address)
         values: list[list[float]] = self._out.tolist()
@@ -196,7 +196,7 @@ class _Loop:
 
 
 def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) -> dict[str, Array]:
-    """Readings of sensors at many states (k, n) one after the other, (k,) or (k, d); angles count full turns."""
+    """Readings of sensors at consecutive states (k, n), (k,) or (k, d) each; angles are unwrapped over full turns."""
     panel, near, rows = Panel(mechanism, sensors), None, []
     for x in states:
         row, near = panel.read(x, near)

@@ -1,4 +1,4 @@
-"""What sensors measure: angles, distances, offsets and places of ports, and how fast they change."""
+"""Quantities for sensors: angles, distances, offsets and positions of ports, and their rates."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..numerics.arrays import Array
 from ..units.arguments import quantities
 
 Reading = Callable[[Array], Any]
-"""What is read of a flat state."""
+"""Function from a flat state to a reading."""
 
 
 class LastStep(NamedTuple):
-    """What a step leaves beside its state: multipliers, flows in the order of the accounts, its length [s].
+    """Data of the last step besides its end state: multipliers, flows in the order of the accounts, and length [s].
 
-    ``before`` is the flat state at its start.
+    ``before`` is the flat state at the start of the step.
     """
 
     multipliers: Array
@@ -36,43 +36,43 @@ class LastStep(NamedTuple):
 
     @classmethod
     def none(cls, multipliers: Array, x: Array) -> LastStep:
-        """Before the first step: the multipliers of the start, and no length."""
+        """Data before the first step: the multipliers of the start, and zero length."""
         return cls(multipliers, np.zeros(0), 0.0, x)
 
 
 StepReading = Callable[[float, Array, LastStep], Any]
-"""What is read of the time [s] and flat state at the end of a step, and of the step."""
+"""Function from the time [s] and flat state at the end of a step, and its data, to a reading."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that can be measured at ports: what it is, where, its unit, and whether its rate is meant.
+    """A measurable quantity: its kind, ports and unit, and how it is evaluated.
 
     Attributes
     ----------
     kind : str
-        What it is.
+        Kind of quantity, in words.
     ports : tuple of str
-        Where.
+        Ports where it is measured.
     unit : str
-        Its unit.
+        Unit.
     make : callable
-        Its measures in 2 or 3 dimensions, one for each of its numbers.
+        Function from the dimension (2 or 3) to its measures, one for each component.
     scalar : bool
-        Whether it is one number.
+        True for a scalar.
     is_rate : bool
-        Whether its rate is meant.
+        True if the rate of the measures is meant.
     of_state : callable, optional
-        In place of measures: from a mechanism to what is read of a flat state, a number or an array.
+        Instead of measures: function from a mechanism to the reading of a flat state, a number or an array.
     of_rate : callable, optional
-        Beside ``of_state``, of what has a rate: from a mechanism to what is read of that.
+        With ``of_state``, if it has a rate: function from a mechanism to the reading of the rate.
     of_run : callable, optional
-        In place of both: from a finished run to its values at the saved times.
+        Instead of both: function from a finished run to the values at the saved times.
     of_step : callable, optional
-        In place of the first two: from a mechanism and the anchors of its start to what sampled controllers read of
-        the last step.
+        Instead of measures or ``of_state``: function from a mechanism and the anchors of its start to the reading of
+        the last step by sampled controllers.
     is_smooth : bool
-        Whether it may be linearised: not the largest of several values.
+        True if the quantity can be linearised; False for the largest of several values.
     """
 
     kind: str
@@ -101,13 +101,13 @@ def joint_angle(
     second_axis: Sequence[float] | None = None,
     zero: float = 0.0,
 ) -> Quantity:
-    """The angle [rad] of the section at a port from that at another, as a torsion spring measures it.
+    """Angle [rad] of the section at a port relative to the section at another, as a torsion spring measures it.
 
-    Sections of flexible bodies turn with them. In space the angle is about ``axis``, which a joint must hold. Within a
-    run full turns are counted.
+    Sections of flexible bodies rotate with their deformation. In space the angle is about ``axis``, which a joint must
+    hold. Within a run full turns are counted.
 
-    The angle is ``-zero`` where the first section is the second one, turned by the smallest rotation that brings the
-    axes together.
+    The angle is ``-zero`` if the first section is the second one, rotated by the smallest rotation that aligns the
+    axes.
 
     Parameters
     ----------
@@ -118,14 +118,14 @@ def joint_angle(
     axis : array_like, optional
         Axis in the section at the first port, in space.
     second_axis : array_like, optional
-        The same axis in the section at the second port; the same components by default.
+        The same axis in the section at the second port; by default the same components.
     zero : float
-        Angle [rad] that counts as zero: 0.5 reads 0 where the sensor without it reads 0.5.
+        Angle [rad] that counts as zero: with 0.5 a sensor that would read 0.5 reads 0.
 
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def joint_rate(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
 ) -> Quantity:
-    """The rate [rad/s] of :func:`joint_angle`.
+    """Rate [rad/s] of :func:`joint_angle`.
 
     Parameters
     ----------
@@ -164,19 +164,19 @@ def joint_rate(
     axis : array_like, optional
         Axis in the section at the first port, in space.
     second_axis : array_like, optional
-        The same axis in the section at the second port; the same components by default.
+        The same axis in the section at the second port; by default the same components.
 
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
     """
     return rate_of(joint_angle(first, second, axis=axis, second_axis=second_axis))
 
 
 @checked
 def distance(first: str, second: PortName) -> Quantity:
-    """The distance [m] of two ports, or of a port from a position of the ground.
+    """Distance [m] between two ports, or of a port from a point of the ground.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def distance(first: str, second: PortName) -> Quantity:
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
     """
     gap = between(first, second)
     return Quantity("distance", (first, second), "m", lambda dim: (_measured("length", (Product(gap, gap),)),))
@@ -196,7 +196,7 @@ def distance(first: str, second: PortName) -> Quantity:
 
 @checked
 def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity:
-    """How far a port is from another along a direction of the section at the second one [m]: where a slider stands.
+    """Offset [m] of a port from another along a direction of the second section, as of a slider on its rail.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
     """
     to = unit("direction", direction)
 
@@ -223,19 +223,19 @@ def offset(first: str, second: PortName, direction: Sequence[float]) -> Quantity
 
 @checked
 def position(port: str, origin: Ground = GROUND) -> Quantity:
-    """The place (d,) [m] of a port in world axes, from a position of the ground where one is given.
+    """Position (d,) [m] of a port in world axes, relative to ``origin``.
 
     Parameters
     ----------
     port : str
         Port ``body.port`` of a body.
     origin : Ground
-        ``GROUND.at(...)``, from which it counts; the origin of the world by default.
+        Origin as ``GROUND.at(...)``; by default the origin of the world.
 
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
     """
     gap = between(port, origin)
 
@@ -248,7 +248,7 @@ def position(port: str, origin: Ground = GROUND) -> Quantity:
 
 @checked
 def velocity(port: str) -> Quantity:
-    """The velocity (d,) [m/s] of a port in world axes.
+    """Velocity (d,) [m/s] of a port in world axes.
 
     Parameters
     ----------
@@ -258,18 +258,18 @@ def velocity(port: str) -> Quantity:
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
     """
     return rate_of(position(port))
 
 
 def rate_of(quantity: Quantity) -> Quantity:
-    """The rate of what is measured between ports."""
+    """Rate of a quantity measured between ports."""
     return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:
-    """Of what is read of states, runs or steps."""
+    """Empty list of measures, for quantities of states, runs or steps."""
     return ()
 
 

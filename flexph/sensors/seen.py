@@ -1,4 +1,4 @@
-"""Arrays from which loops measure all sensors of a panel at a state; their C structs are those of seen.pxd."""
+"""Arrays for compiled evaluation of a panel's sensors; seen.pxd declares them as C structs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..numerics.rotations import entry_count, spins
 
 
 class Rows(NamedTuple):
-    """A sparse matrix by rows."""
+    """Sparse matrix by rows."""
 
     data: Vec
     indices: IVec
@@ -23,27 +23,27 @@ class Rows(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What is measured of a flat state x: where nodes have their bodies in it, and how vectors follow from nodes."""
+    """Layout of nodes in the flat state x, and the vectors and products computed from them."""
 
-    offset: IMat  # (k, 4), of r, R, ṙ and ω of the body of each node, −1 of bodies that do not turn
-    flexible: IVec  # (2,), of u and u̇
-    position: Mat  # (k, d) from the centre of mass
+    offset: IMat  # (k, 4), offsets of r, R, ṙ and ω of each node's body, −1 for bodies without rotation
+    flexible: IVec  # (2,), offsets of u and u̇
+    position: Mat  # (k, d) relative to the centre of mass
     moves: Vec  # (k,), 1 for points, 0 for directions
     shape: Rows  # φ (k·d, n)
     incidence: Rows  # (v, k)
     fixed: Mat  # (v, d)
-    product: IMat  # (2, p), the vectors of each
-    length: IVec  # products of the measures
+    product: IMat  # (2, p), the two vectors of each product
+    length: IVec  # products of length measures
     component: IVec
     sine: IVec
     cosine: IVec
-    node: Ten  # (2, k, d), where nodes are and how fast they move
-    vector: Ten  # (2, v, d), and vectors
-    value: Mat  # (2, p), and products
+    node: Ten  # (2, k, d), positions and velocities of nodes
+    vector: Ten  # (2, v, d), vectors and their rates
+    value: Mat  # (2, p), products and their rates
 
 
 class Measured(NamedTuple):
-    """Sensors at a state, and what they measure."""
+    """Sensors, a state, and the measures there."""
 
     seen: Seen
     state: Vec
@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 def seen(a: Arrays, layout: Layout) -> Seen:
-    """The constants of a panel and the room that its loop works in."""
+    """Constants and work arrays of a panel."""
     turning = {body: i for i, body in enumerate(layout.turning)}
     sizes = (*layout.position_sizes, *layout.velocity_sizes)
     r, rotation, u, v, spin, du, _ = accumulate(sizes, initial=0)

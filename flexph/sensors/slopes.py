@@ -1,4 +1,4 @@
-"""Small changes of readings about rest: by places, velocities, stresses and spring forces."""
+"""Linearisation of readings about rest, with respect to positions, velocities, stresses and spring forces."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .panel import Panel
 from .quantities import Quantity, rate_of
 
 SMALL = 1e-6
-"""Displacement [m, rad] by which changes with places are measured, from both sides."""
+"""Displacement [m, rad] of central differences."""
 
 
 class Slopes(NamedTuple):
-    """By readings (p numbers, of sensors in their order): what they change by.
+    """Jacobians of p readings, in the order of the sensors.
 
     Attributes
     ----------
     place : array
-        (p, v), by displacements along the velocities (ṙ, ω, u̇) of the flat state.
+        (p, v), with respect to displacements along the velocities (ṙ, ω, u̇) of the flat state.
     velocity : array
-        (p, v), by these velocities.
+        (p, v), with respect to these velocities.
     force : array
-        (p, f), by stresses and spring forces, as they are in the flat state.
+        (p, f), with respect to stresses and spring forces, in the order of the flat state.
     """
 
     place: Array
@@ -37,7 +37,7 @@ class Slopes(NamedTuple):
 
 
 def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
-    """Changes of all readings about a flat state at rest: of measures exact, of what is read of a state differences."""
+    """Jacobians of all readings about a flat state at rest: exact for measures, else by central differences."""
     if not sensors:
         raise ValueError("sensors must have one quantity by name at least, got none")
     every = [
@@ -48,7 +48,7 @@ def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slope
 
 
 def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
-    """Rates are linear in velocities: those of unit velocities are the slopes."""
+    """Jacobian of a measure: its rate is linear in the velocities, so unit velocities give the columns."""
     motion = mechanism.layout.parts_of_motion
     panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate_of(quantity)})
     rows = _columns(lambda change: panel.read(x + change)[0][name], x.size, motion)
@@ -59,9 +59,11 @@ def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Sl
 
 
 def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
-    """Central differences, exact of what is linear or quadratic."""
+    """Jacobian by central differences, exact for linear and quadratic readings."""
     if not quantity.is_smooth:
-        raise ValueError(f"sensor {name!r} is the largest of several values and has no slope: take a field at a point")
+        raise ValueError(
+            f"sensor {name!r} is the largest of several values and cannot be linearised: use a field at a point"
+        )
     panel, motion = Panel(mechanism, {name: quantity}), mechanism.layout.parts_of_motion
     force = slice(motion.stop, x.size)
     size = max(1.0, float(np.abs(x[force]).max(initial=0.0)))
@@ -72,7 +74,7 @@ def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slop
     def place(change: Array) -> Array:
         ends = [read(_displaced(mechanism, x + by * change)) for by in (SMALL, -SMALL)]
         if quantity.unit == "rad" and np.abs(ends[0] - ends[1]).max() > 1.0:
-            raise ValueError(f"sensor {name!r} jumps at half a turn, where it is: take joint_angle(…)")
+            raise ValueError(f"sensor {name!r} is at its jump of half a turn: use joint_angle(…)")
         return np.asarray((ends[0] - ends[1]) / (2.0 * SMALL))
 
     def state(change: Array) -> Array:
@@ -84,13 +86,13 @@ def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slop
 
 
 def _columns(change: Any, size: int, part: slice) -> Array:
-    """Changes by unit vectors of the entries of a part, one column for each."""
+    """Matrix with one column for each entry of a part: the change by a unit vector."""
     rows = [np.ravel(change(np.bincount([j], minlength=size).astype(float))) for j in range(part.start, part.stop)]
     return np.array(rows).T
 
 
 def _displaced(mechanism: Model, x: Array) -> Array:
-    """The state at rest after a unit of time at its velocities, which are small."""
+    """State at rest after a unit time with the (small) velocities of x."""
     c = configuration(mechanism, x)
     moved = c._replace(r=c.r + c.v, R=c.R @ cayley(0.5 * c.omega, mechanism.layout.dim), u=c.u + c.du)
     return flat(mechanism, moved._replace(**{name: np.zeros_like(getattr(c, name)) for name in ("v", "omega", "du")}))

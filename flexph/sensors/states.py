@@ -1,4 +1,4 @@
-"""What sensors read of a state: stresses and strains at points, forces and rotations of sections, energies."""
+"""Sensors of states: stresses and strains at points, forces and rotations of sections, energies."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def _read(kind: str, places: Sequence[str], unit: str, of_state: Any, *, scalar:
 
 @checked
 def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity:
-    """A stress of a body at a point of it, by the name of its field, or the largest von Mises stress of the body.
+    """Stress of a body at a point, by the name of its field, or the largest von Mises stress of the body.
 
-    Along a beam or cable it is interpolated between the pieces it is drawn with, and to the ends; of other bodies it is
-    that in the cell that is nearest, a tensor that of the nearest point at which stresses are computed: there, take
-    more cells until it settles.
+    Along a beam or cable it is interpolated between the pieces in which it is drawn, and extrapolated to the ends. In
+    other bodies it is the value of the nearest cell, or for a tensor of the nearest stress point: refine the mesh until
+    it converges.
 
-    Fields are those of ``body.view``: of beams and rods axial forces, bending moments and stresses at the faces, of
-    plates resultants, of solids the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa]. Besides them
-    ``von_mises`` is the largest von Mises stress [Pa] in the nearest cell, or without a point in the whole body: that
-    of pictures, reports and envelopes. Where shear stresses of a section are not known it is ``axial_size``.
+    Fields are those of ``body.view``: axial forces, bending moments and stresses at the faces of beams and rods,
+    resultants of plates, the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa] of solids. In addition
+    ``von_mises`` is the largest von Mises stress [Pa] in the nearest cell, or in the whole body if no point is given,
+    as in pictures, reports and envelopes. If shear stresses of a section are unknown, its name is ``axial_size``.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity
     field : str
         Name of a field of its stresses.
     at : array_like, optional
-        The point in the axes of the body, undeformed [m]; left out for the largest of the body.
+        Point in body axes, undeformed [m]; omit it for the largest stress of the body.
 
     Returns
     -------
     Quantity
-        For sensors of runs: a number, of tensors (6,).
+        Quantity for sensors of runs: scalar, or (6,) for tensors.
     """
     place = "" if at is None else f" at {tuple(at)}"
     of_state = lambda mechanism: _stress(mechanism, body, field, at)  # noqa: E731
@@ -67,7 +67,7 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
     if field in largest:
         return _largest(mechanism, body, None if at is None else nearest_cell(view, body, at))
     if at is None:
-        alone = f", but for {kind!r}" if kind else ""
+        alone = f" (optional only for {kind!r})" if kind else ""
         raise ValueError(f"at must be a point of body {body!r} for stress {field!r}{alone}, got None")
     part = mechanism.layout.parts[f"{body}.stress"]
     if field in view.stresses:
@@ -78,7 +78,7 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
 
 
 def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
-    """The largest stress of a cell, or of all."""
+    """Reading of the largest stress in a cell, or in the body."""
     own, parts = mechanism.bodies[body], mechanism.layout.parts
     pick = slice(None) if cell is None else slice(cell, cell + 1)
 
@@ -90,41 +90,41 @@ def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
 
 
 def _nearest_point(field: TensorField, given: Array) -> tuple[int, slice]:
-    """The stress point that is nearest, and its rows."""
+    """Nearest stress point, and its rows."""
     point = int(((field.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
     return point, slice(6 * point, 6 * point + 6)
 
 
 @checked
 def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
-    """The strain that belongs to a stress of a body at a point of it, as a strain gauge there measures it.
+    """Strain that belongs to a stress of a body at a point, as a strain gauge measures it.
 
-    Of an axial stress of a beam or rod it is ε, of a shear stress γ, of an axial force the stretch, of a moment the
-    curvature and of a torque the twist [1/m], interpolated as :func:`stress` is. Of a stress tensor of a plate, plane
-    or solid body it is (xx, yy, zz, 2xy, 2yz, 2xz) at the stress point that is nearest.
+    For an axial stress of a beam or rod it is ε, for a shear stress γ, for an axial force the stretch, for a moment the
+    curvature and for a torque the twist [1/m], interpolated like :func:`stress`. For a stress tensor of a plate, plane
+    or solid body it is (xx, yy, zz, 2xy, 2yz, 2xz) at the nearest stress point.
 
     Parameters
     ----------
     body : str
         Name of a body of the mechanism.
     field : str
-        Name of the field of its stresses, such as ``axial_stress_upper`` or ``stress_top``; the compliance of the
-        material and section there makes strains of it.
+        Name of the stress field, for example ``axial_stress_upper`` or ``stress_top``; the local compliance of material
+        and section converts it to strain.
     at : array_like
-        The point in the axes of the body, undeformed [m].
+        Point in body axes, undeformed [m].
 
     Returns
     -------
     Quantity
-        For sensors of runs: a number, of tensors (6,).
+        Quantity for sensors of runs: scalar, or (6,) for tensors.
 
     Raises
     ------
     ValueError
-        In the run, for fields of which no strain is known: resultants of plates, matrices of other programs.
+        During the run, for fields without a compliance: resultants of plates, matrices of other programs.
     """
-    told = f"strain of {field} at {tuple(at)}"
-    return _read(told, (body,), "of the field", lambda mechanism: _strain(mechanism, body, field, at))
+    label = f"strain of {field} at {tuple(at)}"
+    return _read(label, (body,), "of the field", lambda mechanism: _strain(mechanism, body, field, at))
 
 
 def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
@@ -132,7 +132,7 @@ def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
     own = check.lookup("stress", field, {**view.stresses, **view.tensors}, f"body {body!r}")
     known = own.compliance if isinstance(own, StressField) else own.compliances
     if not len(known):
-        raise ValueError(f"no strain is known of {field!r} of body {body!r}: take stress(...)")
+        raise ValueError(f"field {field!r} of body {body!r} has no compliance to compute strains: use stress(...)")
     part = mechanism.layout.parts[f"{body}.stress"]
     if isinstance(own, StressField):
         row = sum(
@@ -146,9 +146,9 @@ def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Rea
 
 @checked
 def section_force(body: str, section: str) -> Quantity:
-    """Force [N] and moment [N m] through a section of a flexible body in its axes.
+    """Force [N] and moment [N m] in a section of a flexible body, in body axes.
 
-    They are those of :func:`flexph.results.section_forces`.
+    See :func:`flexph.results.section_forces`.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def section_force(body: str, section: str) -> Quantity:
     Returns
     -------
     Quantity
-        For sensors of runs, (d + s,).
+        Quantity (d + s,) for sensors of runs.
     """
 
     def of_state(mechanism: Model) -> Reading:
@@ -174,7 +174,7 @@ def section_force(body: str, section: str) -> Quantity:
 
 @checked
 def section_rotation(port: str) -> Quantity:
-    """The rotation of the section at a port against the world: an angle [rad] in the plane, else a vector (3,) [rad].
+    """Rotation of the section at a port relative to the world: an angle [rad] in the plane, else a vector (3,) [rad].
 
     Parameters
     ----------
@@ -184,13 +184,13 @@ def section_rotation(port: str) -> Quantity:
     Returns
     -------
     Quantity
-        For sensors of runs; within (−π, π].
+        Quantity for sensors of runs, within (−π, π].
     """
 
     def of_state(mechanism: Model) -> Reading:
         index, own = find_port(port, mechanism.bodies)
         if own.rotation is None:
-            raise ValueError(f"port {port!r} of a point mass does not turn")
+            raise ValueError(f"port {port!r} belongs to a point mass, which has no rotation")
         psi, s, dim = own.rotation, 1 if mechanism.layout.dim == 2 else 3, mechanism.layout.dim
         first = sum(body.size for body in list(mechanism.frames.values())[:index])
 
@@ -209,7 +209,7 @@ def section_rotation(port: str) -> Quantity:
 
 @checked
 def energy(part: str) -> Quantity:
-    """An energy [J] of the mechanism by its name in the ledger: ``kinetic crank``, ``elastic rod``, ``stored spring``.
+    """Energy [J] of the mechanism by its name in the ledger: ``kinetic crank``, ``elastic rod``, ``stored spring``.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def energy(part: str) -> Quantity:
     Returns
     -------
     Quantity
-        For sensors of runs.
+        Quantity for sensors of runs.
     """
 
     def of_state(mechanism: Model) -> Reading:
@@ -245,7 +245,7 @@ def _view(mechanism: Model, body: str) -> Any:
 
 
 def _rows(matrix: Any, part: slice) -> Array:
-    """Rows of a matrix that is dense, sparse, or computed part by part."""
+    """Rows of a matrix that is dense, sparse, or computed block by block."""
     if isinstance(matrix, StressRows):
         return np.asarray(_rows(matrix.rows, part) @ matrix.basis)
     return np.asarray(dense(matrix[part]))

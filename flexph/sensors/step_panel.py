@@ -1,4 +1,4 @@
-"""Readings of all sensors in a run that goes on: of the state that is reached, and of the last step."""
+"""Readings of sensors during a run: of the present state, and of the last step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .quantities import LastStep, Quantity
 
 
 class StepPanel:
-    """Sensors of a mechanism by name: a ``panel`` of what states tell, and what steps do, ``of_step``.
+    """Sensors of a mechanism by name: ``panel`` evaluates sensors of states, ``of_step`` those of steps.
 
     ``anchors`` are those of the start of the run.
     """
@@ -26,7 +26,7 @@ class StepPanel:
     def read(
         self, time: float, x: Array, last: LastStep, near: Sequence[float] | None
     ) -> tuple[dict[str, Any], list[float]]:
-        """Readings by name at a time [s] and flat state, and all measures, with angles that are nearest to ``near``."""
+        """Readings by name at a time [s] and flat state, and all measures, with angles unwrapped next to ``near``."""
         readings, measured = self.panel.read(x, near)
         for name, read in self.of_step.items():
             readings[name] = read(time, x, last)

@@ -1,7 +1,8 @@
-"""Studies: a function or a case at many samples of its parameters, and what is asked of many runs.
+"""Studies: a function or a case evaluated at many samples of its parameters, and optimisation, fits, sensitivities.
 
-A study is ``samples`` (values of parameters), their ``execution`` on many processors, and a ``dataset`` of all records.
-Optimisation, fits and sensitivities ask for runs in the same way (``evaluations``): each is recorded, none is repeated.
+A study consists of ``samples`` (parameter values), their ``execution`` on many processors, and a ``dataset`` of all
+records. Optimisation, fits and sensitivities request runs one by one (``evaluations``): each run is recorded, none is
+repeated.
 
 Imports: console, files, flexph, linear, linear.eigenmodes, models, models.schema, numerics, plot, report,
 studies.execution, systems, units.

@@ -1,4 +1,4 @@
-"""`flexph study`: a case at all combinations of values of its parameters."""
+"""Command `flexph study`: a case at all combinations of parameter values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ..case import Case, Parameter, find_cases
+from ..case import Case, Parameter, find_cases, no_case
 from ..case_run import status_of
 from ..console.folder import Folder
 from ..console.output import REPORT, repeating_command
@@ -23,9 +23,9 @@ from .execution.tasks import NotLoaded, NotStored
 from .parameter_study import DATASET, study
 
 SUFFIXES = (".yaml", ".yml")
-"""Endings of the names of model files."""
+"""Suffixes of model files."""
 NAMED = 10
-"""Failed samples that are named one by one."""
+"""Largest number of failed samples to name one by one."""
 
 
 @click.command("study")
@@ -43,20 +43,21 @@ NAMED = 10
 )
 @click.option("--report/--no-report", default=True, envvar=REPORT, help="write report.html  [default: report]")
 def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: bool, **options: Any) -> None:
-    """Run a case at all combinations of values of its parameters, many at once; or the study of a model file.
+    """Run a case at all combinations of parameter values, many at once; or the study of a model file.
 
-    Each run is recorded as it finishes; a study that was killed goes on with --resume. The numbers of all runs come to
-    OUT/study.nc, pictures of one or two parameters to OUT/pictures. Failed runs are named, and do not end the study.
+    Each run is recorded as it finishes; an interrupted study continues with --resume. The numbers of all runs are
+    written to OUT/study.nc, pictures for one or two parameters to OUT/pictures. Failed runs are listed and do not end
+    the study.
     """
     try:
         function, samples = _subject(case, given, options.pop("chosen"), trust=options.pop("trust"))
         results = study(function, samples, out=out, **options)
     except KeyboardInterrupt as error:
-        click.echo(f"interrupted; what is finished is in {out}: go on with --resume", err=True)
+        click.echo(f"interrupted; finished runs are in {out}: continue with --resume", err=True)
         raise click.exceptions.Exit(status_of(error)) from None
     except FolderRefused as error:
         raise click.UsageError(str(error)) from None
-    except (ValueError, NotStored, NotLoaded, BrokenExecutor) as error:
+    except (ValueError, ModuleNotFoundError, NotStored, NotLoaded, BrokenExecutor) as error:
         raise click.ClickException(" ".join(str(error).split())) from error
     drawn = _drawn(results, out) if pictures else []
     lines = summary(results)
@@ -71,7 +72,7 @@ def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: S
 
 
 def summary(results: Any) -> list[str]:
-    """How many samples are done, and which failed by what."""
+    """Numbers of finished and failed samples, and the errors of the failed ones."""
     stacked = results[[STATUS, ERROR]].stack(one=list(results[STATUS].dims)).reset_index("one")
     failed = stacked.isel(one=(stacked[STATUS] == "failed").values)
     count, total = failed.sizes["one"], stacked.sizes["one"]
@@ -85,22 +86,24 @@ def summary(results: Any) -> list[str]:
 
 
 def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool) -> tuple[Any, Any]:
-    """What is studied, and its samples."""
+    """Function and samples of a study."""
     if Path(name).suffix in SUFFIXES:
         from .model_files import study_of_file  # it loads scipy, pydantic and pint
 
         return study_of_file(name, given, name=chosen, trust=trust)
     if chosen is not None:
-        raise click.UsageError(f"--study names one of a model file, {name!r} is a case")
-    own: Case[Any] = check.lookup("case", name, find_cases())
-    return name, _grid(name, own, given)
+        raise click.UsageError(f"--study is for model files, but {name!r} is a case")
+    cases = find_cases()
+    if name not in cases:
+        raise ValueError(no_case(name, cases))
+    return name, _grid(name, cases[name], given)
 
 
 def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:
-    """Values by parameter of all that is set."""
+    """Values by parameter from all --set options."""
     if not given:
         names = ", ".join(parameter.name for parameter in case.parameters)
-        raise click.UsageError(f"--set is needed, such as --set NAME=A,B; the parameters of {name} are {names}")
+        raise click.UsageError(f"--set is needed, for example --set NAME=A,B; the parameters of {name} are {names}")
     known = {parameter.name: parameter for parameter in case.parameters}
     values: dict[str, list[Any]] = {}
     for text in given:

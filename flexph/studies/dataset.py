@@ -1,4 +1,4 @@
-"""The results of a study in one NetCDF file, written slab by slab: a driver never holds more than one."""
+"""Results of a study in one NetCDF file, written slab by slab to bound the memory."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .execution.subjects import Subject
 from .samples import Samples
 
 STATUS, ERROR, SECONDS = "sample_status", "sample_error", "sample_seconds"
-"""Variables of every study beside the values of its runs."""
+"""Variables of every study in addition to the values of its runs."""
 
 SLAB = 1 << 25
-"""Bytes of a slab."""
+"""Size of a slab in bytes."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of the dataset: its kind ("f", "i", "b" or "U"), and the largest shape that a sample has of it."""
+    """Variable of the dataset: its kind ("f", "i", "b" or "U"), and its largest shape in any sample."""
 
     kind: str
     shape: tuple[int, ...]
 
     def joined(self, other: Variable) -> Variable:
-        """A variable that holds both."""
+        """Variable that can hold the values of both."""
         kind = self.kind if self.kind == other.kind else "U" if "U" in (self.kind, other.kind) else "f"
         axes = max(len(self.shape), len(other.shape))
         shapes = [(1,) * (axes - len(v.shape)) + v.shape for v in (self, other)]
@@ -40,20 +40,20 @@ class Variable:
 
     @property
     def blank(self) -> Any:
-        """What stands where a sample has no value."""
+        """Placeholder for a sample without a value."""
         return {"f": math.nan, "i": 0, "b": False, "U": ""}[self.kind]
 
     @property
     def dtype(self) -> Any:
-        """The type of its entries in memory."""
+        """Type of its entries in memory."""
         return {"f": float, "i": np.int64, "b": np.int8, "U": object}[self.kind]
 
 
 def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, units: Mapping[str, str]) -> None:
-    """Write what the records say of all samples; parameters are coordinates, and dimensions of a full grid.
+    """Write the records of all samples; parameters become coordinates, and dimensions for a full grid.
 
-    Where a sample has no value there is NaN, or an empty text; shorter arrays are filled up. Whole numbers and truth
-    values are such only where all samples have them.
+    Missing values become NaN or an empty text; shorter arrays are padded. Integers and truth values keep their type
+    only if all samples have them.
     """
     variables = _variables(folder, samples)
 
@@ -71,7 +71,7 @@ def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, 
 
 
 def _variables(folder: Path, samples: Samples) -> dict[str, Variable]:
-    """All variables of the records, without their values."""
+    """Variables of all records, without their values."""
     found: dict[str, Variable] = {}
     counts: dict[str, int] = {}
     for sample in samples:
@@ -99,7 +99,7 @@ def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -
 
 
 def _column(values: Any) -> np.ndarray:
-    """Values of a parameter as numbers, or as texts where one is."""
+    """Values of a parameter as numbers, or all as texts if one of them is a text."""
     kinds = {type(value) for value in values}
     if str in kinds or (bool in kinds and len(kinds) > 1):
         return np.array([str(value) for value in values])
@@ -123,11 +123,11 @@ def _describe(stored: Any, variable: Variable, unit: str) -> None:
     if unit:
         stored.attrs["units"] = unit
     if variable.kind == "b":
-        stored.attrs["dtype"] = "bool"  # as xarray tells truth values from numbers
+        stored.attrs["dtype"] = "bool"  # the attribute by which xarray marks truth values
 
 
 def _fill(dataset: Any, folder: Path, samples: Samples, variables: Mapping[str, Variable]) -> None:
-    """Copy the values of the records, a slab after the other."""
+    """Copy the values of the records, one slab after the other."""
     size = sum(8 * math.prod(v.shape) for v in variables.values())
     rows = iter(samples)
     for place, shape in slabs(tuple(samples.sizes.values()), max(1, SLAB // size)):
@@ -147,7 +147,7 @@ def _entries(folder: Path, sample: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
-    """A value in the shape of its variable."""
+    """Value padded to the shape of its variable."""
     full = np.full(variable.shape, variable.blank, dtype=variable.dtype)
     own = value.reshape((1,) * (full.ndim - value.ndim) + value.shape)
     part: Any = (*map(slice, own.shape), ...)
@@ -156,7 +156,7 @@ def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
 
 
 def slabs(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-    """Parts of an array of at most so many entries, in the order of its entries: their places, and their shapes."""
+    """Parts of an array with at most ``most`` entries, in order: their indices and their shapes."""
     axis = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
     rows = max(1, most // math.prod(shape[axis + 1 :]))
     for lead in np.ndindex(shape[:axis]):

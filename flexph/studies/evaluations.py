@@ -1,4 +1,4 @@
-"""Runs that an algorithm asks for one after the other: each of them is recorded, and none is made twice."""
+"""Recorded evaluations for algorithms that request runs one by one; no run is repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .samples import table
 
 
 class Evaluations:
-    """The values of a function at parameters that are real numbers, and the runs so far."""
+    """Evaluations of a function of real parameters, with a record of all runs."""
 
     def __init__(self, runs: Runs, keep: bool) -> None:
         self._runs, self._keep = runs, keep
@@ -26,17 +26,17 @@ class Evaluations:
 
     @property
     def samples(self) -> list[dict[str, float]]:
-        """The parameters of the runs so far."""
+        """Parameters of the runs so far."""
         return list(self._samples.values())
 
     def records(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
-        """The records of samples; missing ones are computed at once."""
+        """Records of samples; missing ones are computed concurrently."""
         plain = [{name: float(value) for name, value in sample.items()} for sample in samples]
         self._samples |= {key(sample): sample for sample in plain}
         return self._runs.records(plain)
 
     def values(self, samples: Sequence[Mapping[str, float]]) -> list[Mapping[str, Array]]:
-        """The values at samples; raises ArithmeticError where a run fails."""
+        """Values at samples; raises ArithmeticError if a run fails."""
         records = self.records(samples)
         for record in records:
             if record.error:
@@ -44,13 +44,13 @@ class Evaluations:
         return [record.values for record in records]
 
     def dataset(self) -> Any:
-        """All runs so far, an xarray.Dataset."""
+        """All runs so far as an xarray.Dataset."""
         return collected(self._runs, table(self.samples), keep=self._keep)
 
 
 @contextmanager
 def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
-    """Evaluations of a function or case of these parameters."""
+    """Open evaluations of a function or case with the given parameters."""
     own = subject(function)
     own.check_names(names)
     with runs_of(own, place) as runs:
@@ -58,7 +58,7 @@ def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place:
 
 
 def value_of(values: Mapping[str, Array], name: str) -> Array:
-    """A value of a run as real numbers; ValueError where there is none of this name."""
+    """Value of a run as real numbers; ValueError if there is none of this name."""
     array = check.lookup("value", name, values, "a run")
     if array.dtype.kind not in "fib":
         raise ValueError(f"the value {name!r} must be numbers, got {check.shown(array.tolist())}")
@@ -66,5 +66,5 @@ def value_of(values: Mapping[str, Array], name: str) -> Array:
 
 
 def told(parameters: Mapping[str, Any]) -> str:
-    """Parameters in a message."""
+    """Parameters as text for a message."""
     return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())

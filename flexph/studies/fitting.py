@@ -1,4 +1,4 @@
-"""Parameters of a function from measured values, with their covariance."""
+"""Least-squares fits of parameters to measured values, with their covariance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .execution.runs import Place
 from .run_sensitivities import derivatives
 
 DETERMINED = 1e-10
-"""Smallest singular value of the scaled Jacobian, over the largest, from which on the measurement tells parameters."""
+"""Smallest over largest singular value of the scaled Jacobian above which the parameters are identifiable."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Fit(NamedFields):
     covariance : array
         (n, n), in the order of the parameters.
     noise : float
-        Standard deviation of the measurement over what was given, or of the residuals.
+        Standard deviation of the measurement relative to the given ones, or of the residuals.
     values : mapping
-        Those of the last run.
+        Values of the last run.
     runs : Dataset
         All runs.
     """
@@ -69,32 +69,32 @@ def fit(
     jobs: int | None = 1,
     resume: bool = False,
 ) -> Fit:
-    """Parameters with the least ``Σ ((f(p) − y)/σ)²`` for measured y, by scipy.optimize.least_squares.
+    """Fit parameters by least squares, ``Σ ((f(p) − y)/σ)²`` for measured y (scipy.optimize.least_squares).
 
-    The Jacobian J is that of central differences. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 where the standard
-    deviations σ are given, otherwise s² = Σ r²/(m − n) of m residuals and n parameters. It holds for noise that is
-    independent from one number to the next, and so small that the function is linear over it.
+    The Jacobian J is computed by central differences. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 if the standard
+    deviations σ are given, otherwise s² = Σ r²/(m − n) with m residuals and n parameters. It assumes noise that is
+    independent between the numbers and small enough for a linear function.
 
     Parameters
     ----------
     function : callable or str
-        A function of parameters by name that returns a dict of values, or the name of a case; see :func:`flexph.study`.
+        Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`.
     measured : dict
-        Numbers or arrays by the name of the value that they measure.
+        Measured numbers or arrays by the name of the value.
     start : dict
         First guess of the parameters, none of them zero: they are scaled by it.
     bounds : dict, optional
         (lower, upper) by parameter.
     deviations : dict, optional
-        Standard deviation of what is measured, by its name: one number, or one for each.
+        Standard deviation of the measurement by name: one number, or one for each entry.
     step : float
-        Step of the differences over the size of each parameter.
+        Step of the differences, over the size of each parameter.
     tolerance : float
         Relative change of the parameters at which the search ends.
     most : int
-        How many steps there may be, each of a run for the values and two for each parameter.
+        Largest number of iterations, each with one run for the values and two for each parameter.
     out, executor, jobs, resume : optional
-        As of :func:`flexph.study`; runs are made in this process by default.
+        Options of :func:`flexph.study`; by default runs are computed in this process.
 
     Returns
     -------
@@ -104,8 +104,8 @@ def fit(
     Raises
     ------
     ArithmeticError
-        Where a run fails, the search does not end, a parameter ends on a bound, or the measurement does not tell the
-        parameters from each other.
+        If a run fails, the search does not converge, a parameter ends at a bound, or the measurement does not identify
+        the parameters.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def fit(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Residuals over parameters that are scaled by their start."""
+    """Residuals as a function of parameters scaled by their start values."""
 
     runs: Evaluations
     measured: Mapping[str, tuple[Array, Array]]
-    """Values and their standard deviations."""
+    """Measured values and their standard deviations."""
     start: Mapping[str, float]
     step: float
 
@@ -167,7 +167,7 @@ class _Problem:
         return np.stack(columns, axis=1)
 
     def solved(self, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> Any:
-        """What scipy tells of the search; raises ArithmeticError where that did not end."""
+        """Result of scipy's search; raises ArithmeticError if it did not converge."""
         for name in bounds:
             check.lookup("parameter", name, self.start, "start")
         ends = [bounds.get(name, (-np.inf, np.inf)) for name in self.start]
@@ -179,11 +179,13 @@ class _Problem:
             self.residuals, np.ones(len(ends)), self.jacobian, np.transpose(scaled), xtol=tolerance, max_nfev=most
         )
         if result.status <= 0:
-            raise ArithmeticError(f"the fit did not end within {most} steps; it was at {told(self.named(result.x))}")
+            raise ArithmeticError(
+                f"the fit did not converge within {most} steps; it was at {told(self.named(result.x))}"
+            )
         for name, active in zip(self.start, result.active_mask, strict=True):
             if active:
                 raise ArithmeticError(
-                    f"the parameter {name!r} ends on its bound: widen that, or take the parameter out"
+                    f"the parameter {name!r} ends at its bound: widen the bound, or remove the parameter"
                 )
         return result
 
@@ -196,7 +198,7 @@ class _Problem:
         if values[-1] <= DETERMINED * values[0]:
             weights = {name: abs(weight) for name, weight in zip(self.start, right[-1], strict=True)}
             names = [name for name, weight in weights.items() if weight > 0.1]
-            raise ArithmeticError(f"the measurement does not tell these parameters: {', '.join(names)}")
+            raise ArithmeticError(f"the measurement does not determine these parameters: {', '.join(names)}")
         noise = float(np.sqrt(2.0 * result.cost / (m - n)))
         spread = (right.T / values) * np.array([*self.start.values()])[:, None] * (1.0 if given else noise)
         return spread @ spread.T, noise
@@ -205,7 +207,7 @@ class _Problem:
 def _measured(measured: Mapping[str, Any], deviations: Mapping[str, Any] | None) -> dict[str, tuple[Array, Array]]:
     """Values with their standard deviations by name."""
     if not measured:
-        raise ValueError("measured must name a value at least")
+        raise ValueError("measured must have at least one value, got none")
     pairs = {}
     for name, values in measured.items():
         array = check.numbers(f"measured[{name!r}]", values)

@@ -1,4 +1,4 @@
-"""Derivatives of natural frequencies with respect to parameters, by their modes."""
+"""Derivatives of natural frequencies with respect to parameters, from their modes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from ..systems.linear import LinearPHDAE
 from .run_sensitivities import stated_steps
 
 REPEATED = 1e-8
-"""Relative distance of frequencies up to which they are one: its modes are any of a plane, the derivatives are not."""
+"""Relative distance up to which frequencies count as repeated: their modes are arbitrary in a plane."""
 
 
 @dataclass(frozen=True)
 class FrequencySensitivities(NamedFields):
-    """Frequencies (k,) [rad/s], ascending, and their ``derivatives`` (k,) by parameter; repeated ones are ascending.
+    """Frequencies (k,) [rad/s], ascending, and their ``derivatives`` (k,) by parameter.
 
     Attributes
     ----------
     frequencies : array
         (k,) [rad/s], ascending.
     derivatives : mapping
-        (k,) by parameter; of repeated frequencies they are ascending.
+        Derivatives (k,) by parameter; those of a repeated frequency are ascending.
     """
 
     frequencies: Array
@@ -43,27 +43,27 @@ class FrequencySensitivities(NamedFields):
 def frequency_sensitivities(
     system: Callable[..., Any], at: Mapping[str, float], count: int, *, steps: float | Mapping[str, float] = 1e-3
 ) -> FrequencySensitivities:
-    """Derivatives of the lowest natural frequencies of ``iω E x = J x + Gᵀλ, 0 = G x`` by their modes.
+    """Derivatives of the lowest natural frequencies of ``iω E x = J x + Gᵀλ, 0 = G x`` from their modes.
 
-    ``xᴴE x dω = −ω xᴴdE x − i (xᴴdJ x + xᴴdGᵀλ − λᴴdG x)``; of a frequency that is repeated they are the eigenvalues of
-    this form on its modes. One computation of modes serves all parameters; the matrices are differentiated by
-    differences of fourth order, whose error is round-off where they are polynomials of fourth degree.
+    They are ``xᴴE x dω = −ω xᴴdE x − i (xᴴdJ x + xᴴdGᵀλ − λᴴdG x)``; for a repeated frequency the eigenvalues of this
+    form on its modes. The modes are computed once for all parameters; the matrices are differentiated by differences of
+    fourth order, exact to round-off for polynomials of degree four.
 
     Parameters
     ----------
     system : callable
-        A function of parameters by name that returns a LinearPHDAE without dissipation, of the same states always.
+        Function of named parameters that returns a LinearPHDAE without dissipation, always of the same states.
     at : dict
-        The parameters.
+        Parameter values.
     count : int
-        How many frequencies.
+        Number of frequencies.
     steps : float or dict
         Steps of the differences by parameter; one number is the step over the size of each parameter.
 
     Returns
     -------
     FrequencySensitivities
-        Frequencies and derivatives by parameter.
+        Frequencies, and their derivatives by parameter.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class _Change:
     def along(system: Callable[..., Any], at: Mapping[str, float], name: str, step: float) -> _Change:
         def matrices(value: float) -> Array:
             own = _plain(system, {**at, name: value})
-            array = np.empty(3, dtype=object)  # which are added and scaled one by one
+            array = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
             array[:] = own.E, own.J, own.G
             return array
 
@@ -105,7 +105,7 @@ class _Change:
 
 
 def _plain(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """The system, whose modes are then those of its own states."""
+    """System without lift, so that its modes are in its states."""
     own = check.asked("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")

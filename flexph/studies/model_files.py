@@ -1,4 +1,4 @@
-"""Studies that model files describe."""
+"""Studies described in model files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .samples import Samples, grid, latin_hypercube, sobol, table
 def study_of_file(
     file: str, given: Sequence[str], *, name: str | None = None, trust: bool
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
-    """The function and the samples of a study of a model file, its first one unless there is a ``name``.
+    """Function and samples of a study of a model file: the study ``name``, or the first one.
 
-    The first run is studied where the file has no study. ``given`` are ``PATH=A,B,…`` in place of the values of a
-    setting, or beside them. Raises click's exceptions.
+    If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
+    values. Raises click's exceptions.
     """
     model = loaded(Path(file), trust=trust)
     with refusals():
@@ -30,7 +30,7 @@ def study_of_file(
         entry = _study(model, name)
         if entry is not None and entry.vary is None:
             if given:
-                raise ValueError("--set goes with studies that vary settings: this one has samples of its own")
+                raise ValueError("--set is for studies that vary settings: this one lists its samples")
             samples = _samples(model, entry)
         else:
             samples = _grid(model, entry, given)

@@ -1,4 +1,4 @@
-"""The least value of a function within bounds, with constraints on any value of a run."""
+"""Minimisation of a value of a function within bounds, with constraints on other values."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .execution.runs import Place
 from .samples import box
 
 FEASIBLE = 1e-6
-"""Violation of a constraint, over the size of its limit, up to which a run meets it."""
+"""Violation of a constraint, over the size of its limit, up to which a run is feasible."""
 
 Limits = Mapping[str, tuple[float | None, float | None]]
 
 
 @dataclass(frozen=True)
 class Optimum(NamedFields):
-    """The best run that meets all constraints: its ``parameters``, its ``values``, and all ``runs`` (a dataset).
+    """Best feasible run: its ``parameters``, its ``values``, and all ``runs`` (a dataset).
 
     Attributes
     ----------
     parameters : mapping
         Values by name.
     values : mapping
-        Those of the run.
+        Values of the run.
     runs : Dataset
         All runs.
     """
@@ -59,40 +59,39 @@ def optimise(
     executor: Executor | str | None = None,
     resume: bool = False,
 ) -> Optimum:
-    """Parameters within bounds with the least value of a run, by COBYQA, which needs no derivatives (scipy.optimize).
+    """Minimise a value within parameter bounds by COBYQA, which needs no derivatives (scipy.optimize).
 
     Parameters are scaled by their bounds, values by those of the first run, constraints by their limits. Every run is
-    recorded: with ``resume`` an optimisation that was killed goes on where it was. A run that fails counts as one that
-    breaks the constraints.
+    recorded: with ``resume`` an interrupted optimisation continues. A failed run counts as infeasible.
 
     Parameters
     ----------
     function : callable or str
-        A function of parameters by name that returns a dict of values, or the name of a case; see :func:`flexph.study`.
+        Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`.
     objective : str
-        The value that is to be least.
+        Name of the value to minimise.
     bounds : dict
         (lower, upper) by parameter.
     constraints : dict, optional
-        (least, largest) by value, None for no limit; all entries of arrays are held to them.
+        (least, largest) by value, None for no limit; they apply to all entries of arrays.
     start : dict, optional
-        Where to begin; in the middle of the bounds by default.
+        Start point; by default the middle of the bounds.
     most : int
-        How many runs there may be.
+        Largest number of runs.
     tolerance : float
         Distance between parameters, over the width of their bounds, at which the search ends.
     out, executor, resume : optional
-        As of :func:`flexph.study`; runs are made in this process by default.
+        Options of :func:`flexph.study`; by default runs are computed in this process.
 
     Returns
     -------
     Optimum
-        The best run that meets the constraints, and all others.
+        Best feasible run, and all runs.
 
     Raises
     ------
     ArithmeticError
-        Where the search does not end within ``most`` runs, or no run meets the constraints.
+        If the search does not converge within ``most`` runs, or no run is feasible.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def optimise(
 
 @dataclass(frozen=True)
 class _Search:
-    """An optimisation in parameters that run from 0 to 1."""
+    """Optimisation in parameters scaled to [0, 1]."""
 
     runs: Evaluations
     objective: str
@@ -128,18 +127,18 @@ class _Search:
     upper: Array
 
     def first(self, start: Mapping[str, float]) -> None:
-        """Make the first run; raises for values that it does not have, and where it fails."""
+        """Compute the first run; raises if it fails or lacks a value."""
         (values,) = self.runs.values([start])
         for name in (self.objective, *self.limits):
             value_of(values, name)
         if values[self.objective].size != 1:
             raise ValueError(f"objective must be the name of a number, {self.objective!r} is an array")
         if not np.isfinite(values[self.objective]).all():
-            said = f"{self.objective!r} is {values[self.objective].item()} at {told(start)}, where the search begins"
+            said = f"{self.objective!r} is {values[self.objective].item()} at {told(start)}, the start of the search"
             raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
     def minimised(self, start: Mapping[str, float], most: int, tolerance: float) -> Any:
-        """What scipy tells of the search."""
+        """Result of scipy's search."""
         x = (np.array([start[name] for name in self.names]) - self.lower) / (self.upper - self.lower)
         size = abs(self.value(x)) or 1.0
         held = [NonlinearConstraint(self.excess, -np.inf, 0.0)] if self.limits else []
@@ -150,41 +149,41 @@ class _Search:
         )
 
     def finished(self, result: Any, most: int) -> Optimum:
-        """The best run."""
+        """Best feasible run."""
         records = self.runs.records(self.runs.samples)
         meeting = [record for record in records if not record.error and self.largest_excess(record) <= FEASIBLE]
         if not meeting:
-            raise ArithmeticError(f"none of {len(records)} runs meets the constraints: {self._nearest(records)}")
+            raise ArithmeticError(f"none of {len(records)} runs satisfies the constraints: {self._nearest(records)}")
         best = min(meeting, key=self.rank)
         if not result.success:
             raise ArithmeticError(
-                f"the search did not end within {most} runs; the best so far is {told(best.parameters)}, with "
+                f"the search did not converge within {most} runs; the best so far is {told(best.parameters)}, with "
                 f"{self.objective} = {best.values[self.objective].item():.6g}: allow more runs, or a larger tolerance"
             )
         return Optimum(best.parameters, best.values, self.runs.dataset())
 
     def record(self, x: Array) -> Record:
-        """The run at scaled parameters."""
+        """Record of the run at scaled parameters."""
         inside = np.clip(self.lower + (self.upper - self.lower) * x, self.lower, self.upper)
         return self.runs.records([dict(zip(self.names, inside.tolist(), strict=True))])[0]
 
     def value(self, x: Array) -> float:
-        """The objective; NaN of a run that failed."""
+        """Objective; NaN for a failed run."""
         record = self.record(x)
         return float("nan") if record.error else value_of(record.values, self.objective).item()
 
     def rank(self, record: Record) -> float:
-        """The objective of a run, infinity for NaN."""
+        """Objective of a run, infinity for NaN."""
         value = value_of(record.values, self.objective).item()
         return float("inf") if np.isnan(value) else value
 
     def excess(self, x: Array) -> Array:
-        """By how much each limit is exceeded."""
+        """Violations of the limits at scaled parameters."""
         record = self.record(x)
         return np.full(2 * len(self.limits), np.nan) if record.error else self.excesses(record)
 
     def excesses(self, record: Record) -> Array:
-        """By how much a run exceeds each limit, over its size."""
+        """Violations of the limits in a run, over their sizes."""
         parts = []
         for name, (least, largest) in self.limits.items():
             value, size = value_of(record.values, name), max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
@@ -193,7 +192,7 @@ class _Search:
         return np.array(parts)
 
     def largest_excess(self, record: Record) -> float:
-        """The largest of them; negative where all limits are met."""
+        """Largest violation; negative if all limits are satisfied."""
         return float(self.excesses(record).max(initial=-1.0))
 
     def _nearest(self, records: list[Record]) -> str:
@@ -205,7 +204,7 @@ class _Search:
 
 
 def _started(start: Mapping[str, float] | None, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """The first parameters, within the bounds."""
+    """Start parameters, checked against the bounds."""
     first = {name: 0.5 * (lower + upper) for name, (lower, upper) in bounds.items()}
     for name, value in (start or {}).items():
         lower, upper = check.lookup("parameter", name, bounds, "bounds")

@@ -1,4 +1,4 @@
-"""Studies: a function at many samples of its parameters, on many processors, with nothing lost."""
+"""Studies: evaluation of a function at many samples of its parameters, on many processors, with lasting records."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .dataset import write_dataset
+from .execution.needed import needed_xarray
 from .execution.runs import Place, Runs, progress_bar, runs_of
 from .execution.subjects import subject
 from .samples import Samples, grid, table
@@ -31,48 +32,48 @@ def study(
     units: Mapping[str, str] | None = None,
     progress: bool = True,
 ) -> Any:
-    """The values that a function returns at all samples of its parameters.
+    """Evaluate a function at all samples of its parameters.
 
-    Each sample is computed once and recorded as it finishes. One that raises is kept with its error, the others go on;
-    one whose worker dies is computed again, alone, a bounded number of times. A study that was interrupted or killed
-    goes on with what is missing by ``resume=True``; it may be given further samples then. The order in which samples
-    finish does not change the result.
+    Each sample is computed once and recorded as it finishes. A sample that raises is kept with its error while the
+    others continue; a sample whose worker dies is recomputed alone, a bounded number of times. ``resume=True``
+    continues an interrupted study, also with further samples. The result does not depend on the order in which samples
+    finish.
 
     Parameters
     ----------
     function : callable or str
-        A function of parameters by name that returns a dict of values: numbers, texts, arrays, and dicts or lists of
-        dicts of them; or the name of an installed case.
+        Function of named parameters that returns a dict of values: numbers, texts, arrays, and dicts or lists of dicts
+        of them; or the name of an installed case.
     samples : Samples, dict or list of dicts
         A dict of values by parameter is a full grid; a list of dicts is a table. See :mod:`flexph.studies` for others.
     out : path, optional
-        Folder of the records and of ``study.nc``; without it nothing is kept on disk.
+        Folder of the records and of ``study.nc``; without it nothing stays on disk.
     executor : Executor or str, optional
-        An executor of Python's futures, "dask://host:port" or "mpi"; processes of this machine by default.
+        Executor of Python's futures, "dask://host:port" or "mpi"; by default processes of this machine.
     jobs : int, optional
-        How many processes, by default one for each processor; 1: no other than this one. Of an executor: how many
-        samples it is given at once.
+        Number of processes, by default one per processor; 1 for this process only. For an executor the number of
+        samples submitted at once.
     resume : bool
-        Go on with the study in the folder, or begin it.
+        True to continue the study in the folder, or to start it.
     retries : int
-        How often a sample whose worker died is computed again before it counts as failed.
+        Number of times that a sample whose worker died is recomputed before it counts as failed.
     retry_failed : bool
-        Compute failed samples of the study in the folder again.
+        True to recompute failed samples of the study in the folder.
     units : dict, optional
-        Units of values and parameters by name, which become their attributes.
+        Units of values and parameters by name, stored as attributes.
     progress : bool
-        Whether to show a bar, in terminals.
+        True to show a progress bar in terminals.
 
     Returns
     -------
     xarray.Dataset
-        Parameters are coordinates, those of a grid dimensions; ``sample_status`` is "done" or "failed", with
-        ``sample_error`` and ``sample_seconds``. It reads the file in ``out`` as far as it is used.
+        Parameters are coordinates, and dimensions for a grid; ``sample_status`` is "done" or "failed", with
+        ``sample_error`` and ``sample_seconds``. Values are read from the file in ``out`` on access.
 
     Raises
     ------
     ValueError
-        For parameters that the function does not have; a folder with files; that of another study.
+        If the function has no such parameter, or the folder contains files or another study.
 
     Examples
     --------
@@ -93,16 +94,15 @@ def study(
 
 
 def as_samples(given: Any) -> Samples:
-    """Samples, or the grid or table that is given."""
+    """Samples, converted from a grid or table."""
     if isinstance(given, Samples):
         return given
     return grid(given) if isinstance(given, Mapping) else table(given)
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """The dataset of samples that have records: written beside them, and opened; or loaded, where it is not kept."""
-    import xarray
-
+    """Dataset of the recorded samples: written to their folder and opened, or loaded if the folder is temporary."""
+    xarray = needed_xarray()
     path = runs.folder.parent / DATASET
     write_dataset(path, runs.folder, samples, runs.subject, {**runs.subject.units, **(units or {})})
     opened = xarray.open_dataset if keep else xarray.load_dataset

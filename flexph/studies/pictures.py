@@ -1,4 +1,4 @@
-"""Pictures of studies of one or two parameters: one of each value that is a number."""
+"""Pictures of studies of one or two parameters, one for each scalar value."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .dataset import SECONDS
 
 
 def draw(results: Any, folder: Path) -> list[Path]:
-    """A picture (:func:`flexph.plot.study`) of each value that is a number, if one or two parameters vary; the paths.
+    """Draw each scalar value (:func:`flexph.plot.study`) if one or two parameters vary; returns the paths.
 
-    Parameters with one value do not vary.
+    Parameters with a single value do not count.
     """
-    for old in folder.glob("*.png"):  # of other samples
+    for old in folder.glob("*.png"):  # from earlier samples
         old.unlink()
     if not 1 <= len(varied(results)) <= 2:
         return []
@@ -27,7 +27,7 @@ def draw(results: Any, folder: Path) -> list[Path]:
 
 
 def drawn(results: Any) -> list[str]:
-    """The values that are one number of a sample, of which there is one."""
+    """Names of the values with one finite number per sample."""
     one = results[SECONDS]
     return [
         str(name)

@@ -1,4 +1,4 @@
-"""Derivatives of the values of runs with respect to parameters, by central differences with stated steps."""
+"""Derivatives of runs' values with respect to parameters, by central differences with given steps."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .execution.runs import Place
 
 @dataclass(frozen=True)
 class Sensitivities(NamedFields):
-    """``values`` of the run ``at`` some parameters, and ``derivatives[value][parameter]`` of the shape of the value.
+    """Values of a run ``at`` given parameters, and ``derivatives[value][parameter]`` in the shape of the value.
 
     Attributes
     ----------
     at : mapping
-        Values of the parameters.
+        Parameter values.
     steps : mapping
-        Those of the differences.
+        Steps of the differences.
     values : mapping
-        Those of the run.
+        Values of the run.
     derivatives : mapping
-        ``derivatives[value][parameter]``, of the shape of the value.
+        ``derivatives[value][parameter]``, in the shape of the value.
     runs : Dataset
         All runs.
     """
@@ -52,18 +52,18 @@ def sensitivities(
     jobs: int | None = 1,
     resume: bool = False,
 ) -> Sensitivities:
-    """Derivatives of all values of a run that are numbers: ``(f(p + h) − f(p − h))/(2h)``, with errors of h² f‴/6.
+    """Derivatives of all numbers of a run: ``(f(p + h) − f(p − h))/(2h)``, with an error of h² f‴/6.
 
     Parameters
     ----------
     function : callable or str
-        A function of parameters by name that returns a dict of values, or the name of a case; see :func:`flexph.study`.
+        Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`.
     at : dict
-        The parameters.
+        Parameter values.
     steps : float or dict
         Steps h by parameter; one number is the step over the size of each parameter.
     out, executor, jobs, resume : optional
-        As of :func:`flexph.study`; runs are made in this process by default.
+        Options of :func:`flexph.study`; by default runs are computed in this process.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def sensitivities(
     Raises
     ------
     ArithmeticError
-        Where a run fails.
+        If a run fails.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def sensitivities(
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """A step for each parameter."""
+    """Step of each parameter."""
     if not at:
-        raise ValueError("at must name a parameter at least")
+        raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):
         for name, value in at.items():
             if value == 0.0:
-                raise ValueError(f"steps must be a dict with a step of {name!r}, which is zero: it has no size")
+                raise ValueError(f"steps must be a dict with a step of {name!r}, which is zero and sets no scale")
         return {name: check.positive("steps", steps) * abs(value) for name, value in at.items()}
     return {name: check.positive(f"steps[{name!r}]", check.lookup("step", name, steps)) for name in at}
 
@@ -107,7 +107,7 @@ def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) ->
 def derivatives(
     runs: Evaluations, at: Mapping[str, float], steps: Mapping[str, float], names: Sequence[str]
 ) -> dict[str, dict[str, Array]]:
-    """Derivatives by value and parameter; all runs are asked for at once."""
+    """Derivatives by value and parameter; all runs are requested at once."""
     samples = [{**at, name: at[name] + sign * step} for name, step in steps.items() for sign in (1.0, -1.0)]
     values = runs.values(samples)
     slopes: dict[str, dict[str, Array]] = {name: {} for name in names}

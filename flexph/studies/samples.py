@@ -1,4 +1,4 @@
-"""Samples of parameters: full factorial grids, tables, and random points that fill a box evenly."""
+"""Samples of parameters: full factorial grids, tables, and space-filling random points."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..numerics.arguments import checked
 from ..numerics.memo import read_only
 
 SAMPLE = "sample"
-"""Dimension along which the rows of a table stand."""
+"""Name of the dimension of a table's rows."""
 
 Value = float | int | bool | str
-"""What a parameter may be."""
+"""Types of parameter values."""
 
 
 @checked
 @dataclass(frozen=True)
 class Samples:
-    """Values by parameter: those of the axes of a grid, or one for each row of a table.
+    """Values by parameter: the axes of a grid, or one value for each row of a table.
 
     Every sample has all parameters; the last one of a grid varies fastest. Numbers, texts and truth values may be
     mixed.
@@ -34,12 +34,12 @@ class Samples:
     columns : mapping
         Values by parameter.
     is_grid : bool
-        Whether they are those of axes.
+        True if the columns are the axes of a grid.
 
     Raises
     ------
     ValueError
-        For columns of different lengths, a value twice on an axis, and without any sample.
+        If columns differ in length, an axis has a value twice, or there are no samples.
     """
 
     columns: Mapping[str, Sequence[Any]]
@@ -49,7 +49,7 @@ class Samples:
         columns = {name: _column(name, values) for name, values in self.columns.items()}
         lengths = {name: len(values) for name, values in columns.items()}
         if not columns or 0 in lengths.values():
-            raise ValueError(f"columns must have a value at least, got {check.shown(dict(self.columns))}")
+            raise ValueError(f"columns must have at least one value each, got {check.shown(dict(self.columns))}")
         if not self.is_grid and len(set(lengths.values())) > 1:
             raise ValueError(f"columns of a table must be of one length, got {lengths}")
         for name, values in columns.items() if self.is_grid else ():
@@ -59,7 +59,7 @@ class Samples:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Dimensions of the samples: the parameters of a grid, or "sample" of a table."""
+        """Dimensions of the samples: the parameters of a grid, or "sample" for a table."""
         if self.is_grid:
             return {name: len(values) for name, values in self.columns.items()}
         return {SAMPLE: len(next(iter(self.columns.values())))}
@@ -68,14 +68,14 @@ class Samples:
         return math.prod(self.sizes.values())
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """One sample after the other, without all of them in memory."""
+        """Samples one by one, without keeping all in memory."""
         rows = itertools.product(*self.columns.values()) if self.is_grid else zip(*self.columns.values(), strict=True)
         return (dict(zip(self.columns, row, strict=True)) for row in rows)
 
 
 @checked
 def grid(values: Mapping[str, Sequence[Any]]) -> Samples:
-    """All combinations of values by parameter: the parameters are dimensions of the results, in this order.
+    """All combinations of values by parameter; the parameters are dimensions of the results, in this order.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def grid(values: Mapping[str, Sequence[Any]]) -> Samples:
     Returns
     -------
     Samples
-        For :func:`flexph.study`.
+        Samples for :func:`flexph.study`.
     """
     return Samples(values, is_grid=True)
 
 
 @checked
 def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
-    """Samples that are listed, each a dict of values by parameter; all have the same parameters.
+    """Listed samples, each a dict of values by parameter; all have the same parameters.
 
     Parameters
     ----------
@@ -102,10 +102,10 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
     Returns
     -------
     Samples
-        For :func:`flexph.study`.
+        Samples for :func:`flexph.study`.
     """
     if not len(rows):
-        raise ValueError("rows must have a sample at least")
+        raise ValueError("rows must have at least one sample, got none")
     for k, row in enumerate(rows):
         if row.keys() != rows[0].keys():
             raise ValueError(f"rows[{k}] must have the parameters {list(rows[0])} of the first, got {list(row)}")
@@ -121,14 +121,14 @@ def latin_hypercube(count: int, bounds: Mapping[str, tuple[float, float]], *, se
     count : int
         Number of samples.
     bounds : mapping
-        Least and largest value by parameter.
+        Lower and upper bound by parameter.
     seed : int
         Seed of the random numbers.
 
     Returns
     -------
     Samples
-        For :func:`flexph.study`.
+        Samples for :func:`flexph.study`.
     """
     from scipy.stats import qmc
 
@@ -145,14 +145,14 @@ def sobol(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 
     count : int
         Number of samples, a power of two.
     bounds : mapping
-        Least and largest value by parameter.
+        Lower and upper bound by parameter.
     seed : int
         Seed of the random numbers.
 
     Returns
     -------
     Samples
-        For :func:`flexph.study`.
+        Samples for :func:`flexph.study`.
     """
     from scipy.stats import qmc
 
@@ -163,12 +163,12 @@ def sobol(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 
 
 @checked
 def box(bounds: Mapping[str, tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of bounds by parameter; ValueError where one is empty."""
+    """Lower and upper bounds as arrays; ValueError if there are none or one is empty."""
     for name, (lower, upper) in bounds.items():
         if not lower < upper:
             raise ValueError(f"bounds of {name!r} must be (lower, upper) with lower < upper, got {(lower, upper)}")
     if not bounds:
-        raise ValueError("bounds must name a parameter at least")
+        raise ValueError("bounds must have at least one parameter, got none")
     lower, upper = np.array([*bounds.values()], dtype=float).T
     return lower, upper
 
@@ -179,10 +179,10 @@ def _scaled(points: np.ndarray, bounds: Mapping[str, tuple[float, float]]) -> Sa
 
 
 def _column(name: str, values: Sequence[Any]) -> tuple[Value, ...]:
-    """Values of a parameter as those of Python."""
+    """Values of a parameter as Python numbers and texts."""
     check.name("a parameter", name)
     if name == SAMPLE:
-        raise ValueError(f"a parameter must not be named {SAMPLE!r}: rows of tables stand along this dimension")
+        raise ValueError(f"a parameter must not be named {SAMPLE!r}: this is the dimension of tables")
     plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     for k, value in enumerate(plain):
         if not isinstance(value, float | int | str) or (isinstance(value, float) and not math.isfinite(value)):

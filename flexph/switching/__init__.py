@@ -1,4 +1,4 @@
-"""Switching port-Hamiltonian systems: one Hamiltonian, a Dirac structure for each mode ([survey] sec. 5).
+"""Switching port-Hamiltonian systems: one Hamiltonian, and a Dirac structure for each mode ([survey] sec. 5).
 
 Imports: consistency, discretisation, integration.general, integration.methods, integration.times, numerics, results,
 systems.

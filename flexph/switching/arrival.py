@@ -1,4 +1,4 @@
-"""Changes of mode: the state after it, the energy it loses, and which of several modes follows."""
+"""Changes of mode: the new state, the energy lost, and the choice among several modes."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from .triggers import Impasse
 from .watch import Leaving, bounds
 
 GAINED = 1e-11
-"""Energy that a switch may seem to gain, over the terms of H: round-off of states found by iteration."""
+"""Relative energy gain of a switch that is attributed to round-off of iterated states, over the terms of H."""
 KEPT = 1e-10
-"""Change of a quantity that a reset keeps up to which it is round-off: over its size, or over its change where states
-change by their size. At a guard a quantity may be zero itself, up to the precision of the event."""
+"""Relative change of a quantity kept by a reset that is round-off: over its size, or over its change where states
+change by their size. At a guard the quantity itself may be zero, up to the precision of the event."""
 TRIAL = 1e-3
-"""Length of the small step after which candidates must be valid, over that of other steps."""
+"""Length of the small step after which a candidate mode must be valid, over the usual step length."""
 
 
 @dataclass(frozen=True, eq=False)
 class DrivenSystem:
-    """A switching system under inputs, up to a last time."""
+    """Switching system under inputs, up to a last time."""
 
     system: SwitchingPHDAE
     forcings: Mapping[str, Forcing]
     end: float
 
     def equations(self, mode: str, time: float) -> Equations:
-        """The equations of a mode from a time on."""
+        """Equations of a mode from a given time on."""
         end = self.end if self.end > time else np.inf
         return Equations(self.system.system(mode), self.forcings[mode], (time, end))
 
     def branch(self, mode: str, time: float, x: Array, *, entered: bool = True) -> Branch:
-        """The state with algebraic states of a mode; raises SwitchFailed where there is none.
+        """State with the algebraic states of a mode; raises SwitchFailed if there is none.
 
-        Within a mode, steps meet constraints whose sources change in time in their middle: only one that is entered has
-        to be consistent.
+        Within a mode, steps meet constraints with time-dependent sources at their middle; only the state at which a
+        mode is entered must be consistent.
         """
         careful = any(isinstance(t.when, Impasse) for t in self.system.leaving(mode))
         branch = Branch(self.equations(mode, time), time, x, careful=careful)
@@ -60,7 +60,7 @@ class DrivenSystem:
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """Where a run is: the time, the mode, the state with its algebraic states, and the size of states so far."""
+    """Point of a run: time, mode, state with its algebraic states, and size of the states so far."""
 
     time: float
     mode: str
@@ -69,7 +69,7 @@ class Instant:
 
 
 class Arrival(NamedTuple):
-    """A switch, and the equations of the new mode from there on."""
+    """Switch, and the equations of the new mode from there on."""
 
     switch: ModeChange
     branch: Branch
@@ -78,9 +78,9 @@ class Arrival(NamedTuple):
 def switched(
     world: DrivenSystem, at: Instant, targets: Sequence[str], *, cause: str, reset: Reset | None, step: float | None
 ) -> Arrival:
-    """The change to the one mode of the targets that follows ([survey] sec. 5). Raises SwitchFailed for none.
+    """Change to the target mode that follows ([survey] sec. 5). Raises SwitchFailed if none can follow.
 
-    ``step`` [s] is the usual length of steps; None of a single target that follows valid or not.
+    ``step`` [s] is the usual step length; None for a single target that need not be valid.
     """
     where = f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}"
     if step is None:
@@ -109,7 +109,7 @@ def switched(
 
 
 def arrived(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset: Reset | None) -> Arrival:
-    """The change to a mode. Raises SwitchFailed where it has no consistent state, or for a reset that gains."""
+    """Change to a mode. Raises SwitchFailed if it has no consistent state or a reset gains energy."""
     system = world.system
     if reset is None:
         moved, kept = _by_impulses(world, at, target), {}
@@ -123,7 +123,7 @@ def arrived(world: DrivenSystem, at: Instant, target: str, *, cause: str, reset:
     if lost < -GAINED * _terms(system, at):
         raise SwitchFailed(
             f"the reset to mode {target!r} would gain energy: H is {energy[0]:.8g} J before and {energy[1]:.8g} J "
-            f"after, {-lost:.3g} J more than sources give"
+            f"after, {-lost:.3g} J more than the work of sources"
         )
     switch = ModeChange(
         time=at.time,
@@ -150,7 +150,7 @@ def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
 
 
 def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
-    """Work of sources in impulses, by port."""
+    """Work of sources in impulses by port."""
     mode = world.system.system(target)
     current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
     own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}
@@ -158,7 +158,7 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
 
 
 def violated(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
-    """Functions ``valid`` of the new mode that are negative at once or after a small step, in words; empty for none."""
+    """Description of the new mode's functions ``valid`` that are negative within a small step; empty if none."""
     switch, branch = arrival
     mode, time = switch.target, switch.time
     asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]
@@ -196,7 +196,7 @@ def _kept(reset: Reset, at: Instant, after: Array) -> dict[str, float]:
 
 
 def _terms(system: SwitchingPHDAE, at: Instant) -> float:
-    """|H| + Σ |∂H/∂x_i||x_i|: of what H is the sum."""
+    """Sum of the magnitudes of the terms of H: |H| + Σ |∂H/∂x_i||x_i|."""
     mode = system.system(at.mode)
     gradient: Any = np.abs(mode.E(at.state).T @ mode.z(at.state))
     return abs(float(system.H(at.state))) + float(gradient @ np.maximum(np.abs(at.state), at.size))

@@ -1,4 +1,4 @@
-"""Algebraic states of a mode that solve its equations at an instant, on the branch where they are."""
+"""Algebraic states of a mode as solutions of its equations, followed along one branch."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from ..numerics.differences import FORWARD
 from ..numerics.step_failed import StepFailed
 
 SINGULAR = 1e-6
-"""Smallest singular value of ∂g/∂x₂ over that at the start of the mode, below which a branch ends: at a fold, round-off
-of time 1e-16 leaves about 1e-8."""
+"""Smallest singular value of ∂g/∂x₂, over that at the mode's start, below which a branch ends: at a fold, round-off
+of time of 1e-16 leaves about 1e-8."""
 NEARLY = 1e-3
-"""The ratio of singular values where steps cannot come nearer: steps that fail for another reason leave about 1."""
+"""Ratio of singular values up to which a failing step is attributed to a fold; other failures leave about 1."""
 APART = 0.1
-"""Distance of stage values from those of the ends, over their size: several times what a smooth step bends."""
+"""Distance of stage values from the end values, over their size, that indicates another branch."""
 ITERATIONS = 60
 CONTRACTS = 0.6
-"""Largest ratio of two corrections of Newton's method at which it counts as on its branch: towards a fold it
-halves the distance, beyond there is no root to go to."""
+"""Largest ratio of successive corrections of Newton's method for staying on a branch: near a fold it is 1/2, beyond a
+fold there is no root."""
 PIECES = 64
-"""Into how many pieces a step is cut where its branch is lost."""
+"""Largest number of pieces into which a step is divided if its branch is lost."""
 
 
 class Branch:
-    """x (n,) at t with algebraic states that solve the equations; one-step methods leave stage values there.
+    """State x (n,) at time t with algebraic states that solve the equations, where steps leave stage values.
 
-    Of index 1 by Newton's method, whose derivative is used again; with ``careful`` it is evaluated each time, and the
-    states are followed from the last ones in small pieces. Of index 2 by
+    For index 1 Newton's method finds them and reuses its derivative; with ``careful`` the derivative is evaluated each
+    time and the states are followed from the last ones in small pieces. For index 2 it is
     :class:`flexph.consistency.conditions.Conditions`.
     """
 
@@ -49,11 +49,11 @@ class Branch:
 
     @property
     def inconsistency(self) -> Inconsistency:
-        """The violation of the equations by the state at the start."""
+        """Violation of the equations by the state at the start."""
         return self.left
 
     def at(self, time: float, x: Array) -> Array:
-        """The state with the differential part of x; raises StepFailed where the branch does not reach there."""
+        """State with the differential part of x; raises StepFailed if the branch does not reach there."""
         if not self._any:
             return x
         if not self._simple:
@@ -67,21 +67,22 @@ class Branch:
         return self._followed(time, x)
 
     def keep(self, time: float, x: Array) -> None:
-        """Follow on from here: x solves the equations."""
+        """Continue from here; x must solve the equations."""
         self._time, self.state = time, x
 
     def ends(self, threshold: float = SINGULAR) -> bool:
-        """Whether the branch ends at the last state that was kept."""
+        """True if the branch ends at the last kept state."""
         return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
 
     def room(self, time: float, x: Array) -> float:
-        """Square of the smallest singular value of ∂g/∂x₂ at x: towards a fold it falls linearly in time."""
+        """Squared smallest singular value of ∂g/∂x₂ at x: near a fold it falls linearly in time."""
         return self._smallest(time, self.at(time, x)) ** 2 if self._simple else 0.0
 
     def strays(self, time: float, stage: Array, end: Array) -> bool:
-        """Whether the algebraic states of the middle of a step are on another branch than those of both ends.
+        """True if the algebraic states in the middle of a step are on another branch than those at both ends.
 
-        Next to a fold ∂g/∂x₂ has another sign there; on a branch far away they are not between the ends, nor near.
+        Near a fold the determinant of ∂g/∂x₂ has another sign there; on a distant branch the states are neither between
+        the ends nor near them.
         """
         if not self._simple:
             return False
@@ -98,12 +99,12 @@ class Branch:
         return float(np.linalg.svd(matrix / np.maximum(scale, 1e-300)[:, None], compute_uv=False)[-1])
 
     def _slope(self, time: float, x: Array) -> Array:
-        """∂g/∂x₂."""
+        """Jacobian ∂g/∂x₂ of the algebraic equations."""
         e = self.equations
         return e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
 
     def _followed(self, time: float, x: Array) -> Array:
-        """From the last state that was kept, along the line to x."""
+        """Solution at x, followed along the line from the last kept state."""
         split, pieces = self.equations.split, 1
         while True:
             here = self.state
@@ -119,7 +120,7 @@ class Branch:
                     raise
 
     def _solved(self, time: float, x: Array) -> Array:
-        """Newton's method, as long as it contracts."""
+        """Solution by Newton's method, as long as it contracts."""
         split, last = self.equations.split, np.inf
         if self.careful:
             self._inverse = None
@@ -150,7 +151,7 @@ class Branch:
 
 
 def noise(function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float) -> float:
-    """Change of a function of (t, x) where the states change by a part of their size."""
+    """Change of a function of (t, x) if the states change by a given share of their size."""
     here, change = function(time, x), 0.0
     for i in np.flatnonzero(size):
         moved = x.copy()

@@ -1,4 +1,4 @@
-"""What a run of a switching system has finished."""
+"""Record of a switching run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .trajectory import ModeChange, SwitchingTrajectory
 
 
 class Record:
-    """Instants, and the accounts between each and the next."""
+    """Saved instants, and the accounts between them."""
 
     def __init__(self, system: SwitchingPHDAE, start: Instant, method: str, observer: Observer) -> None:
         self.system, self.method, self.observer = system, method, observer
@@ -32,7 +32,7 @@ class Record:
         self._add(np.array([start.time]), start.state[None], start.mode, ledger)
 
     def segment(self, run: SystemRun, mode: str, last: Array) -> None:
-        """A run within a mode, and the state at its end with its own algebraic states."""
+        """Record a run within a mode, with the algebraic states of the mode at its end."""
         steps = run.trajectory(self.method)
         k = len(steps.times) - 1
         if not k:
@@ -46,7 +46,7 @@ class Record:
             self.outputs[name].append(steps.outputs.get(name, np.full((k, width), np.nan)))
 
     def switch(self, switch: ModeChange) -> None:
-        """A switch: one instant after it."""
+        """Record a switch: one instant after it."""
         before, after = switch.energy
         ledger = system_ledger(
             np.array([before, after]),
@@ -67,7 +67,7 @@ class Record:
         self.time, self.mode = float(times[-1]), mode
 
     def trajectory(self) -> SwitchingTrajectory:
-        """The finished steps and switches."""
+        """Trajectory of the finished steps and switches."""
         outputs = {
             name: np.concatenate([np.empty((0, width)), *self.outputs[name]])
             for name, width in self.system.ports.items()

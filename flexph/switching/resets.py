@@ -1,4 +1,4 @@
-"""States after a switch: where the constraints of a new mode take them by impulses."""
+"""States after a switch: impulses project them onto the constraints of the new mode."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .transition import SwitchFailed
 MET = 1e-13
 """Defect of a constraint over its largest terms at which a state needs no impulse."""
 SEARCH = Corrections(most=30, settled=1e-15, stagnated=1e-9, slow=0.1)
-"""Changes of impulses over those that move something by its size."""
+"""Tolerances of impulses, over those that move a state by its size."""
 LOOSE = 1e-10
-"""Singular value over the largest one below which an algebraic costate counts as undetermined: it may be an impulse."""
+"""Relative singular value below which an algebraic costate counts as undetermined, and may be an impulse."""
 
 
 class Impulsive(NamedTuple):
-    """A state (n,) after impulses μ of the algebraic costates: ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), and free (k, n)."""
+    """State (n,) after impulses of algebraic costates: ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), free quantities (k, n)."""
 
     state: Array
     impulse: Array
@@ -34,27 +34,27 @@ class Impulsive(NamedTuple):
 
     @classmethod
     def none(cls, state: Array) -> Impulsive:
-        """A state without impulses."""
+        """Result for a state without impulses."""
         zero = np.zeros(state.size)
         return cls(state, zero, zero, np.zeros((0, state.size)))
 
 
 def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
-    """The state on the constraints of a mode to which impulses of these constraints take x.
+    """State on the constraints of a mode to which impulses of these constraints take x.
 
-    With E = U₁U₁ᵀE V₁V₁ᵀ and A = J − R, what is infinite for an instant are costates U₂μ that E does not see. Their
-    power is finite if ``A₂₂μ = 0, A₂₂ = U₂ᵀA U₂``; then Rᵀ U₂μ = 0 as well, as zᵀRz ≥ 0. With N an orthonormal basis of
+    With E = U₁U₁ᵀE V₁V₁ᵀ and A = J − R, the costates U₂μ that E does not act on may be infinite for an instant. Their
+    power is finite if ``A₂₂μ = 0, A₂₂ = U₂ᵀA U₂``; then Rᵀ U₂μ = 0, too, as zᵀRz ≥ 0. With N an orthonormal basis of
     these μ and G = U₁ᵀA U₂N,
 
         ``U₁ᵀE(x⁺)V₁ V₁ᵀ(x⁺ − x⁻) = G μ,   −Gᵀz₁(x⁺) + NᵀU₂ᵀB u = 0``,
 
-    the second because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz. So impulses act in
-    the constraint directions alone, and the states ``a`` with a·E⁻¹G = 0 keep their value (``free``): the charge of
-    capacitors that a switch connects, the momentum of what an impact does not hold. For ẋ = J∇H + Gλ, 0 = Gᵀ∇H it is
-    x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is not negative where H
-    is convex, and x⁺ is then the nearest consistent state in energy. Matrices are taken at x⁺.
+    the second because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz. Impulses thus act
+    only in the constraint directions, and the states ``a`` with a·E⁻¹G = 0 keep their value (``free``): the charge of
+    capacitors that a switch connects, the momentum that an impact leaves free. For ẋ = J∇H + Gλ, 0 = Gᵀ∇H it is
+    x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is not negative if H is
+    convex, and x⁺ is then the nearest consistent state in energy. Matrices are evaluated at x⁺.
 
-    Raises SwitchFailed where no impulse meets the constraints.
+    Raises SwitchFailed if no impulse satisfies the constraints.
     """
     system, split = equations.system, equations.split
     N = _impulses(split.U2.T @ dense(system.J(x) - system.R(x)) @ split.U2)
@@ -75,7 +75,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
         after, mu = _solved(x, defect, lambda y: split.V1 @ directions(y)[1], sizes(system, x))
         if np.any(np.abs(defect(after)) > CONSISTENT * np.maximum(terms, _terms(equations, time, after, rows))):
             raise SwitchFailed(
-                f"no impulse meets the constraints: {N.shape[1]} of them are left with defects up to "
+                f"no impulse satisfies the {N.shape[1]} constraints, which keep defects up to "
                 f"{np.abs(defect(after)).max():.3g}"
             )
     G, moves = directions(after)
@@ -84,7 +84,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
 
 
 def _impulses(inner: Array) -> Array:
-    """The kernel of A₂₂ (k, j), orthonormal; rows are scaled, as equations have different units."""
+    """Orthonormal basis (k, j) of the kernel of A₂₂; rows are scaled, as equations have different units."""
     if not inner.size:
         return np.zeros((len(inner), 0))
     scale = np.sqrt(np.maximum(np.abs(inner).max(axis=1), np.abs(inner).max(axis=0)))
@@ -94,7 +94,7 @@ def _impulses(inner: Array) -> Array:
 
 
 def _terms(equations: Equations, time: float, x: Array, rows: Array) -> Array:
-    """The largest terms of the constraints."""
+    """Largest terms of the constraints."""
     system = equations.system
     z, u = np.abs(system.z(x)), np.abs(equations.forcing.at(time))
     flow = abs(dense(system.J(x) - system.R(x))) @ np.maximum(z, 1e-3 * z.max(initial=0.0))
@@ -104,13 +104,13 @@ def _terms(equations: Equations, time: float, x: Array, rows: Array) -> Array:
 def _solved(
     x: Array, defect: Callable[[Array], Array], directions: Callable[[Array], Array], size: Array
 ) -> tuple[Array, Array]:
-    """x⁺ = x + D(x⁺)μ with defect(x⁺) = 0, by Newton's method in μ, of least norm where constraints are redundant."""
+    """Solve x⁺ = x + D(x⁺)μ with defect(x⁺) = 0 by Newton's method in μ, of least norm for redundant constraints."""
 
     def corrected(last: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
         after, mu = last
         D = directions(after)
         here = defect(x + D @ mu)
-        unit = 1.0 / np.maximum(np.abs(D / size[:, None]).max(axis=0), 1e-300)  # moves something by its size
+        unit = 1.0 / np.maximum(np.abs(D / size[:, None]).max(axis=0), 1e-300)  # moves a state by its size
         slope = np.empty((here.size, D.shape[1]))
         for k in range(D.shape[1]):
             step = 1e-6 * unit[k] * D[:, k]

@@ -35,10 +35,10 @@ from .transition import SwitchFailed
 from .triggers import Impasse
 
 CLOSE = 16.0
-"""Spacings between numbers up to which two times are one: instants of a grid and of a pulse are rounded differently."""
+"""Distance in units of floating-point spacing up to which times coincide: grids and pulses are rounded differently."""
 
 FOLLOWS = ("gonzalez", "mean_value", "invariants", "midpoint")
-"""Methods with one stage, whose algebraic states say on which branch a step is; two stages may lie on two branches."""
+"""Methods with one stage, whose algebraic states identify the branch of a step; two stages may lie on two branches."""
 
 
 def integrate_switching(
@@ -50,7 +50,7 @@ def integrate_switching(
     options: RunOptions,
     mode: str | None = None,
 ) -> SwitchingTrajectory:
-    """See :func:`flexph.integrate`."""
+    """Integrate a switching system; see :func:`flexph.integrate`."""
     _check_method(system, method, options)
     x0 = np.array(check.array("start", start, (system.size,)))
     grid = ascending(times)
@@ -76,20 +76,20 @@ def integrate_switching(
 
 
 def _check_method(system: SwitchingPHDAE, method: GeneralMethod, options: RunOptions) -> None:
-    """Raise ValueError for a method or an option that a switching system does not take."""
+    """Raise ValueError for a method or option that switching systems do not support."""
     if isinstance(method, Library):
-        raise ValueError(f"a switching system takes the steps that times prescribe, but {method} chooses its own")
+        raise ValueError(f"a switching system needs steps prescribed by times, but {method} chooses its steps")
     refused = {"tolerance": method.tolerance, "completion": method.completion}
     for name, value in (refused | {"events": options.events}).items():
         if value:
-            raise ValueError(f"a switching system takes no {name}, got {value!r}")
+            raise ValueError(f"a switching system does not support {name}, got {value!r}")
     if method.name not in FOLLOWS and any(isinstance(t.when, Impasse) for t in system.transitions):
         takers = ", ".join(map(call_of, FOLLOWS))
         raise ValueError(f"a system with Impasse() takes methods of one stage, {takers}, got {method}")
 
 
 def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]:
-    """The inputs of each mode."""
+    """Inputs of each mode."""
     for name in options.inputs:
         check.lookup("external port", name, system.ports)
     return {
@@ -99,17 +99,17 @@ def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]
 
 
 class Reached(NamedTuple):
-    """Times of the run that were reached, by steps that are recorded."""
+    """Number of reached times of a run whose steps are recorded already."""
 
     reached: int
 
     def record(self, run: Any) -> bool:
-        """Nothing is left to record, and no event ends the run."""
+        """Do nothing, as all is recorded, and no event ends the run."""
         return False
 
 
 class SwitchingRun:
-    """A run under way: modes and switches in turn; ``tried`` are the times of the step that was tried last."""
+    """Run of a switching system: modes and switches in turn; ``tried`` are the times of the last attempted step."""
 
     def __init__(self, driven: DrivenSystem, grid: Array, method: GeneralMethod, record: Record) -> None:
         self.driven, self.grid, self.method, self.record = driven, grid, method, record
@@ -117,11 +117,11 @@ class SwitchingRun:
         self.close = CLOSE * float(np.spacing(np.abs(grid).max()))
 
     def observe_last(self) -> None:
-        """Ask the observer at the last instant."""
+        """Call the observer at the last instant."""
         self.record.observer.settle()
 
     def steps(self, at: Instant, kept: Array) -> Iterator[Reached]:
-        """The steps of all modes up to the last time."""
+        """Steps of all modes up to the last time."""
         switches, passed = Switches(self.driven, self.record, grid=self.grid, close=self.close), 0
         at = switches.settled(at, None)
         while at.time < self.grid[-1] - self.close:
@@ -141,7 +141,7 @@ class SwitchingRun:
             at = switches.settled(at, switches.from_impasse(at) if impasse else switches.cause(at, due))
 
     def _passed(self, time: float) -> int:
-        """Steps of the grid up to a time."""
+        """Number of grid steps up to a time."""
         return int(np.searchsorted(self.grid, time + self.close)) - 1
 
     def _end_of(self, due: float) -> float:
@@ -149,7 +149,7 @@ class SwitchingRun:
         return min(due, last) if abs(due - last) > self.close else last
 
     def _segment(self, at: Instant, end: float, kept: Array, switches: Switches) -> tuple[SystemRun, ModeStepper]:
-        """The run and the steps within a mode."""
+        """Run and stepper within a mode."""
         system, watch, usual = self.driven.system.system(at.mode), switches.watch, switches.usual(at.time)
         steps, forcing = one_step_method(self.method, system), self.driven.forcings[at.mode]
         stepper = ModeStepper(system, steps, forcing, lambda time: usual, watch=watch)
@@ -159,12 +159,12 @@ class SwitchingRun:
         return SystemRun(system, start, expected, watch=watch, observer=self.record.observer), stepper
 
     def explain(self, error: ArithmeticError, tried: tuple[float, float]) -> str:
-        """The message of a step or switch that failed."""
+        """Message for a failed step or switch."""
         if not isinstance(error, StepFailed):
-            return f"{error}. What is finished is kept in .solution"
+            return f"{error}. Finished steps are kept in .solution"
         t0, t1 = tried
         return (
             f"the step from t = {t0:.9g} s to {t1:.9g} s in mode {self.record.mode!r} could not be solved by "
             f"{self.method.name!r}: {error} after {error.iterations} iterations; try a smaller step, a guard or "
-            "Impasse() where the mode ends, and look for an index above 2. What is finished is kept in .solution"
+            "Impasse() where the mode ends, and look for an index above 2. Finished steps are kept in .solution"
         )

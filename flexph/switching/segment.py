@@ -1,4 +1,4 @@
-"""Steps within one mode, up to where it is left."""
+"""Steps within one mode, up to its end."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .branch import NEARLY
 from .watch import Leaving
 
 NEAR = 0.02
-"""How near to the end that is foreseen of a branch it is looked for, over the distance to it."""
+"""Relative distance from a predicted end of a branch at which it is searched for."""
 
 
 class ModeStepper(SystemStepper):
-    """Steps of the system of a mode that stay on one branch of its algebraic states."""
+    """Stepper of a mode that stays on one branch of its algebraic states."""
 
     def __init__(self, *system: Any, watch: Leaving) -> None:
         super().__init__(*system)
         self.watch, self.careful = watch, watch.branch.careful
 
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
-        """The step from a start to a time [s]; raises StepFailed, also where it has found another branch."""
+        """Step from a start to a time [s]; raises StepFailed, also if it reached another branch."""
         result = super().step(start, time, usual)
         branch, x = self.watch.branch, result.end.x
         if self.careful and branch.strays(time, x, branch.at(time, x)):
@@ -38,7 +38,7 @@ class ModeStepper(SystemStepper):
 
 
 def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> Iterator[float]:
-    """Steps from each time to the next until the mode is left, or ends at an impasse; the times reached."""
+    """Steps from each time to the next until the mode is left or ends at an impasse; yields the times reached."""
     for t1, saved in zip(grid[1:].tolist(), np.isin(grid[1:], kept).tolist(), strict=True):
         while run.start.time < t1:
             start = run.start
@@ -57,7 +57,7 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> I
 
 
 def state_at_end(run: Run, watch: Leaving) -> Array:
-    """The last state, with algebraic states that solve the equations where they can be found."""
+    """Last state, with algebraic states that solve the equations if they can be found."""
     if watch.active:
         return watch.branch.state
     try:
@@ -67,9 +67,9 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
 
 
 def _as_far_as_it_goes(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
-    """A step as far as the branch goes, None where it begins at its end.
+    """Step to the end of the branch, None if it starts there.
 
-    Raises the error of the step that failed where it is not the branch that ends.
+    Raises the error of the failed step if the branch does not end.
     """
     branch = stepper.watch.branch
     if not stepper.careful:
@@ -83,9 +83,9 @@ def _as_far_as_it_goes(run: Run, stepper: ModeStepper, t1: float, error: StepFai
 
 
 def _furthest(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | None:
-    """The longest step that can be solved, to round-off; None where that is none at all.
+    """Longest solvable step, to round-off; None if there is none.
 
-    By bisection, quicker where the end of the branch is foreseen: beyond it steps take long to fail.
+    By bisection, accelerated by a prediction of the branch's end: beyond it steps take long to fail.
     """
     low, high, longest = start.time, t1, None
     width = max(PRECISION * (t1 - low), float(np.spacing(max(abs(low), abs(t1)))))
@@ -104,4 +104,4 @@ def _furthest(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | N
         left = branch.room(middle, result.end.x)
         end = middle + left * (middle - low) / (room - left) if room > left else math.inf
         low, room, longest = middle, left, Accepted(start, result, partial(stepper.step, start), saved=False)
-    return longest  # another step would differ by round-off, which may be beyond the end
+    return longest  # another step would differ by round-off only, and might pass the end

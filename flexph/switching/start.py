@@ -1,4 +1,4 @@
-"""Where a run of a switching system starts."""
+"""Start of a switching run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .trajectory import ModeChange
 
 
 def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, step: float) -> Instant:
-    """The start in a mode, or in the first one that is consistent and valid just after, at the end of a small step.
+    """Start in a mode, or in the first mode that is consistent and still valid after a small step.
 
-    ``step`` [s] is the usual length of steps. Raises ValueError where there is no such mode.
+    ``step`` [s] is the usual step length. Raises ValueError if there is no such mode.
     """
     names = list(driven.system.modes) if mode is None else [check.choice("mode", mode, driven.system.modes)]
     reasons = []
@@ -38,7 +38,7 @@ def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, 
 
 
 def _no_change(driven: DrivenSystem, at: Instant) -> ModeChange:
-    """A switch that does nothing, to ask whether the mode is valid."""
+    """Switch without effect, for testing whether the mode is valid."""
     energy, zero = float(driven.system.H(at.state)), np.zeros(driven.system.size)
     return ModeChange(
         time=at.time,

@@ -1,4 +1,4 @@
-"""The switches of a run at an instant: what ends a mode, and the modes that follow at once."""
+"""Switches of a run at an instant: the cause that ends a mode, and the modes that follow at once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .watch import Bound, Leaving, bounds
 
 
 class Switches:
-    """Takes the switches of a run over a grid of times; those less than ``close`` [s] apart are one.
+    """Executes the switches of a run over a grid of times; those less than ``close`` [s] apart coincide.
 
-    ``watch`` are the bounds of the mode that was entered last.
+    ``watch`` are the bounds of the present mode.
     """
 
     watch: Leaving
@@ -27,7 +27,7 @@ class Switches:
         self._recent: list[ModeChange] = []  # within one step of the grid
 
     def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
-        """The instant after all its switches."""
+        """Instant after all switches at it."""
         used: list[Transition] = []
         if cause is None:
             cause = self._at_once(at, None)
@@ -39,7 +39,7 @@ class Switches:
             else:
                 name, targets, reset = transition.name, tuple(transition.target), transition.reset
                 used.append(transition)
-            only = transition is not None and len(targets) == 1  # what is not valid there leads on to another one
+            only = transition is not None and len(targets) == 1  # if not valid there, it leads on to another one
             step = None if only else self.usual(at.time)
             switch, branch = switched(self.driven, at, targets, cause=name, reset=reset, step=step)  # type: ignore[arg-type]
             self._count(switch)
@@ -49,29 +49,29 @@ class Switches:
         return at
 
     def usual(self, time: float) -> float:
-        """The length of steps of the grid at a time."""
+        """Step length of the grid at a time."""
         k = min(int(np.searchsorted(self.grid, time, side="right")), self.grid.size - 1)
         return float(self.grid[k] - self.grid[k - 1])
 
     def timed(self, mode: str) -> list[tuple[Transition, At | Every]]:
-        """Transitions out of a mode at given times."""
+        """Transitions out of a mode at prescribed times."""
         return [(t, t.when) for t in self.system.leaving(mode) if isinstance(t.when, At | Every)]
 
     def cause(self, at: Instant, due: float) -> Bound | Transition | None:
-        """What has ended the steps within a mode; ``due`` is the next time of a transition."""
+        """Cause that ended the steps within a mode; ``due`` is the next time of a timed transition."""
         if self.watch.fired is not None:
             return self.watch.fired
         return self._due(at, []) if abs(at.time - due) <= self.close else None
 
     def from_impasse(self, at: Instant) -> Transition:
-        """The transition at an impasse point; raises SwitchFailed where there is none."""
+        """Transition at an impasse point; raises SwitchFailed if there is none."""
         for transition in self.system.leaving(at.mode):
             if isinstance(transition.when, Impasse) and _allows(transition, at):
                 return transition
         raise SwitchFailed(f"mode {at.mode!r} ends at an impasse point at t = {at.time:.9g} s, x = {at.state}")
 
     def _due(self, at: Instant, used: list[Transition]) -> Transition | None:
-        """The first transition of this instant that has not been taken."""
+        """First timed transition of this instant that has not been taken."""
         for transition, when in self.timed(at.mode):
             moment = when.after(at.time - self.close)
             if transition not in used and abs(moment - at.time) <= self.close and _allows(transition, at):
@@ -81,7 +81,7 @@ class Switches:
     def _at_once(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
     ) -> Bound | Transition | None:
-        """What takes a mode away as soon as it is entered; no times (``used`` is None) where a run begins."""
+        """Cause that ends a mode as soon as it is entered; with ``used`` None (at the start of a run) without times."""
         branch = branch or self.driven.branch(at.mode, at.time, at.state, entered=False)
         self.watch = Leaving(bounds(self.system, at.mode), branch, at.time, at.size)
         return (None if used is None else self._due(at, used)) or self.watch.at_once(at.time)
@@ -95,7 +95,7 @@ class Switches:
             last = ", ".join(f"{s.source!r} to {s.target!r} at {s.time:.12g} s" for s in self._recent[-3:])
             raise SwitchFailed(
                 f"switches accumulate (Zeno): more than limit = {self.system.limit} of them between two times of the "
-                f"run, from t = {self._recent[0].time:.12g} s on, the last ones {last}. Give a mode for what they tend "
+                f"run, from t = {self._recent[0].time:.12g} s on, the last ones {last}. Add a mode for their limit,  "
                 "to, or a larger limit"
             )
 

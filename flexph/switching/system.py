@@ -19,20 +19,20 @@ from .transition import Transition
 from .triggers import Function
 
 PROBES = 8
-"""States near the samples at which the Hamiltonians of the modes are compared."""
+"""Number of states near the samples at which the Hamiltonians of the modes are compared."""
 SPREAD = 0.1
-"""Distance of probes from the samples, relative to the size of each state."""
+"""Distance of these states from the samples, over the size of each state."""
 COMMON = 1e-12
-"""Difference of two Hamiltonians over their size up to which it is round-off."""
+"""Relative difference of Hamiltonians up to which they count as equal."""
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 as long as it lasts.
+    """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 while it lasts.
 
-    Where one of them becomes negative, the next mode is chosen among the ``candidates``, all others by default, as
-    :class:`SwitchingPHDAE` says. An ideal diode that blocks is valid while −v ≥ 0, one that conducts while i ≥ 0.
+    When one of them becomes negative, the next mode is chosen among ``candidates``, by default all others, as described
+    for :class:`SwitchingPHDAE`. A blocking ideal diode is valid while −v ≥ 0, a conducting one while i ≥ 0.
     """
 
     system: PHDAE
@@ -59,21 +59,21 @@ class Mode:
 @checked
 @dataclass(frozen=True, eq=False)
 class SwitchingPHDAE(Remade):
-    """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a mode s that jumps, and one H(x) of all.
+    """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a switching mode s and one common H(x).
 
-    ``modes`` by name, a :class:`PHDAE` or :class:`Mode` each, of the same states and Hamiltonian ([survey] sec. 5); E,
-    J, R, B, z and ports may differ. H is compared at random states near the samples. ``transitions`` say when a mode
-    ends (:class:`Transition`); a mode whose functions ``valid`` say it ends too.
+    ``modes`` has by name a :class:`PHDAE` or :class:`Mode`, all with the same states and Hamiltonian ([survey] sec. 5);
+    E, J, R, B, z and ports may differ. H is compared at random states near the samples. ``transitions`` end modes
+    (:class:`Transition`), and so do functions ``valid`` that become negative.
 
-    Where several modes may follow (candidates of a transition or of a mode), the state is taken to each of them in
-    turn. Those count that have a consistent state there and whose functions ``valid`` are ≥ 0 just after, at the end of
-    a small step; of these, the one that loses the least energy follows, the first of equals. So an ideal diode conducts
-    rather than break a current, and of all consistent states the nearest in energy is taken.
+    If several modes may follow (candidates of a transition or of a mode), the state is taken to each of them. Those
+    count that have a consistent state there and whose functions ``valid`` are still ≥ 0 after a small step; among them
+    the one that loses the least energy follows, the first one if equal. Thus an ideal diode conducts rather than
+    interrupt a current, and the consistent state nearest in energy is taken.
 
-    ``limit`` is the largest number of switches between two of the times that a run is given: more are a Zeno point,
-    where switches accumulate. Ports of one name have one width in all modes, parts are the same. A switch to a mode
-    without a consistent state, and one that gains energy, raise ArithmeticError in a run (see
-    :func:`flexph.integrate`). Raises ValueError for unknown modes, and for Hamiltonians that differ.
+    ``limit`` is the largest number of switches between two given times of a run: more indicate a Zeno point, where
+    switches accumulate. Ports of one name have one width in all modes, and parts are the same. During a run a switch to
+    a mode without a consistent state, or one that gains energy, raises ArithmeticError (see :func:`flexph.integrate`).
+    Raises ValueError for unknown modes and for differing Hamiltonians.
     """
 
     modes: Mapping[str, Any]
@@ -106,17 +106,17 @@ class SwitchingPHDAE(Remade):
 
     @property
     def parts(self) -> Mapping[str, slice]:
-        """Names of states."""
+        """Slices of the states by name."""
         return self._first.parts
 
     @property
     def ports(self) -> Mapping[str, int]:
-        """Widths of all ports, also those that only some modes have."""
+        """Widths of all ports, including those of some modes only."""
         return {name: p.stop - (p.start or 0) for mode in self.modes.values() for name, p in mode.system.ports.items()}
 
     @property
     def H(self) -> Callable[[Array], float]:
-        """The Hamiltonian of all modes."""
+        """Hamiltonian of all modes."""
         return self._first.H
 
     @property
@@ -124,17 +124,17 @@ class SwitchingPHDAE(Remade):
         return next(iter(self.modes.values())).system
 
     def system(self, mode: str) -> PHDAE:
-        """The equations of a mode."""
+        """Equations of a mode."""
         return check.lookup("mode", mode, self.modes).system
 
     @checked
     def following(self, mode: str) -> tuple[str, ...]:
-        """Where a mode goes that is no longer valid."""
+        """Candidate modes after a mode that is no longer valid."""
         own: Mode = check.lookup("mode", mode, self.modes)
         return tuple(own.candidates) or tuple(name for name in self.modes if name != mode)
 
     def leaving(self, mode: str) -> tuple[Transition, ...]:
-        """The transitions out of a mode."""
+        """Transitions out of a mode."""
         return tuple(t for t in self.transitions if mode in t.source)
 
     def _check_states(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs of switching systems: what happened between and at the switches."""
+"""Results of switching runs: states between and at switches."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from .system import SwitchingPHDAE
 
 @dataclass(frozen=True, eq=False)
 class ModeChange:
-    """One switch: when [s], between which modes, by what, and what it did.
+    """A switch: its time [s], modes, cause and effects.
 
-    ``cause`` is the name of the transition, or ``not valid: NAME``. States ``before`` and ``after`` (n,), each with the
-    algebraic states of its mode; ``energy`` before and after [J]; ``work`` by port [J], what sources give in impulses;
-    ``lost`` [J] with H⁺ − H⁻ = work − lost. ``impulse`` (n,) is ∫(J − R)z dt of the algebraic costates, Eₛ(x⁺ − x⁻)
-    where the constraints of the new mode moved the state. ``free`` (k, n) are the linear quantities that they cannot
-    change, orthonormal rows a with a·x⁺ = a·x⁻; ``kept`` those that the reset names, with their values.
+    ``cause`` is the name of the transition, or ``not valid: NAME``. States ``before`` and ``after`` (n,) have the
+    algebraic states of their modes; ``energy`` is before and after [J]; ``work`` is by port [J] the work of sources in
+    impulses; ``lost`` [J] satisfies H⁺ − H⁻ = work − lost. ``impulse`` (n,) is ∫(J − R)z dt of the algebraic costates,
+    Eₛ(x⁺ − x⁻) if the constraints of the new mode moved the state. ``free`` (k, n) are the linear quantities that they
+    cannot change, orthonormal rows a with a·x⁺ = a·x⁻; ``kept`` are the quantities named by the reset, with their
+    values.
     """
 
     time: float
@@ -37,23 +38,23 @@ class ModeChange:
 
     @property
     def jump(self) -> Array:
-        """x⁺ − x⁻ (n,)."""
+        """Jump x⁺ − x⁻ (n,) of the state."""
         jump: Array = self.after - self.before
         return jump
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SwitchingTrajectory(SystemResult):
-    """A run of a :class:`SwitchingPHDAE`: k + 1 saved instants, the mode in each, the switches, and the energy balance.
+    """Result of a :class:`SwitchingPHDAE`: k + 1 saved instants, their modes, the switches, and the energy balance.
 
-    ``times`` (k + 1,) ascend but for switches, which are two instants of one time, before and after, in the modes
-    ``modes`` (k + 1,) of names; ``states`` (k + 1, n) belong to them. Several switches at one time follow each other
-    so. ``balance`` has a row for each pair of instants that follow each other: at a switch ``dissipation`` is the
-    energy lost there, and work what sources give in impulses, so that ΔH = work − dissipation + residual throughout.
+    ``times`` (k + 1,) ascend, except that a switch is two instants of one time, before and after, with the names of
+    their modes in ``modes`` (k + 1,); ``states`` (k + 1, n) belong to them. Several switches at one time are
+    consecutive. ``balance`` has a row for each pair of consecutive instants: at a switch ``dissipation`` is the energy
+    lost there and ``work`` that of sources in impulses, so that ΔH = work − dissipation + residual throughout.
 
-    ``outputs`` by port (l, m), at ``output_times`` (l,), are those of the steps as in :class:`flexph.Trajectory`,
-    NaN in modes that lack the port. ``states`` at switches have algebraic states that solve the equations at that time,
-    others, but for the last one, are stage values.
+    ``outputs`` by port (l, m), at ``output_times`` (l,), are those of the steps as in :class:`flexph.Trajectory`, NaN
+    in modes that lack the port. ``states`` at switches and the last one have algebraic states that solve the equations
+    at that time; all others have stage values.
     """
 
     system: SwitchingPHDAE
@@ -61,12 +62,12 @@ class SwitchingTrajectory(SystemResult):
     switches: Sequence[ModeChange]
 
     KIND: ClassVar[str] = "switching trajectory"
-    LACKING = ("observations", "outputs/")  # of ports that a mode lacks
+    LACKING = ("observations", "outputs/")  # for ports that a mode lacks
     DISTINCT = False  # a switch is two instants of one time
 
     @classmethod
     def signature(cls, system: SwitchingPHDAE) -> list[str]:
-        """Modes, parts of the states with their places, their number, and the ports."""
+        """Modes, parts of the states with their slices, the number of states, and the ports."""
         if not isinstance(system, SwitchingPHDAE):
             raise ValueError(f"system must be a SwitchingPHDAE, got {type(system).__name__}")
         return [*(f"mode {name}" for name in system.modes), *super().signature(system)]
@@ -80,7 +81,7 @@ class SwitchingTrajectory(SystemResult):
 
     @property
     def lost_at_switches(self) -> float:
-        """What all switches lose together [J]; the rest of the dissipation is that of the modes."""
+        """Energy lost in all switches together [J]; the rest of the dissipation belongs to the modes."""
         return float(sum(switch.lost for switch in self.switches))
 
     def _check_values(self) -> None:

@@ -1,4 +1,4 @@
-"""Switches from one mode to another, and what they do to the state."""
+"""Transitions from one mode to another, and resets of the state."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .triggers import At, Every, Function, Guard, Impasse, Trigger
 
 
 class SwitchFailed(ArithmeticError):
-    """No mode can follow, or a reset gains energy."""
+    """Error if no mode can follow, or a reset gains energy."""
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Reset:
-    """``x⁺ = function(t, x)`` at a switch, and quantities ``keeps`` of x, by name, that it leaves as they are.
+    """State ``x⁺ = function(t, x)`` after a switch, and quantities ``keeps`` of x, by name, that it preserves.
 
-    What is said to be kept is checked at every switch, and H(x⁺) ≤ H(x): what is lost is recorded, and nothing gained.
-    Algebraic states of x⁺ are guesses from which those of the new mode are found.
+    At every switch the preserved quantities are checked, and H(x⁺) ≤ H(x): the loss is recorded, a gain is an error.
+    Algebraic states of x⁺ are initial guesses for those of the new mode.
     """
 
     function: Callable[[float, Array], Any]
@@ -37,16 +37,15 @@ class Reset:
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Transition:
-    """From the modes ``source`` (one name or several) to ``target``, when a trigger says so.
+    """Transition from the modes ``source`` (one name or several) to ``target``, released by a trigger.
 
-    ``when`` is a :class:`Guard`, :class:`At`, :class:`Every` or :class:`Impasse`; a function is a guard that is left
-    upwards. Several targets are candidates, of which :meth:`SwitchingPHDAE` describes the choice. A ``condition`` is a
-    function of (t, x) that is asked at that instant: where it is false nothing happens, and a guard waits until its
-    function has been back.
+    ``when`` is a :class:`Guard`, :class:`At`, :class:`Every` or :class:`Impasse`; a function is a guard that is crossed
+    upwards. Several targets are candidates; :meth:`SwitchingPHDAE` describes the choice. A ``condition`` is a function
+    of (t, x) evaluated at that instant: if it is false nothing happens, and a guard waits until its function has been
+    negative again.
 
-    ``reset`` is a :class:`Reset` or a function of (t, x); without one the state goes to the consistent states of the
-    new mode by the impulses that its constraints exert (:func:`flexph.switching.resets.impulsive`), which is not to
-    move where the new mode has no constraints of its own.
+    ``reset`` is a :class:`Reset` or a function of (t, x); without one, impulses of the new mode's constraints take the
+    state to a consistent one (:func:`flexph.switching.resets.impulsive`); without constraints the state stays.
     """
 
     source: str | Sequence[str]

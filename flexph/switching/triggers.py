@@ -1,4 +1,4 @@
-"""Triggers that end a mode: regions that must be left, instants, and impasse points."""
+"""Triggers that end a mode: guards, instants, and impasse points."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Function = Callable[[float, Array], Any]
 class Guard:
     """A mode is left as soon as ``function(t, x)`` becomes positive (``direction=1``) or negative (-1), x (n,).
 
-    A mode that is entered there is left at once; one that is entered at zero waits for what comes. With direction 0 it
-    is left where the function passes zero either way. Algebraic states in x are those that solve the equations at t.
+    A mode that is entered with such a value is left at once; one that is entered at zero waits. With direction 0 it is
+    left where the function passes zero either way. Algebraic states in x solve the equations at t.
     """
 
     function: Function
@@ -38,7 +38,7 @@ class Guard:
 @checked
 @dataclass(frozen=True)
 class At:
-    """At these times [s], each of which a step ends at; that at which a run begins is none."""
+    """Given times [s], at each of which a step ends; the start of a run does not count."""
 
     times: float | Sequence[float] | Array
 
@@ -49,7 +49,7 @@ class At:
         object.__setattr__(self, "times", times)
 
     def after(self, time: float) -> float:
-        """The first of them after a time, infinite where there is none."""
+        """First of the times after a given one, infinite if there is none."""
         later = np.asarray(self.times)[np.asarray(self.times) > time]
         return float(later[0]) if later.size else math.inf
 
@@ -57,9 +57,9 @@ class At:
 @checked
 @dataclass(frozen=True)
 class Every:
-    """At ``first + k period`` for k = 0, 1, … [s], each of which a step ends at; the start of a run is none of them.
+    """Periodic times ``first + k period`` for k = 0, 1, … [s], at each of which a step ends; the start does not count.
 
-    A pulse of width D: ``Every(T)`` switches on and ``Every(T, first=D * T)`` off.
+    For a pulse of width D, ``Every(T)`` switches on and ``Every(T, first=D * T)`` off.
     """
 
     period: float
@@ -70,7 +70,7 @@ class Every:
         check.number("first", self.first)
 
     def after(self, time: float) -> float:
-        """The first of them after a time."""
+        """First of the times after a given one."""
         k = max(math.floor((time - self.first) / self.period), 0)
         while self.first + k * self.period <= time:
             k += 1
@@ -79,10 +79,10 @@ class Every:
 
 @dataclass(frozen=True)
 class Impasse:
-    """Where the algebraic equations let the mode go no further: an impasse point ([survey] sec. 4.5).
+    """Impasse point, at which the algebraic equations end a mode ([survey] sec. 4.5).
 
     There ``∂g/∂x₂`` becomes singular, with g the algebraic equations and x₂ the algebraic states of index 1. Steps
-    follow the branch on which they are; the last one ends where the branch does, to round-off of time.
+    follow their branch; the last one ends at the end of the branch, to round-off of time.
     """
 
 

@@ -1,4 +1,4 @@
-"""When a mode is left: the functions of its guards and its validity, watched from step to step."""
+"""Detection of the end of a mode, by its guards and validity functions from step to step."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .transition import Transition
 from .triggers import Function, Guard
 
 ROUND_OFF = 1e-9
-"""Relative change of the states whose effect on a function counts as zero where a mode is entered: states at a switch
-are found to 1e-13, algebraic ones by differences to about 1e-10."""
+"""Relative change of states whose effect on a function counts as zero when a mode is entered: states at a switch are
+accurate to 1e-13, algebraic ones by differences to about 1e-10."""
 LOOKS = 8
-"""Points at which a step that leaves from zero is searched for where it was inside."""
+"""Number of points at which a step that starts at zero is searched for an inside value."""
 
 
 @dataclass(eq=False)
 class Bound:
-    """A function w of (t, x) that is ≤ 0 as long as a mode lasts, and what it is now.
+    """Function w of (t, x) that is ≤ 0 while a mode lasts, and its present value.
 
-    ``armed``: it has been below zero (of guards without direction: away from it) since the mode was entered. It
-    ``waits`` where its condition was false, until it has been below zero again.
+    ``armed``: it has been below zero (for guards without direction: away from zero) since the mode was entered. It
+    ``waits`` after its condition was false, until it has been below zero again.
     """
 
     function: Function
@@ -42,7 +42,7 @@ class Bound:
     waits: bool = False
 
     def __call__(self, time: float, x: Array) -> float:
-        """w(t, x)."""
+        """Value w(t, x)."""
         try:
             given = check.number(self.name, self.function(time, x))
         except ValueError as error:
@@ -51,11 +51,11 @@ class Bound:
 
     @property
     def beyond(self) -> bool:
-        """Whether it says that the mode must be left at once."""
+        """True if the mode must be left at once."""
         return self.sign != 0 and self.value > self.noise
 
     def rearm(self, refused: bool) -> None:
-        """After a step that did not end the mode."""
+        """Update the state of the bound after a step that did not end the mode."""
         if self.sign == 0:
             self.armed = self.value != 0.0
         elif refused:
@@ -64,12 +64,12 @@ class Bound:
             self.armed, self.waits = True, False
 
     def allows(self, time: float, x: Array) -> bool:
-        """Whether the condition holds."""
+        """True if the condition holds."""
         return self.condition is None or bool(self.condition(time, x))
 
 
 def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
-    """The bounds of a mode: its guards and its functions ``valid``."""
+    """Bounds of a mode: its guards and its functions ``valid``."""
     guards = [
         Bound(t.when.function, f"the guard of {t.name!r}", t, t.when.direction, t.condition)
         for t in system.leaving(mode)
@@ -80,11 +80,11 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
 
 
 class Leaving:
-    """The bounds of a mode from a time and state on, in place of the events of a run (events.Watch)."""
+    """Bounds of a mode from a time and state on; they take the place of a run's events (events.Watch)."""
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch
-        self.active = bool(self.bounds) or branch.careful  # whether a run asks after its steps
+        self.active = bool(self.bounds) or branch.careful  # True if steps must be checked
         self.fired: Bound | None = None
         self.stopped = time
         x = branch.state
@@ -94,7 +94,7 @@ class Leaving:
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
-        """The first bound that the mode violates where it is entered."""
+        """First bound that the mode violates when it is entered."""
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):
                 return bound
@@ -102,7 +102,7 @@ class Leaving:
         return None
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """The time at which the mode is left in a step, or None. ``at`` gives states between."""
+        """Time at which the mode is left in a step, or None. ``at`` interpolates states within the step."""
         here = lambda t: self.branch.at(t, end if t == t1 else at(t))  # noqa: E731
         last, new = self.branch.state, here(t1)
         zeros = []
@@ -129,7 +129,7 @@ class Leaving:
         return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
 
     def _zero(self, bound: Bound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
-        """Where the bound passes zero; t0 where it has not been inside in this step."""
+        """Time at which the bound passes zero; t0 if it was not inside during this step."""
         inside = t0
         if not bound.armed:  # its value at t0 is round-off
             tried = [t0 + (t1 - t0) * 0.5**k for k in range(1, LOOKS + 1)]
@@ -140,5 +140,5 @@ class Leaving:
         return zero_between((inside, before), (t1, after), lambda t: bound(t, at(t)))
 
     def occurrences(self) -> dict[str, Any]:
-        """Occurrences of events: none, as changes of mode are recorded apart."""
+        """Empty, as changes of mode are recorded separately."""
         return {}

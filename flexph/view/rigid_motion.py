@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial.transform import Rotation
 
 from ..numerics.arrays import Array
 from ..scenes.scene import Part
@@ -51,9 +50,23 @@ def rigid_motion(points: Array) -> RigidMotion:
 
 def quaternions(rotations: Array) -> Array:
     """Quaternions (…, k, 4) of rotations (…, k, 3, 3), scalar last, whose signs do not change along k."""
-    q = np.asarray(Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat()).reshape(*rotations.shape[:-2], 4)
+    products = _quaternion_products(rotations)
+    largest = np.einsum("...ii->...i", products).argmax(axis=-1)
+    q = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
     turned = np.einsum("...i,...i->...", q[..., 1:, :], q[..., :-1, :]) < 0.0
     return q * np.cumprod(np.insert(np.where(turned, -1.0, 1.0), 0, 1.0, axis=-1), axis=-1)[..., None]
+
+
+def _quaternion_products(rotations: Array) -> Array:
+    """Products 4 q qᵀ (…, 4, 4) of the quaternions q of rotations (…, 3, 3), which are linear in these (Shepperd)."""
+    trace = np.trace(rotations, axis1=-2, axis2=-1)
+    products = np.empty((*rotations.shape[:-2], 4, 4))
+    products[..., :3, :3] = rotations + np.swapaxes(rotations, -1, -2) + (1.0 - trace)[..., None, None] * np.eye(3)
+    skew = rotations - np.swapaxes(rotations, -1, -2)
+    products[..., 3, :3] = products[..., :3, 3] = skew[..., (2, 0, 1), (1, 2, 0)]
+    products[..., 3, 3] = 1.0 + trace
+    return products
 
 
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:

@@ -65,8 +65,8 @@ def free_body(
         By name :class:`rigid.OnLine`, :class:`rigid.OnPlane`, :class:`rigid.Pinned`, :class:`rigid.KnifeEdge` or
         :class:`rigid.Rolling`.
     dampers : mapping, optional
-        By name a port and a relation of :mod:`flexph`, as ``(rigid.Torque(), flexph.viscous(0.1))``, against the
-        ground.
+        By name a port and a relation of :mod:`flexph`, as ``(rigid.Torque(),
+        flexph.systems.viscous(0.1))``, against the ground.
     sample : sequence of float, optional
         Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`): at the origin and turned
         somehow if None; another where the constraints are singular there.

@@ -35,7 +35,7 @@ def test_files_and_summary(tmp_path):
     assert (tmp_path / "out" / "methods.csv").read_text().startswith("name,order,hinf_rel")
 
 
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # the Krylov space is too small at 8 and 12
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")  # the Krylov space is too small at 8 and 12
 @pytest.mark.parametrize(
     ("elements", "order"),
     [pytest.param(*case, marks=pytest.mark.slow) for case in ((100, 8), (40, 12), (40, 20))],

@@ -10,7 +10,8 @@ from scipy.integrate import solve_ivp
 
 import rigid
 from cases import differential_drive as case
-from flexph import Solution, connect, integrate, knife_edge
+from flexph import Solution, connect, integrate
+from flexph.joints import knife_edge
 
 
 @pytest.fixture(scope="module")

@@ -220,5 +220,22 @@ def test_a_picture_that_cannot_be_written_is_one_line(picture, message, tmp_path
 
 
 def test_a_typo_is_answered_with_the_nearest_name():
-    assert "; did you mean 'swing'?\n" in flexph("run", "swong").stderr
+    assert "no case 'swong': did you mean 'swing'? there are " in flexph("run", "swong").stderr
     assert "did you mean" not in flexph("run", "bridge").stderr
+
+
+def test_many_cases_are_not_listed_in_an_error():
+    cases = {f"case-{letter}": Case(swing, dict, list) for letter in "abcdefghijklmnop"}
+    told = flexph("run", "case-bb", cases=cases).stderr
+    assert "no case 'case-bb': did you mean 'case-b' or " in told and told.endswith("there are 16, see flexph list\n")
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest():
+    assert "No such command 'viw'. Did you mean 'view'?" in " ".join(flexph("viw", "out").stderr.split())
+
+
+def test_help_opens_with_examples_and_ends_with_sources():
+    lines = [line.strip() for line in flexph("--help").output.splitlines() if line.strip()]
+    assert [line.split()[:2] for line in lines[2:5]] == [["flexph", "run"], ["flexph", "view"], ["flexph", "new"]]
+    sources = lines.index("Sources:")
+    assert all(line.startswith("[") for line in lines[sources + 1 :])

@@ -142,12 +142,12 @@ def test_figures_may_not_hide_the_record(tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("run", "swong", "--out", "x"), "no case 'swong': there are 'bridge', 'swing'"),
+        (("run", "swong", "--out", "x"), "no case 'swong': did you mean 'swing'? there are 'bridge', 'swing'"),
         (("run", "swing"), "Missing option '--out'"),
         (("run", "swing", "--out", "x", "--lenght", "2"), "--length"),
         (("run", "swing", "--out", "x", "--swings", "2.5"), "'2.5' is not a valid integer"),
         (("run", "swing", "--out", "x", "--start", "fall"), "'fall' is not one of 'rest', 'push'"),
-        (("validate", "swong"), "no case 'swong': there are 'bridge', 'swing'"),
+        (("validate", "swong"), "no case 'swong': did you mean 'swing'? there are 'bridge', 'swing'"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_right_ones(tmp_path, monkeypatch, args, message):

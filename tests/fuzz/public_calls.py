@@ -43,7 +43,7 @@ from flexph import (
     systems,
 )
 from flexph.discretisation import with_pair
-from flexph.models.examples_of import FOLDER
+from flexph.models.shipped_examples import FOLDER
 
 
 def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:
@@ -279,8 +279,7 @@ def _bodies() -> dict[str, Call]:
 
 def _joints() -> dict[str, Call]:
     pair = {"first": "a.tip", "second": "b.root"}
-    axis, friction = (0.0, 0.0, 1.0), flexph.viscous(0.1)
-    f = {name: getattr(flexph, name) for name in dir(flexph)}
+    axis, friction = (0.0, 0.0, 1.0), flexph.systems.viscous(0.1)
     given: dict[str, dict[str, Any]] = {
         "belt": {"first": "a.tip", "second": "b.tip", "carrier": GROUND, "radii": (0.1, 0.2), "crossed": True,
                  "axis": axis, "second_axis": axis, "carrier_axes": (axis, axis)},
@@ -317,15 +316,16 @@ def _joints() -> dict[str, Call]:
         "universal": pair | {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)},
         "weld": pair | {"angle": 0.0, "rotation": None},
         "wheel": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis, "height": True},
-        "coulomb": {"force": 1.0, "speed": 0.1, "static": 1.2, "stribeck": 0.2, "viscous": 0.1},
-        "viscous": {"coefficient": 0.1},
         "CoulombFriction": {"coefficient": 0.1, "radius": 0.01},
     }  # fmt: skip
     joints = ("belt", "gear", "rack", "screw", "cylindrical", "distance", "drive", "hinge", "knife_edge", "planar",
               "prismatic", "revolute", "rolling_disc", "slider", "spherical", "universal", "weld", "wheel")  # fmt: skip
     given |= {kind: given[kind] | {"name": "joint"} for kind in joints}
-    table = {name: Call(f[name], arguments) for name, arguments in given.items()}
+    table = {name: Call(getattr(flexph.joints, name), arguments) for name, arguments in given.items()}
     table["Ground.at"] = Call(lambda x, y: GROUND.at(x, y), {"x": 0.0, "y": 1.0})
+    table["systems.coulomb"] = Call(systems.coulomb, {
+        "force": 1.0, "speed": 0.1, "static": 1.2, "stribeck": 0.2, "viscous": 0.1})  # fmt: skip
+    table["systems.viscous"] = Call(systems.viscous, {"coefficient": 0.1})
     table["systems.quadratic"] = Call(systems.quadratic, {"coefficient": 0.1})
     table["systems.resistive"] = Call(systems.resistive, {"function": lambda v: v, "derivative": lambda v: 1.0})
 
@@ -530,7 +530,7 @@ def _linear() -> dict[str, Call]:
         "control.StateFeedback": Call(control.StateFeedback, {
             "function": lambda time, y: 0.0, "sensors": {"angle": flexph.sensors.joint_angle("arm.root")},
             "ports": ["push"], "period": 0.1}),
-        "control.beside": Call(control.beside, {}, (control.pid(1.0), control.pid(2.0))),
+        "control.append": Call(control.append, {}, (control.pid(1.0), control.pid(2.0))),
         "control.notch": Call(control.notch, {"frequency": 1.0, "damping": 1.0, "depth": 0.0}),
         "control.passive": Call(control.passive, {"system": system}),
         "control.pid": Call(control.pid, {"proportional": 1.0, "integral": 1.0, "derivative": 1.0, "lag": 0.1}),
@@ -734,7 +734,7 @@ def _dirac() -> dict[str, Call]:
         at=lambda x: dirac.DiracStructure.from_skew(SKEW, {"s": slice(0, 2)}), sample=np.ones(2)
     )
     S = dirac.DiracStructure
-    relations = (flexph.viscous(1.0), flexph.viscous(2.0))
+    relations = (flexph.systems.viscous(1.0), flexph.systems.viscous(2.0))
     function = lambda x: x  # noqa: E731
     return {
         "dirac.DiracStructure": Call(S, {"F": np.eye(2), "E": SKEW, "ports": ports}),
@@ -862,8 +862,8 @@ def _rigid() -> dict[str, Call]:
                                                            "name": "s"}),
         "Spring.of_square": Call(rigid.Spring.of_square, ends | {"stiffness": 1.0, "length": 1.0, "name": "s"}),
         "rigid.Drag": Call(rigid.Drag, ends | {"coefficient": 0.1, "growth": 0.5, "name": "d"}),
-        "rigid.Dashpot": Call(rigid.Dashpot, ends | {"relation": flexph.viscous(0.1), "name": "d"}),
-        "rigid.Damper": Call(rigid.Damper, {"name": "d", "directions": matrix, "relation": flexph.viscous(0.1)}),
+        "rigid.Dashpot": Call(rigid.Dashpot, ends | {"relation": flexph.systems.viscous(0.1), "name": "d"}),
+        "rigid.Damper": Call(rigid.Damper, {"name": "d", "directions": matrix, "relation": systems.viscous(0.1)}),
         "rigid.Differentiable": Call(rigid.Differentiable, {"value": lambda z: z, "slopes": lambda z: np.eye(2)}),
         "rigid.Dissipation": Call(rigid.Dissipation, {"name": "d", "force": lambda z, w: w}),
         "rigid.ExternalPort": Call(rigid.ExternalPort, {"matrix": matrix, "position": map_}),

@@ -104,7 +104,7 @@ MISTAKES = {
     "times of steps": Mistake(
         "slider [m]: position of slider.point",
         "hinge: reaction of hinge crank.tip–rod.root",
-        ("table of their own",),
+        ("separate table",),
         -2,
     ),
     "gravity": Mistake("gravity: [0, 0, -9.81]", "gravity: [0, -9.81]", ("gravity", "shape (3,)"), 0, "solid-bar"),

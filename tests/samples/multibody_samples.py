@@ -3,8 +3,7 @@
 import numpy as np
 
 import rigid
-from flexph import coulomb, viscous
-from flexph.systems import quadratic
+from flexph.systems import coulomb, quadratic, viscous
 
 CRANK, ROD, REACH = 0.7, 1.9, 1.1
 """ℓ₁, ℓ₂ and r₂ of the slider-crank [m]."""

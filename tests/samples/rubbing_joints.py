@@ -6,19 +6,9 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    CoulombFriction,
-    connect,
-    cylindrical,
-    drive,
-    hinge,
-    prismatic,
-    revolute,
-    slider,
-    spring_damper,
-)
+from flexph import GROUND, connect, cylindrical, drive, hinge, prismatic, revolute, slider, spring_damper
 from flexph.contacts import Plane, Rigid, Sphere, contact
+from flexph.joints import CoulombFriction
 
 GRAVITY = 9.81
 

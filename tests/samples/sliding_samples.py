@@ -4,7 +4,9 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import GROUND, connect, planar, point_on_curve, revolute, slipping_wheel, viscous
+from flexph import GROUND, connect, planar, revolute
+from flexph.joints import point_on_curve, slipping_wheel
+from flexph.systems import viscous
 
 SOFT = fem.Material(young=1e8, density=1000.0, poisson=0.3)
 STRIP = fem.Section(width=0.02, height=0.03)

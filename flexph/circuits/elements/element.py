@@ -1,4 +1,4 @@
-"""An element of a circuit, of whatever kind."""
+"""Union of all kinds of circuit elements."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ Element = Storage | Resistor | Source | Switch | TwoPort
 
 
 def branches(element: Element) -> tuple[Branch, ...]:
-    """The pairs of terminals of an element."""
+    """Pairs of terminals of an element."""
     return (element.first, element.second) if isinstance(element, TwoPort) else (element.branch,)

@@ -1,4 +1,4 @@
-"""Energies of capacitors and inductors: functions of a charge or of a flux."""
+"""Energies of capacitors and inductors as functions of charge or flux."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from ...numerics.differences import central
 from ...numerics.memo import Remade
 
 CURVATURE_STEP = 1e-5
-"""Step of the differences that give H″ where it is not given, relative to a state or its scale."""
+"""Step of the differences for a missing H″, relative to a state or its scale."""
 AGREES = 1e-6
-"""Relative difference of H′ from differences of H: they resolve it to about 1e-10."""
+"""Accepted relative difference of H′ from differences of H, which resolve it to about 1e-10."""
 WIDEST = 60
-"""Doublings by which the state of an effort is looked for, from the scale of an energy."""
+"""Largest number of doublings of the search interval for the state of an effort, starting from the scale."""
 
 
 @checked
 @dataclass(frozen=True)
 class Energy(Remade):
-    """``H(s)`` of a charge Q [C] or flux φ [V s], its slope ``H′`` (the voltage [V] or the current [A]) and ``H″``.
+    """Energy ``H(s)`` of a charge Q [C] or flux φ [V s], with ``H′`` (voltage [V] or current [A]) and ``H″``.
 
-    H′ must ascend for a voltage or a current to have one state.
+    H′ must be increasing, so that each voltage or current has one state.
 
     Parameters
     ----------
     value : callable
-        H of s [J].
+        H as a function of s [J].
     slope : callable
-        H′ of s, the voltage [V] or the current [A].
+        H′ as a function of s: voltage [V] or current [A].
     curvature : callable, optional
-        H″ of s.
+        H″ as a function of s.
     scale : float
-        A typical state, positive, where the system is checked.
+        Typical positive state, at which the functions are checked.
     capacity : float, optional
-        C [F] or L [H] where ``H = s²/(2 capacity)``.
+        C [F] or L [H] if ``H = s²/(2 capacity)``.
     """
 
     value: Callable[[float], float]
@@ -63,14 +63,14 @@ class Energy(Remade):
             )
 
     def stiffness(self, s: float) -> float:
-        """H″(s), given or by central differences."""
+        """Second derivative H″(s), given or by central differences."""
         if self.curvature is not None:
             return float(self.curvature(s))
         step = CURVATURE_STEP * max(abs(s), self.scale)
         return float(central(self.slope, s, step) / step)
 
     def state(self, effort: float) -> float:
-        """The charge of a voltage, the flux of a current. Raises ValueError where H′ does not reach it."""
+        """Charge of a voltage, or flux of a current. Raises ValueError if H′ does not reach that value."""
         if self.capacity is not None:
             return self.capacity * effort
         if self.slope(0.0) == effort:
@@ -85,17 +85,17 @@ class Energy(Remade):
 
 @checked
 def linear_energy(capacity: float) -> Energy:
-    """``H = s²/(2 capacity)``.
+    """Quadratic energy ``H = s²/(2 capacity)``.
 
     Parameters
     ----------
     capacity : float
-        C [F] of a charge s, L [H] of a flux.
+        C [F] for a charge s, L [H] for a flux s.
 
     Returns
     -------
     Energy
-        The energy, its derivative and its mean slope.
+        Energy with its derivatives.
     """
     c = capacity
     return Energy(lambda s: 0.5 * s * s / c, lambda s: s / c, lambda s: 1.0 / c, scale=c, capacity=c)

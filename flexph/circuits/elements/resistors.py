@@ -13,18 +13,18 @@ from .terminals import Branch, branch
 
 @dataclass(frozen=True)
 class Resistor:
-    """``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are both ("either").
+    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear ones are "either".
 
     Attributes
     ----------
     branch : tuple of str
         Nodes (plus, minus).
     relation : Relation
-        ρ.
+        Function ρ.
     control : {"voltage", "current", "either"}
-        What it is a function of.
+        Argument of ρ.
     kind : {"resistor"}
-        Its kind.
+        Kind of element.
     """
 
     branch: Branch
@@ -37,9 +37,9 @@ class Resistor:
 def resistor(
     plus: str, minus: str, law: float | Relation, control: Literal["voltage", "current"] | None = None
 ) -> Resistor:
-    """A resistor by its resistance R > 0 [Ω], or by a relation (:func:`flexph.systems.resistive`, …) and its control.
+    """Resistor with a resistance R > 0 [Ω], or with a relation (:func:`flexph.systems.resistive`, …) and its control.
 
-    ``control="voltage"``: i = ρ(v); ``"current"``: v = ρ(i). Either way v i ≥ 0.
+    ``control="voltage"`` means i = ρ(v), ``"current"`` means v = ρ(i). In either case v i ≥ 0.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ def resistor(
     law : float or Relation
         Resistance [Ω], or a relation.
     control : {"voltage", "current"}, optional
-        Which of both the relation is a function of.
+        Argument of the relation.
 
     Returns
     -------
     Resistor
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     if not isinstance(law, Relation):
         if control is not None:

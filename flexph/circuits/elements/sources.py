@@ -1,4 +1,4 @@
-"""Ports of a circuit: sources of voltage and of current, open terminals."""
+"""Ports of a circuit: voltage sources, current sources, open terminals."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .terminals import Branch, branch
 
 @dataclass(frozen=True)
 class Source:
-    """A port: ``u`` = v with y the current delivered out of plus, or ``u`` = that current with y = v; power in is yu.
+    """Port with ``u`` = v and y the current delivered out of plus, or ``u`` = that current and y = v; power in is yu.
 
     Attributes
     ----------
     kind : {"voltage source", "current source"}
-        Its kind.
+        Kind of element.
     branch : tuple of str
         Nodes (plus, minus).
     value : float or callable, optional
-        What :attr:`flexph.circuits.Circuit.inputs` gives on; a source without one gets its input with a run.
+        Value returned by :attr:`flexph.circuits.Circuit.inputs`; a source without one gets its input with a run.
     """
 
     kind: Literal["voltage source", "current source"]
@@ -31,7 +31,7 @@ class Source:
 
 @checked
 def voltage_source(plus: str, minus: str, value: Input | None = None) -> Source:
-    """A port with u = e_plus − e_minus [V]; y [A] is the current that it delivers out of plus.
+    """Voltage source: a port with u = e_plus − e_minus [V] and y [A] the current that it delivers out of plus.
 
     Parameters
     ----------
@@ -40,19 +40,19 @@ def voltage_source(plus: str, minus: str, value: Input | None = None) -> Source:
     minus : str
         Node of the negative end.
     value : float or callable, optional
-        Voltage [V], or a function of time; by default it is given to the run as an input.
+        Voltage [V], or a function of time; by default it is an input of the run.
 
     Returns
     -------
     Source
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return Source("voltage source", branch(plus, minus), value)
 
 
 @checked
 def current_source(plus: str, minus: str, value: Input | None = None) -> Source:
-    """A port with u the current [A] that it delivers out of plus; y = e_plus − e_minus [V].
+    """Current source: a port with u the current [A] that it delivers out of plus and y = e_plus − e_minus [V].
 
     Parameters
     ----------
@@ -61,19 +61,19 @@ def current_source(plus: str, minus: str, value: Input | None = None) -> Source:
     minus : str
         Node of the negative end.
     value : float or callable, optional
-        Current [A], or a function of time; by default it is given to the run as an input.
+        Current [A], or a function of time; by default it is an input of the run.
 
     Returns
     -------
     Source
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return Source("current source", branch(plus, minus), value)
 
 
 @checked
 def terminals(plus: str, minus: str) -> Source:
-    """Open terminals as a port: u the current fed into plus [A] (zero if open), y = e_plus − e_minus [V].
+    """Open terminals as a port: u is the current into plus [A] (zero if open), y = e_plus − e_minus [V].
 
     Parameters
     ----------
@@ -85,6 +85,6 @@ def terminals(plus: str, minus: str) -> Source:
     Returns
     -------
     Source
-        The port, for :func:`flexph.circuits.circuit`.
+        Port for :func:`flexph.circuits.circuit`.
     """
     return Source("current source", branch(plus, minus))

@@ -13,16 +13,16 @@ from .terminals import Branch, branch
 
 @dataclass(frozen=True)
 class Storage:
-    """A capacitor, ``Q̇ = i, v = H′(Q)``, or an inductor, ``φ̇ = v, i = H′(φ)`` ([survey] eq. (1.1)-(1.2), (1.9)).
+    """Capacitor, ``Q̇ = i, v = H′(Q)``, or inductor, ``φ̇ = v, i = H′(φ)`` ([survey] eq. (1.1)-(1.2), (1.9)).
 
     Attributes
     ----------
     kind : {"capacitor", "inductor"}
-        Its kind.
+        Kind of element.
     branch : tuple of str
         Nodes (plus, minus).
     energy : Energy
-        H.
+        Energy H.
     """
 
     kind: Literal["capacitor", "inductor"]
@@ -32,7 +32,7 @@ class Storage:
 
 @checked
 def capacitor(plus: str, minus: str, law: float | Energy) -> Storage:
-    """A capacitor by its capacitance C > 0 [F], H = Q²/(2C), or by its energy H(Q) [J].
+    """Capacitor with a capacitance C > 0 [F], H = Q²/(2C), or an energy H(Q) [J].
 
     Parameters
     ----------
@@ -41,19 +41,19 @@ def capacitor(plus: str, minus: str, law: float | Energy) -> Storage:
     minus : str
         Node of the negative end.
     law : float or Energy
-        Capacitance [F], or the energy H(Q) [J] of the charge [C].
+        Capacitance [F], or the energy H(Q) [J] as a function of the charge [C].
 
     Returns
     -------
     Storage
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return Storage("capacitor", branch(plus, minus), _energy("capacitance", law, "F"))
 
 
 @checked
 def inductor(plus: str, minus: str, law: float | Energy) -> Storage:
-    """An inductor by its inductance L > 0 [H], H = φ²/(2L), or by its energy H(φ) [J].
+    """Inductor with an inductance L > 0 [H], H = φ²/(2L), or an energy H(φ) [J].
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def inductor(plus: str, minus: str, law: float | Energy) -> Storage:
     minus : str
         Node of the negative end.
     law : float or Energy
-        Inductance [H], or the energy H(φ) [J] of the flux [V s].
+        Inductance [H], or the energy H(φ) [J] as a function of the flux [V s].
 
     Returns
     -------
     Storage
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return Storage("inductor", branch(plus, minus), _energy("inductance", law, "H"))
 

@@ -13,16 +13,16 @@ from .terminals import Branch, branch
 @checked
 @dataclass(frozen=True)
 class Pulse:
-    """Closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s]: pulse width modulation.
+    """Pulse width modulation: closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s].
 
     Parameters
     ----------
     period : float
-        [s].
+        Period [s].
     duty : float
-        Part of the period, 0 to 1.
+        Share of the period, 0 to 1.
     start : float
-        [s].
+        Start [s].
     """
 
     period: float
@@ -36,22 +36,22 @@ class Pulse:
             raise ValueError(f"duty must be between 0 and 1, got {self.duty}")
 
     def __call__(self, time: float) -> bool:
-        """Whether it is closed at a time [s]."""
+        """True if it is closed at a time [s]."""
         return bool((time - self.start) % self.period < self.duty * self.period)
 
 
 @dataclass(frozen=True)
 class Switch:
-    """Closed, ``v = 0``, or open, ``i = 0``; a diode is closed while i ≥ 0 and open while v ≤ 0 ([survey] ex. 5.1).
+    """Switch, closed with ``v = 0`` or open with ``i = 0``; a diode is closed while i ≥ 0 and open while v ≤ 0.
 
     Attributes
     ----------
     kind : {"switch", "diode"}
-        Its kind.
+        Kind of element.
     branch : tuple of str
         Nodes (plus, minus).
     schedule : Pulse, optional
-        When a switch is closed.
+        Schedule of a switch.
     """
 
     kind: Literal["switch", "diode"]
@@ -61,7 +61,7 @@ class Switch:
 
 @checked
 def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
-    """An ideal switch; ``closed`` is a :class:`Pulse`, None for one that stays or whose positions are given.
+    """Ideal switch; ``closed`` is a :class:`Pulse`, or None if its position is fixed or given to the run.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
     minus : str
         Node of the negative end.
     closed : Pulse, optional
-        When it is closed; by default it stays as it is, or its positions are given to the run.
+        Schedule; by default the position is fixed or given to the run.
 
     Returns
     -------
     Switch
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     if closed is not None and not isinstance(closed, Pulse):
         raise ValueError(f"closed must be a Pulse(period, duty) or None, got {closed!r}")
@@ -84,7 +84,7 @@ def switch(plus: str, minus: str, closed: Pulse | None = None) -> Switch:
 
 @checked
 def diode(anode: str, cathode: str) -> Switch:
-    """An ideal diode: v i = 0, v ≤ 0, i ≥ 0 with v from anode to cathode ([survey] example 5.1).
+    """Ideal diode: v i = 0, v ≤ 0, i ≥ 0 with v from anode to cathode ([survey] example 5.1).
 
     Parameters
     ----------
@@ -96,6 +96,6 @@ def diode(anode: str, cathode: str) -> Switch:
     Returns
     -------
     Switch
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return Switch("diode", branch(anode, cathode))

@@ -1,6 +1,7 @@
-"""The pair of nodes between which an element stands, and the signs of its voltage and current.
+"""Terminals of an element, and the signs of its voltage and current.
 
-The voltage is v = e_plus − e_minus, the current i flows from plus to minus, v i is the power taken; sources deliver.
+The voltage is v = e_plus − e_minus, the current i flows from plus to minus, and v i is the power received; sources
+deliver it.
 """
 
 from __future__ import annotations
@@ -8,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 Branch = tuple[str, str]
-"""Nodes plus and minus of a pair of terminals."""
+"""Nodes (plus, minus) of a pair of terminals."""
 
 
 def branch(plus: Any, minus: Any) -> Branch:
-    """The pair of two nodes; raises ValueError unless they are different names."""
+    """Pair of two nodes; raises ValueError unless they are different names."""
     for node in (plus, minus):
         if not isinstance(node, str) or not node:
-            raise ValueError(f"a node must be a text, got {node!r}")
+            raise ValueError(f"a node must be a name, got {node!r}")
     if plus == minus:
         raise ValueError(f"an element must stand between two nodes, got {plus!r} twice")
     return plus, minus

@@ -12,12 +12,12 @@ from .terminals import Branch, branch
 
 @dataclass(frozen=True)
 class TwoPort:
-    """An ideal transformer, ``v₁ = n v₂, i₂ = −n i₁``, or gyrator, ``v₁ = −r i₂, v₂ = r i₁``; n or r is ``ratio``.
+    """Ideal transformer, ``v₁ = n v₂, i₂ = −n i₁``, or gyrator, ``v₁ = −r i₂, v₂ = r i₁``; ``ratio`` is n or r.
 
     Attributes
     ----------
     kind : {"transformer", "gyrator"}
-        Its kind.
+        Kind of element.
     first : tuple of str
         Nodes of the first pair.
     second : tuple of str
@@ -34,7 +34,7 @@ class TwoPort:
 
 @checked
 def transformer(first: Branch, second: Branch, ratio: float) -> TwoPort:
-    """An ideal transformer between two pairs of nodes: v₁ = n v₂, i₂ = −n i₁, n ≠ 0 the ratio of turns.
+    """Ideal transformer between two pairs of nodes: v₁ = n v₂, i₂ = −n i₁, with the turns ratio n ≠ 0.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ def transformer(first: Branch, second: Branch, ratio: float) -> TwoPort:
     second : Branch
         Nodes (plus, minus) of the second pair.
     ratio : float
-        n.
+        Turns ratio n.
 
     Returns
     -------
     TwoPort
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return _two_port("transformer", first, second, ratio)
 
 
 @checked
 def gyrator(first: Branch, second: Branch, resistance: float) -> TwoPort:
-    """An ideal gyrator between two pairs of nodes: v₁ = −r i₂, v₂ = r i₁, r ≠ 0 [Ω].
+    """Ideal gyrator between two pairs of nodes: v₁ = −r i₂, v₂ = r i₁, r ≠ 0 [Ω].
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def gyrator(first: Branch, second: Branch, resistance: float) -> TwoPort:
     second : Branch
         Nodes (plus, minus) of the second pair.
     resistance : float
-        r [Ω].
+        Resistance r [Ω].
 
     Returns
     -------
     TwoPort
-        The element, for :func:`flexph.circuits.circuit`.
+        Element for :func:`flexph.circuits.circuit`.
     """
     return _two_port("gyrator", first, second, resistance)
 

@@ -1,4 +1,4 @@
-"""Resistive laws that close ports of linear controllers, set-valued ones too, met exactly within a step.
+"""Dissipative laws, set-valued ones included, that close ports of linear controllers and hold exactly within a step.
 
 Imports: control.loops, numerics, systems.
 """

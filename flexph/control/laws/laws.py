@@ -1,6 +1,7 @@
-"""Laws between the mean rate s of a step at a port and the force f against it, f s ≥ 0, and where they meet a line.
+"""Dissipative laws between the mean rate s of a step at a port and the force f against it, f s ≥ 0.
 
-What is around a port answers ``s = free − slope f``, slope ≥ 0: a law that does not fall with the rate meets that once.
+The rest of the system answers ``s = free − slope f`` with slope ≥ 0. A law that does not fall with the rate has
+exactly one point in common with this line.
 """
 
 from __future__ import annotations
@@ -14,35 +15,35 @@ from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation
 
 STEPS = 200
-"""Of a search for a root that halves its bracket every other time: 1e-16 of the first one takes 110."""
+"""Iterations of the root search; bisection every other time reaches 1e-16 of the first bracket in 110."""
 ROUND_OFF = 1e-16
 
 
 class Law(Protocol):
-    """What a port of a controller is closed by."""
+    """Law that closes a port of a controller."""
 
     def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """The mean rate and the force on the law with rate = free − slope · force.
+        """Mean rate and force at which the law meets the line rate = free − slope · force.
 
-        ``before`` is the rate at the start of the step, where that is stored.
+        ``before`` is the rate at the start of the step, if a state stores it.
         """
 
     def stiffness(self, rate: float, force: float) -> float:
-        """∂f/∂s at a point of the law, infinite where that is vertical."""
+        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
 
 
 @checked
 @dataclass(frozen=True)
 class DryFriction:
-    """Coulomb's law as it stands: f = T sign(s) in motion, −T ≤ f ≤ T at rest, which it holds without creep.
+    """Coulomb's law without regularisation: f = T sign(s) in motion, −T ≤ f ≤ T at rest, without creep.
 
-    Over a step with the rate Ω₀ at its start and the mean rate s = (Ω₀ + Ω₁)/2, what brings the rate to rest at the end
-    of the step, s = Ω₀/2, is part of the law wherever that dissipates,
+    For a step with the rate Ω₀ at its start and the mean rate s = (Ω₀ + Ω₁)/2, the value s = Ω₀/2, which stops the
+    motion at the end of the step, is part of the law where it dissipates:
 
         f = T for s > Ω₀/2,   0 ≤ f ≤ T at Ω₀/2,   0 between,   −T ≤ f ≤ 0 at s = 0,   −T below,   for Ω₀ ≥ 0,
 
-    and the other way round for Ω₀ < 0. It never falls with s, so that a step has one solution, f s ≥ 0, and what is at
-    rest stays there with Ω₁ = 0: by f = T sign(s) alone, Ω₁ = −Ω₀ would come back in every step.
+    and mirrored for Ω₀ < 0. The law never falls with s, so that a step has one solution with f s ≥ 0, and a body at
+    rest stays at rest, Ω₁ = 0. The law f = T sign(s) alone would give Ω₁ = −Ω₀ in every step.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class DryFriction:
     Raises
     ------
     ValueError
-        For a level that is negative or no finite number.
+        If the level is negative or not finite.
     """
 
     level: float
@@ -83,12 +84,12 @@ class DryFriction:
 
 @dataclass(frozen=True)
 class Smooth:
-    """A resistive relation as a law."""
+    """Law of a resistive relation f = ρ(s)."""
 
     relation: Relation
 
     def meet(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """See :class:`Law`; of a relation that falls with the rate one of the points where it meets the line."""
+        """See :class:`Law`; if the relation falls with the rate, one of its points on the line."""
         low, high = sorted((0.0, free))  # as s ρ(s) ≥ 0
         rate = 0.5 * free
         for _ in range(STEPS):
@@ -109,7 +110,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Limit:
-    """A resistance to what exceeds a limit, of either sign."""
+    """Resistance against the part of the rate above a limit, of either sign."""
 
     most: float
     resistance: float

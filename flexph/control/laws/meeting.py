@@ -1,4 +1,4 @@
-"""Where many laws meet what is around their ports, ``s = free − slopes · f``, all at once."""
+"""Simultaneous solution of many laws with the line ``s = free − slopes · f`` of the system at their ports."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .laws import Law
 
 
 class Line(NamedTuple):
-    """What is around the ports of m laws in a step: ``rates = free − slopes · forces``.
+    """Linear response of the system at the ports of m laws in a step: ``rates = free − slopes · forces``.
 
-    ``before`` are the rates at its start; ``off`` (m,) is how far the rates of a try are from the laws next to it,
-    times HOLDS where these hold them, and ``power`` (m,) what is lost there.
+    ``before`` are the rates at the start of the step. ``off`` (m,) is the distance of a trial's rates from the nearest
+    point of each law, times HOLDS where the law holds the rate; ``power`` (m,) is the dissipation there.
     """
 
     free: Array
@@ -28,16 +28,13 @@ class Line(NamedTuple):
 
     @classmethod
     def nothing(cls) -> Line:
-        """Of no laws."""
+        """Line of no laws."""
         none = np.zeros(0)
         return cls(none, np.zeros((0, 0)), none, none, none)
 
     @classmethod
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
-        """The line through the rates and forces of a try: with all others settled there are the rates ``left[:, 0]``.
-
-        The other columns of ``left`` say how these change with the forces.
-        """
+        """Line through a trial's rates and forces, with reduced rates ``left[:, 0]`` and slopes ``left[:, 1:]``."""
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)
         points = zip(laws, rates + own * forces, own, before, strict=True)
@@ -47,15 +44,15 @@ class Line(NamedTuple):
         return cls(left[:, 0] + slopes @ forces, slopes, before, off, near[:, 0] * near[:, 1])
 
     def met(self, laws: Sequence[Law], guess: Array) -> Array:
-        """The forces (m,) of all laws on the line; raises StepFailed."""
+        """Forces (m,) of all laws on the line; raises StepFailed."""
         return meet_all(laws, self, guess)[1] if laws else guess
 
 
 def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
-    """Rates and forces (m,) on all laws and a line; raises StepFailed.
+    """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed.
 
-    Newton's method for the distance from the points in which each law is met alone, with the laws as their tangents
-    there, along which a search makes it less: slopes that gyrate, as current and spin of motors do, may lead around.
+    Newton's method on the distance from the points at which each law is met alone, with the tangents of the laws there
+    and a line search: gyroscopic slopes, as of current and spin of a motor, would let the full step cycle.
     """
     forces, point = guess, _alone(laws, line, guess)
     for _ in range(STEPS):
@@ -70,11 +67,11 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
                 break
             share *= 0.5
         forces = forces + share * step
-    raise StepFailed("friction and limits of controllers do not come to the same forces", STEPS, left)
+    raise StepFailed("the forces of friction and limits in controllers did not converge", STEPS, left)
 
 
 class _Point(NamedTuple):
-    """Rates and forces on laws that are met alone, and how far all of them are from the forces given."""
+    """Rates and forces of laws that are solved one by one, and their distance ``apart`` from the given forces."""
 
     rates: Array
     forces: Array
@@ -82,7 +79,7 @@ class _Point(NamedTuple):
 
 
 def _alone(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
-    """The laws met alone, each under the forces of all others."""
+    """Solve each law alone, with the forces of all others given."""
     own = np.maximum(np.diag(line.slopes), 0.0)
     free = line.free - line.slopes @ forces + own * forces
     met = [
@@ -93,12 +90,12 @@ def _alone(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
 
 
 def _together(laws: Sequence[Law], line: Line, point: _Point) -> Array:
-    """The forces where the line meets the tangents of all laws; those of the point where it does not."""
+    """Forces where the line meets the tangents of all laws; the point's forces if the matrix is singular."""
     pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
     stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])
     held = np.isinf(stiff)
     soft = np.where(held, 0.0, stiff)
-    # of vertical laws ds = 0, of others df = ρ' ds
+    # ds = 0 for vertical laws, df = ρ' ds for all others
     left = np.where(held[:, None], line.slopes, soft[:, None] * line.slopes + np.eye(held.size))
     off = line.free - line.slopes @ point.forces - point.rates
     try:

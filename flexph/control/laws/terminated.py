@@ -1,4 +1,4 @@
-"""Linear systems of which laws close some ports."""
+"""Linear systems with ports closed by dissipative laws."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from .laws import DryFriction, Law, Limit, Smooth
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terminated:
-    """``E ẋ = (J − R) x + B u − B_f f, s = B_fᵀ x, f = ρ(s)``: a linear system of which laws close the last ports.
+    """``E ẋ = (J − R) x + B u − B_f f, s = B_fᵀ x, f = ρ(s)``: a linear system whose last ports are closed by laws.
 
-    In steps of :class:`flexph.control.Continuous` the laws hold for the means of a step, together with the mechanism
-    that the other ports are joined to: dry friction is one implicit law of the step, and holds without creep.
+    In the steps of :class:`flexph.control.Continuous` the laws hold for the means of a step, coupled with the mechanism
+    at the other ports: dry friction is one implicit equation of the step and holds without creep.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system with all ports, those that are closed behind the others.
+        System with all its ports; the closed ones are the last.
     laws : dict
-        By port of one component a :class:`flexph.systems.Relation` or a :class:`DryFriction`.
+        A :class:`flexph.systems.Relation` or a :class:`DryFriction` by port of one component.
 
     Raises
     ------
     ValueError
-        For ports that the system does not have, that are wider or not the last ones, what is no law, and dry friction
-        at states that store nothing: these have no rate at the start of a step.
+        If the system has no such port, the port is wider than one or not among the last, the value is no law, or dry
+        friction acts at a state that stores no energy and so has no rate at the start of a step.
 
     Examples
     --------
-    A mass that slides, and a spring that pulls at it through a port:
+    A sliding mass with a port for a rope:
 
     >>> import numpy as np
     >>> from flexph import LinearPHDAE
@@ -70,20 +70,18 @@ class Terminated:
 
     @property
     def ports(self) -> dict[str, slice]:
-        """The ports that are left."""
+        """Ports that no law closes."""
         return {name: part for name, part in self.system.ports.items() if name not in self.laws}
 
     def linearised(self) -> LinearPHDAE:
-        """The system for small motions about rest, where limits do not act and relations are their slopes.
+        """Linear system for small motions about rest, with limits inactive and the slopes of relations as damping.
 
-        Raises ValueError for dry friction, which holds: there are no small motions.
+        Raises ValueError for dry friction, which sticks at rest and has no linear model.
         """
         system, R = self.system, self.system.R
         for port, law in self.laws.items():
             if isinstance(law, DryFriction) and law.level > 0.0:
-                raise ValueError(
-                    f"dry friction at {port!r} holds what is at rest, it has no linear system: leave it out"
-                )
+                raise ValueError(f"dry friction at {port!r} sticks at rest and has no linear model: omit it")
             if isinstance(law, Relation):
                 b = system.inputs(port)
                 R = R + float(law.slope(0.0)) * (b @ b.T)
@@ -97,11 +95,11 @@ class Terminated:
 
     @property
     def acting(self) -> tuple[Law, ...]:
-        """The laws in the order of the inputs that they close."""
+        """Laws in the order of the inputs that they close."""
         order = sorted(self.laws, key=lambda port: self.system.ports[port].start)
         return tuple(Smooth(law) if isinstance(law, Relation) else law for law in (self.laws[port] for port in order))
 
     @property
     def closed(self) -> Array:
-        """Columns of B that laws close, (n, m)."""
+        """Columns of B closed by laws, (n, m)."""
         return np.asarray(dense(self.system.B)[:, self.system.B.shape[1] - len(self.laws) :])

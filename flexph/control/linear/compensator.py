@@ -1,4 +1,4 @@
-"""Linear compensators as values, and the controllers that they are: sampled, or within the steps."""
+"""Linear compensators, and their conversion to sampled or continuous controllers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Reference = Callable[[float], Any]
 class Compensator:
     """``ẋ = A x + B e, u = C x + D e`` from errors e = reference − reading (m,) to inputs u (k,); starts at x = 0.
 
-    ``second * first`` is both in series, :func:`beside` several side by side.
+    ``second * first`` connects two in series, :func:`append` stacks several with separate inputs and outputs.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Compensator:
     Raises
     ------
     ValueError
-        Where shapes do not fit.
+        If the shapes do not fit.
     """
 
     A: Array
@@ -64,7 +64,7 @@ class Compensator:
         return np.asarray(np.linalg.eigvals(self.A))
 
     def __mul__(self, first: Compensator) -> Compensator:
-        """This one after another."""
+        """Series connection, with ``first`` ahead of this compensator."""
         a, b = self, first
         if a.D.shape[1] != b.D.shape[0]:
             raise ValueError(f"compensators in series must fit: {b.D.shape[0]} outputs, {a.D.shape[1]} inputs")
@@ -78,7 +78,7 @@ class Compensator:
 
     @checked
     def discrete(self, period: float) -> tuple[Array, Array, Array, Array]:
-        """A, B, C and D of ``x₊ = A x + B e`` for errors that are held over a period [s]: exact.
+        """Matrices A, B, C, D of the exact discretisation ``x₊ = A x + B e`` for errors held over a period [s].
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Compensator:
         Returns
         -------
         tuple[array, array, array, array]
-            Of ``x₊ = A x + B e``: exact.
+            A, B, C and D.
         """
         check.positive("period", period, "s")
         if not len(self.A):
@@ -104,25 +104,25 @@ class Compensator:
         ports: Sequence[str],
         reference: Reference | None = None,
     ) -> Sampled:
-        """The compensator as a controller that reads every ``period`` [s], for ``integrate(controllers={…})``.
+        """Sampled controller that reads its sensors every ``period`` [s], for ``integrate(controllers={…})``.
 
-        What is read acts at once, by D.
+        By D the readings act on the outputs without delay.
 
         Parameters
         ----------
         period : float
             Time between readings [s].
         sensors : mapping
-            Scalars, one for each error and in their order.
+            Scalar quantities, one for each error, in the order of the errors.
         ports : sequence of str
-            External ports, one for each output.
+            External ports, one for each output, in the order of the outputs.
         reference : callable, optional
-            A value for each sensor as a function of time; zeros by default.
+            Reference of each sensor as a function of time; zeros by default.
 
         Returns
         -------
         Sampled
-            For ``integrate(controllers={…})``.
+            Controller for ``integrate(controllers={…})``.
         """
         matrices = self.discrete(period)
         outputs, errors = self.D.shape
@@ -136,25 +136,25 @@ class Compensator:
 
     @checked
     def continuous(self, ports: Sequence[str], *, references: Mapping[str, Input] | None = None) -> Continuous:
-        """The compensator within the steps, from the rates at ports: C(s)/s in port-Hamiltonian form.
+        """Controller solved within the steps, from the rates at ports: C(s)/s in port-Hamiltonian form.
 
         Parameters
         ----------
         ports : sequence of str
-            External ports, one for each error and output; collocated, so that errors are references less the integrals
-            of their outputs.
+            External ports, one for each error and output. They must be collocated: errors are the references minus the
+            integrals of the ports' outputs.
         references : mapping, optional
-            By port, what is to be followed there [m, rad], a function of time.
+            References to follow [m, rad] by port, functions of time.
 
         Returns
         -------
         Continuous
-            For ``integrate(controllers={…})``.
+            Controller for ``integrate(controllers={…})``.
 
         Raises
         ------
         ValueError
-            Where C(s)/s is not positive real, with a frequency, as of integrals of errors and most notches.
+            If C(s)/s is not positive real, as with integral action and most notches; the error names a frequency.
         """
         (outputs, errors), n = self.D.shape, len(self.A)
         if not outputs == errors == len(ports):
@@ -169,7 +169,7 @@ class Compensator:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """What a sampled compensator answers."""
+    """Function of a sampled compensator."""
 
     matrices: tuple[Array, Array, Array, Array]
     sensors: tuple[str, ...]
@@ -184,7 +184,7 @@ class _Law:
         return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
 
     def _wanted(self, given: Any) -> Array:
-        """What a reference returns: a number, or one for each sensor."""
+        """Reference as an array: a number, or one for each sensor."""
         wanted = check.numbers("reference", given)
         if wanted.shape not in ((), (len(self.sensors),)):
             words = f"a number or one for each sensor, ({len(self.sensors)},)"
@@ -193,19 +193,19 @@ class _Law:
 
 
 @checked
-def beside(*compensators: Compensator) -> Compensator:
-    """Compensators side by side: errors and outputs one after the other.
+def append(*compensators: Compensator) -> Compensator:
+    """Stack compensators block-diagonally: errors and outputs one after the other.
 
     Parameters
     ----------
     *compensators : Compensator
-        Any number.
+        Compensators, at least one.
 
     Returns
     -------
     Compensator
-        Of all errors and all outputs.
+        Compensator from all errors to all outputs.
     """
     if not compensators:
-        raise ValueError("beside needs one compensator at least")
+        raise ValueError("append needs at least one compensator, got none")
     return Compensator(**{name: block_diag(*(getattr(c, name) for c in compensators)) for name in "ABCD"})

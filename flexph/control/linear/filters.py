@@ -1,4 +1,4 @@
-"""Standard compensators: PID, notch filters, passive ones."""
+"""Standard compensators: PID controllers, notch filters, passive controllers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from .compensator import Compensator
 
 @checked
 def pid(proportional: float, *, integral: float = 0.0, derivative: float = 0.0, lag: float = 1e-3) -> Compensator:
-    """``u = K_p e + K_i ∫e + K_d s/(1 + Ts) e`` with the lag T [s] of the derivative.
+    """PID controller ``u = K_p e + K_i ∫e + K_d s/(1 + Ts) e`` with the lag T [s] of the derivative.
 
     Parameters
     ----------
     proportional : float
         K_p.
     integral : float
-        K_i, in its unit by second.
+        K_i, in the unit of K_p per second.
     derivative : float
-        K_d, in its unit times second.
+        K_d, in the unit of K_p times seconds.
     lag : float
         T [s].
 
     Returns
     -------
     Compensator
-        Of one error and one output.
+        Compensator of one error and one output.
 
     Raises
     ------
     ValueError
-        For a lag that is not positive, where there is a derivative.
+        If the lag is not positive and there is a derivative.
     """
     check.number("proportional", proportional)
     poles, rows, gains, direct = [], [], [], proportional
@@ -55,21 +55,21 @@ def pid(proportional: float, *, integral: float = 0.0, derivative: float = 0.0, 
 
 @checked
 def notch(frequency: float, *, damping: float = 1.0, depth: float = 0.0) -> Compensator:
-    """``(s² + 2ζdω s + ω²)/(s² + 2ζω s + ω²)``: a filter that lets a share d of the frequency ω [rad/s] pass.
+    """Notch filter ``(s² + 2ζdω s + ω²)/(s² + 2ζω s + ω²)``, which passes a share d of the frequency ω [rad/s].
 
     Parameters
     ----------
     frequency : float
         ω [rad/s].
     damping : float
-        ζ, its width.
+        ζ, the width of the notch.
     depth : float
-        d, 0 where nothing passes and 1 where all does.
+        d, 0 to block ω and 1 to pass it.
 
     Returns
     -------
     Compensator
-        Of one error and one output.
+        Compensator of one error and one output.
     """
     w, zeta = check.positive("frequency", frequency, "rad/s"), check.positive("damping", damping)
     taken = 2.0 * zeta * w * (check.number("depth", depth) - 1.0)
@@ -83,20 +83,20 @@ def notch(frequency: float, *, damping: float = 1.0, depth: float = 0.0) -> Comp
 
 @checked
 def passive(system: LinearPHDAE) -> Compensator:
-    """A port-Hamiltonian controller, such as :func:`port_spring` or :func:`passive_observer`, as a compensator.
+    """Compensator with the transfer function of a port-Hamiltonian controller.
 
-    Its inputs are the ports of the system in their order. It is positive real: at collocated sensors of rates, and as
-    long as the period is short beside its time constants, it takes energy out of the mechanism.
+    Its inputs are the ports of the system, in their order. It is positive real: with collocated sensors of rates and a
+    period that is short against its time constants, it takes energy out of the mechanism.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The controller.
+        Controller, for example :func:`port_spring` or :func:`passive_observer`.
 
     Returns
     -------
     Compensator
-        From errors at its inputs to its outputs.
+        Compensator from errors at its inputs to its outputs.
     """
     given = state_space(system)
     return Compensator(A=given.A, B=given.B, C=given.C, D=given.D)

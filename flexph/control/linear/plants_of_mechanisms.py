@@ -1,4 +1,4 @@
-"""Mechanisms about rest, with their linear controllers, from inputs at ports to readings of sensors."""
+"""Plants of mechanisms and their linear controllers about rest, from port inputs to sensor readings."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from ..plants import Plant, columns_of
 from ..port_control import joined
 
 NAMED = "ports", "causality", "parts"
-"""What a linear system has by name."""
+"""Mappings of a linear system whose keys get the controller's name as prefix."""
 KNOWN = 1e-8
-"""Rate of a reading, over itself, that is not the rate of any combination of states, beyond round-off."""
+"""Relative residual up to which the rate of a reading counts as a combination of the states' rates."""
 RANK = 1e-13
-"""Singular value of (A, B) over the largest one, of frequencies over the highest, that is round-off."""
+"""Relative singular value of (A, B), scaled by the highest frequency, below which it is round-off."""
 
 
 @checked
@@ -44,37 +44,37 @@ def plant_of(
     inputs: Mapping[str, Input] | None = None,
     controllers: Mapping[str, Continuous] | None = None,
 ) -> Plant:
-    """Small motions about rest, from inputs at ports to readings of sensors, for loops, regulators and responses.
+    """Linear plant of small motions about rest, from inputs at ports to sensor readings.
 
-    Readings are changes from what is read at rest. Where the states do not tell a place, such as the angle of an arm
-    that turns freely, integrals of rates are further states: as few as possible.
+    Readings are deviations from their values at rest. Where the states do not determine a place, such as the angle of a
+    freely turning arm, integrals of rates become additional states, as few as possible.
 
     Parameters
     ----------
     mechanism : Mechanism
-        What is controlled.
+        Mechanism to control.
     about : Pose or State
-        Where it rests, see :meth:`Mechanism.linearize`.
+        Equilibrium, see :meth:`Mechanism.linearize`.
     ports : sequence of str
-        External ports that are driven.
+        External ports to drive.
     sensors : dict
-        Quantities of :mod:`flexph.sensors` by name; those of more than one number are as many outputs.
+        Quantities of :mod:`flexph.sensors` by name; one of several components gives as many outputs.
     inputs : mapping, optional
-        Those that the equilibrium was found with.
+        Inputs at which the equilibrium was computed.
     controllers : mapping, optional
-        Linear :class:`Continuous` ones that are part of the plant, such as gearboxes and motors. Their ports that are
-        not joined are driven by the names ``controller: port``.
+        Linear :class:`Continuous` controllers that are part of the plant, such as gearboxes and motors. Their free
+        ports can be driven by the names ``controller: port``.
 
     Returns
     -------
     Plant
-        From the inputs of the ports to the readings, both in their order.
+        Plant from the inputs of the ports to the readings, both in their order.
 
     Raises
     ------
     ValueError
-        For ports and sensors that there are not, readings on which inputs act without delay, and controllers that are
-        not linear about rest: nonlinear ones, and dry friction.
+        If a port or sensor does not exist, inputs act on a reading without delay, or a controller is not linear about
+        rest (nonlinear, or with dry friction).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def plant_of(
 
 
 def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]) -> LinearPHDAE:
-    """The linearised mechanism and its controllers as one system."""
+    """Linearised mechanism and its controllers as one system."""
     for name, given in controllers.items():
         if not isinstance(given, Continuous) or isinstance(given.system, PHDAE):
             raise ValueError(f"controller {name!r} must be a Continuous with a linear system, got {check.shown(given)}")
@@ -116,13 +116,13 @@ def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]
 
 
 def _named(system: LinearPHDAE, name: str) -> LinearPHDAE:
-    """The system with its name before those of its ports and parts."""
+    """System with a name as prefix of its ports and parts."""
     named: dict[str, Any] = {kind: {f"{name}: {k}": v for k, v in getattr(system, kind).items()} for kind in NAMED}
     return replace(system, **named, constraints=tuple(f"{name}: {k}" for k in system.constraints))
 
 
 def _with_outputs(system: LinearPHDAE, rows: Array) -> LinearPHDAE:
-    """The system with ports that work on rows of the states, so that their outputs are these."""
+    """System with additional ports whose outputs are the given rows of the states."""
     if system.is_sparse:
         wide: Any = sparse.hstack([system.B, sparse.csr_array(rows.T)]).tocsr()
     else:
@@ -131,7 +131,7 @@ def _with_outputs(system: LinearPHDAE, rows: Array) -> LinearPHDAE:
 
 
 def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) -> Array:
-    """From the parts of a linearised mechanism, body-frame velocities of origins, to the velocities (ṙ, ω, u̇)."""
+    """Matrix from the linearised parts (body-frame velocities of origins) to the velocities (ṙ, ω, u̇)."""
     a, layout, c = mechanism.network.arrays, mechanism.layout, configuration(mechanism, state.x)
     dim, s = layout.dim, spins(layout.dim)
     moves, parts = np.zeros((layout.velocities, _width(system))), system.parts
@@ -152,7 +152,7 @@ def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) ->
 
 
 def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
-    """From the parts to stresses and spring forces, as they follow the velocities in the flat state."""
+    """Matrix from the parts to stresses and spring forces, in the order of the flat state behind the velocities."""
     layout, first = mechanism.layout, mechanism.layout.parts_of_motion.stop
     forces = np.zeros((layout.size - first, _width(system)))
     for name, part in layout.parts.items():
@@ -162,28 +162,28 @@ def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
 
 
 def _width(system: LinearPHDAE) -> int:
-    """Number of the states that ``parts`` names."""
+    """Number of states that ``parts`` names."""
     return system.size if system.lift is None else int(system.lift.shape[0])
 
 
 def _integrated(given: StateSpace, columns: Array, names: Sequence[str]) -> Plant:
-    """The plant of outputs (y, rates): y and the integrals of rates, as far as states do not tell them.
+    """Plant of outputs (y, rates): y and the integrals of the rates that the states do not determine.
 
-    Where a rate is L(A x + B u) its integral is L x; what is left of the rates is integrated.
+    The integral of a rate L(A x + B u) is L x; only the rest of the rates is integrated.
     """
     p = len(given.C) // 2
-    told, flow = slice(0, p), np.hstack([given.A, given.B])
-    if np.abs(given.D[told][:, columns]).max(initial=0.0) > KNOWN * np.abs(given.D).max(initial=1.0):
-        raise ValueError(f"inputs act at once on readings of {', '.join(names)}: measure what has inertia in between")
+    readings, flow = slice(0, p), np.hstack([given.A, given.B])
+    if np.abs(given.D[readings][:, columns]).max(initial=0.0) > KNOWN * np.abs(given.D).max(initial=1.0):
+        raise ValueError(f"inputs act at once on readings of {', '.join(names)}: use sensors behind an inertia")
     rates = np.hstack([given.C[p:], given.D[p:]])
-    known = np.linalg.lstsq(flow.T, rates.T, rcond=RANK)[0].T
-    rest = rates - known @ flow
+    determined = np.linalg.lstsq(flow.T, rates.T, rcond=RANK)[0].T
+    rest = rates - determined @ flow
     rest[np.abs(rest).max(axis=1) <= KNOWN * np.abs(rates).max(axis=1)] = 0.0
     left, size, right = np.linalg.svd(rest, full_matrices=False)
     k, n = int((size > KNOWN * max(size.max(initial=0.0), 1e-300)).sum()), len(given.A)
     return Plant(
         A=np.block([[given.A, np.zeros((n, k))], [right[:k, :n], np.zeros((k, k))]]),
         B=np.vstack([given.B, right[:k, n:]])[:, columns],
-        C=np.hstack([given.C[told] + known, left[:, :k] * size[:k]]),
+        C=np.hstack([given.C[readings] + determined, left[:, :k] * size[:k]]),
         integrals=k,
     )

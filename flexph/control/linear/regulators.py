@@ -1,4 +1,4 @@
-"""Regulators of linearised mechanisms: LQR with an observer of joint angles, closed loops and their margins."""
+"""Regulators of linearised mechanisms: LQR with an observer, closed loops and stability margins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..plants import Plant
 from .compensator import Compensator
 
 FREQUENCIES = 2000
-"""Frequencies at which a margin is looked for before the least one is refined."""
+"""Frequencies of the first search for the smallest margin, before its refinement."""
 
 
 @checked
@@ -31,34 +31,34 @@ def lqr(
     energy: float = 0.0,
     drift: Sequence[float] | None = None,
 ) -> Compensator:
-    """The regulator that minimises ``∫ yᵀQy + w xᵀx + uᵀRu`` with a Kalman filter that sees y alone.
+    """Regulator that minimises ``∫ yᵀQy + w xᵀx + uᵀRu``, with a Kalman filter that measures only y.
 
-    x is the state of the plant, in energy coordinates: ½xᵀx is its energy, the deflection included, and is not seen.
-    The filter estimates constant loads at the inputs, too, and the regulator balances them: y comes to its reference
-    under gravity. Both by continuous Riccati equations.
+    x is the state of the plant in energy coordinates: ½xᵀx is its energy, the unmeasured deformation included. The
+    filter also estimates constant loads at the inputs, and the regulator balances them: y reaches its reference under
+    gravity. Both gains solve continuous Riccati equations.
 
     Parameters
     ----------
     plant : Plant
         See :func:`angles_of` and :func:`plant_of`.
     stiffness, effort : sequence of float
-        Q and R, one number for each output and input.
+        Diagonals of Q and R, one number for each output and input.
     load, noise : sequence of float
-        Intensities of white noise at the inputs and in the readings: their quotient sets how quick the filter is.
+        Intensities of white noise at the inputs and in the readings: their quotient sets the speed of the filter.
     energy : float, optional
-        w: also damps what is not seen.
+        w, which adds damping to the unmeasured motion.
     drift : sequence of float, optional
-        Intensities of the noise that makes the loads drift; a hundred times ``load`` if None.
+        Intensities of the drift of the loads; a hundred times ``load`` if None.
 
     Returns
     -------
     Compensator
-        From errors of y to inputs.
+        Compensator from errors of y to inputs.
 
     Raises
     ------
     ValueError
-        For a plant that the inputs cannot stabilise or whose states y does not tell.
+        If the inputs cannot stabilise the plant or y does not determine its states.
     """
     a, b, c = plant.A, plant.B, plant.C
     n, m = b.shape
@@ -73,7 +73,7 @@ def lqr(
         gain = np.hstack([np.linalg.solve(r, b.T @ riccati), np.eye(m)])
         wide = np.block([[a, b], [np.zeros((m, n + m))]])
         seen = np.hstack([c, np.zeros((p, m))])
-        size = 1e-9 * max(disturbed.max(), walk.max())  # of modes that loads at the inputs do not move
+        size = 1e-9 * max(disturbed.max(), walk.max())  # of modes that loads at the inputs do not excite
         state = block_diag(b @ disturbed @ b.T, walk) + size * np.eye(n + m)
         error = solve_continuous_are(wide.T, seen.T, state, v)
     except np.linalg.LinAlgError as reason:
@@ -91,7 +91,7 @@ def _weights(name: str, values: Sequence[float], size: int) -> Array:
 
 
 class ClosedLoop(NamedTuple):
-    """``ẋ = A x + B r, y = C x`` from references r; with a ``period`` [s] ``x₊ = A x + B r``, exact at the samples.
+    """Closed loop ``ẋ = A x + B r, y = C x`` from references r; ``x₊ = A x + B r`` if there is a ``period`` [s].
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class ClosedLoop(NamedTuple):
     C : array
         (m, n).
     period : float, optional
-        [s], of a sampled loop.
+        Sampling period [s]; None for a continuous loop.
     """
 
     A: Array
@@ -112,39 +112,39 @@ class ClosedLoop(NamedTuple):
 
     @property
     def poles(self) -> Array:
-        """Eigenvalues of A: [1/s], of a sampled loop factors from one sample to the next."""
+        """Eigenvalues of A: [1/s], or factors per sample of a sampled loop."""
         return np.asarray(np.linalg.eigvals(self.A))
 
     @property
     def is_stable(self) -> bool:
-        """Whether all motions decay."""
+        """True if all motions decay."""
         return bool(self.poles.real.max() < 0.0 if self.period is None else np.abs(self.poles).max() < 1.0)
 
 
 @checked
 def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None = None, delay: int = 0) -> ClosedLoop:
-    """Plant and compensator as one linear system from references to what is measured; its ``poles`` tell all.
+    """Closed loop of plant and compensator, from references to measured outputs.
 
     Parameters
     ----------
     plant : Plant
-        What is controlled.
+        Plant.
     compensator : Compensator
-        What controls it, of as many inputs and outputs.
+        Compensator with as many inputs as the plant has outputs, and the reverse.
     period : float, optional
-        Period [s] by which the compensator is sampled; its outputs are held. Continuous by default.
+        Sampling period [s] of the compensator, whose outputs are held. Continuous by default.
     delay : int, optional
-        Periods by which its outputs act later.
+        Delay of the compensator's outputs in periods.
 
     Returns
     -------
     ClosedLoop
-        From references to what is measured; its ``poles`` tell all.
+        Closed loop; its ``poles`` decide about stability.
 
     Raises
     ------
     ValueError
-        Where numbers of inputs and outputs differ, and for a delay without a period.
+        If the numbers of inputs and outputs differ, or a delay is given without a period.
     """
     a, b, c = plant.A, plant.B, plant.C
     if compensator.D.shape != (b.shape[1], len(c)):
@@ -156,13 +156,13 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
         a, b, c = _late(a, b, c, check.count("delay", delay, 0))
         ac, bc, cc, dc = compensator.discrete(period)
     elif delay:
-        raise ValueError("delay needs a period: it is a number of calls")
+        raise ValueError("delay needs a period: it counts periods")
     loop = np.block([[a - b @ dc @ c, b @ cc], [-bc @ c, ac]])
     return ClosedLoop(loop, np.vstack([b @ dc, bc]), np.hstack([c, np.zeros((len(c), len(ac)))]), period)
 
 
 def _late(a: Array, b: Array, c: Array, delay: int) -> tuple[Array, Array, Array]:
-    """A plant in discrete time whose inputs act so many steps later: those under way are states."""
+    """Discrete-time plant with inputs delayed by a number of steps; delayed inputs are additional states."""
     for _ in range(delay):
         n, m = b.shape
         a = np.block([[a, b], [np.zeros((m, n + m))]])
@@ -172,18 +172,18 @@ def _late(a: Array, b: Array, c: Array, delay: int) -> tuple[Array, Array, Array
 
 
 class Margins(NamedTuple):
-    """How much a loop can be off: in all channels at once, whatever it is.
+    """Guaranteed margins of a loop against simultaneous errors in all channels.
 
     Attributes
     ----------
     modulus : float
         1/max σ(S), S = (1 + L)⁻¹.
     frequency : float
-        Where that is [rad/s].
+        Frequency of the smallest distance [rad/s].
     gain : tuple of float
-        Gains between these two factors are sure not to make the loop unstable.
+        Smallest and largest factor of the gain that surely keep the loop stable.
     phase : float
-        So are phases up to this [rad].
+        Phase error up to which the loop surely stays stable [rad].
     """
 
     modulus: float
@@ -194,24 +194,24 @@ class Margins(NamedTuple):
 
 @checked
 def margins(plant: Plant, compensator: Compensator) -> Margins:
-    """Margins of the loop that is cut at the inputs of the plant. Raises ValueError for an unstable loop.
+    """Stability margins of a loop cut at the inputs of the plant.
 
     Parameters
     ----------
     plant : Plant
-        What is controlled.
+        Plant.
     compensator : Compensator
-        What controls it.
+        Compensator.
 
     Returns
     -------
     Margins
-        Sure in all channels at once.
+        Margins that hold in all channels at once.
 
     Raises
     ------
     ValueError
-        For an unstable loop.
+        If the closed loop is unstable.
     """
     poles = closed_loop(plant, compensator).poles
     if poles.real.max() >= 0.0:

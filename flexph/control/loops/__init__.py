@@ -1,4 +1,4 @@
-"""Loops by which controllers and a mechanism agree on the inputs of a step; compiled ahead of time.
+"""Compiled iteration for the inputs that couple controllers and a mechanism within a step.
 
 Imports: numerics, numerics.loops, sensors.
 """

@@ -5,15 +5,15 @@ from .answers cimport (
 )
 from .data cimport Agreement
 from .elimination cimport eliminate
-from .laws cimport begin, look_along, meet_laws, take_rates
+from .laws cimport compute_rates, look_along, meet_laws, take_rates
 
 cdef Py_ssize_t AGREED, AGAIN, FAILED, BEGIN, GO_BACK, CALLED, NEW, NONE, MOST
 cdef double CLOSED, SHIFT, SINGULAR, STAGNATED, INFINITE
 cdef void _set_inputs(Agreement* a) noexcept nogil
 cdef void _guess(Agreement* a) noexcept nogil
 cdef void _measure_effect(Agreement* a, double h) noexcept nogil
-cdef void _renew(Agreement* a) noexcept nogil
-cdef void _begin_tries(Agreement* a) noexcept nogil
+cdef void _update_jacobian(Agreement* a) noexcept nogil
+cdef void _begin_trials(Agreement* a) noexcept nogil
 cdef void _begin(Agreement* a) noexcept nogil
 cdef void _go_back(Agreement* a) noexcept nogil
 cdef void _commit(Agreement* a, Py_ssize_t step) noexcept nogil

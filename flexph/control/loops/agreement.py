@@ -1,6 +1,6 @@
-"""The agreement of what controllers answer within a step with the mechanism.
+"""Compiled iteration for the inputs that couple controllers and a mechanism within a step.
 
-The same iteration as :class:`flexph.control.joined.Joined`, by a function that loops over steps call.
+The algorithm of :class:`flexph.control.joined.Joined`, as a function that loops over steps call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if not cython.compiled:
     from .answers import answer_feedback, answer_linear, called, copy_rows, read, size_of
     from .data import Agreement
     from .elimination import eliminate
-    from .laws import begin, look_along, meet_laws, take_rates
+    from .laws import compute_rates, look_along, meet_laws, take_rates
 
 AGREED = cython.declare(cython.Py_ssize_t, states.AGREED)
 AGAIN = cython.declare(cython.Py_ssize_t, states.AGAIN)
@@ -42,14 +42,14 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def _set_inputs(a: Agreement) -> None:
-    """The next try."""
+    """Set the inputs of the next trial step."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
         put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
 def _guess(a: Agreement) -> None:
-    """Inputs as they went in the last three steps, or where friction may turn over as they were in the last."""
+    """Guess the inputs by extrapolation from the last three steps, or take the last ones if there are laws."""
     known = a.known[0]
     for j in range(a.tried.size):
         if known < 3 or a.laws.column.size > 0:
@@ -59,7 +59,7 @@ def _guess(a: Agreement) -> None:
 
 
 def _measure_effect(a: Agreement, h: float) -> None:
-    """Take an effect of inputs on the defects, and try the next one while not all are known."""
+    """Add a column of the finite-difference Jacobian, and set up the next one or the first guess."""
     p, q = a.probe[0], a.tried.size
     if p == 0:
         copy(a.defect, a.before[1])
@@ -76,13 +76,13 @@ def _measure_effect(a: Agreement, h: float) -> None:
         a.probe[0] = NONE
 
 
-def _renew(a: Agreement) -> None:
+def _update_jacobian(a: Agreement) -> None:
     """Broyden's update."""
     q, m = a.tried.size, a.laws.column.size
     size = 0.0
     total = cython.declare(cython.double)
     for j in range(q):
-        a.answers[j] = a.tried[j] - a.before[0][j]  # which are not needed any more
+        a.answers[j] = a.tried[j] - a.before[0][j]  # reused as work space
         size += a.answers[j] * a.answers[j]
     least = SHIFT * a.scale[0]
     if not size > (least * least if m > 0 else 0.0):
@@ -103,7 +103,7 @@ def _renew(a: Agreement) -> None:
 
 
 def _commit(a: Agreement, step: int) -> None:
-    """Record a step that is agreed on, and go on to the guess of the next one."""
+    """Record a step whose coupling converged, and guess the inputs of the next one."""
     c = a.linear
     copy(c.mean, a.means[step])
     copy(c.u, a.given[step])
@@ -123,19 +123,19 @@ def _commit(a: Agreement, step: int) -> None:
     if a.known[0] < 3:
         a.known[0] += 1
     a.finished[1] += 1
-    _begin_tries(a)
+    _begin_trials(a)
 
 
-def _begin_tries(a: Agreement) -> None:
-    """The guess of the next step."""
-    a.tries[0] = 0
+def _begin_trials(a: Agreement) -> None:
+    """Start the iteration of the next step from its guess."""
+    a.trials[0] = 0
     a.probe[0] = NEW
     a.size[0] = INFINITE
     _guess(a)
 
 
 def _begin(a: Agreement) -> None:
-    """Keep where steps begin that may be taken back, and read what feedback sees there."""
+    """Save the state at the start of steps that may be withdrawn, and read the feedback's sensors there."""
     copy(a.linear.x, a.linear.begun)
     copy(a.past, a.begun_past)
     a.begun_known[0] = a.known[0]
@@ -151,7 +151,7 @@ def _begin(a: Agreement) -> None:
 
 
 def _go_back(a: Agreement) -> None:
-    """Stand where steps began that are taken back."""
+    """Restore the state at the start of withdrawn steps."""
     copy(a.linear.begun, a.linear.x)
     copy(a.begun_past, a.past)
     a.known[0] = a.begun_known[0]
@@ -160,19 +160,19 @@ def _go_back(a: Agreement) -> None:
         f = feedback_at(a.feedback[k])
         copy(f.begun_near, f.near)
         copy(f.begun_start, f.start)
-    _begin_tries(a)
+    _begin_trials(a)
     _set_inputs(a)
 
 
 def _iterate(a: Agreement, step: int, h: float) -> int:
-    """Judge a try, and choose the next one; see :meth:`flexph.control.joined.Joined.step`."""
+    """Test a trial for convergence and choose the next one; see :meth:`flexph.control.joined.Joined.step`."""
     q, m = a.tried.size, a.laws.column.size
     for j in range(q):
         a.defect[j] = a.tried[j] - a.answers[j]
     if m > 0:
         take_rates(a)
         if a.probe[0] == NEW:
-            begin(a)
+            compute_rates(a)
     if a.probe[0] == NEW:
         a.probe[0] = NONE
         if abs(h - a.slope_length[0]) > SHIFT * h:
@@ -181,19 +181,19 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
         _measure_effect(a, h)
         return AGAIN
     a.scale[0] = larger(a.scale[0], size_of(a.answers, q))
-    if a.tries[0] > 0:
-        _renew(a)
+    if a.trials[0] > 0:
+        _update_jacobian(a)
     last, scale = a.size[0], a.scale[0]
     size = size_of(a.defect, q)
     if m > 0:
         off = look_along(a)
         size, scale = larger(size / scale if size > 0.0 and scale > 0.0 else size, off), 1.0
     a.size[0] = size
-    a.tries[0] += 1
+    a.trials[0] += 1
     if size <= CLOSED * scale or (last <= 2.0 * size and size <= STAGNATED * scale):
         _commit(a, step)
         return AGREED
-    if a.tries[0] >= MOST or not isfinite(size):
+    if a.trials[0] >= MOST or not isfinite(size):
         return FAILED
     copy(a.tried, a.before[0])
     copy(a.defect, a.before[1])
@@ -209,7 +209,7 @@ def _iterate(a: Agreement, step: int, h: float) -> int:
 
 
 def ask(step: int, data: int) -> int:
-    """Let feedback whose time has come set what it holds, at the start of a step; 1 where an answer is no number."""
+    """Call the feedback that is due at the start of a step; 1 if an answer is not a finite number."""
     a = asked_at(data)
     for k in range(a.feedback.size):
         if a.due[step][k] != 0:
@@ -227,9 +227,9 @@ def ask(step: int, data: int) -> int:
 
 
 def agree(data: int, step: int) -> int:
-    """What follows a try of a step: whether all agree, or the inputs of the next try.
+    """Process a trial of a step: AGREED, FAILED, or AGAIN with the inputs of the next trial.
 
-    Steps are counted from where they began that may be taken back, which BEGIN and GO_BACK in place of a step say.
+    Steps count from the start of those that may be withdrawn. BEGIN and GO_BACK replace the number of a step.
     """
     a = agreement_at(data)
     if step == BEGIN:
@@ -242,9 +242,9 @@ def agree(data: int, step: int) -> int:
     h = a.times[step + 1] - a.times[step]
     if not (answer_linear(a, step, h) and answer_feedback(a, step)):
         return FAILED
-    told = _iterate(a, step, h)
+    verdict = _iterate(a, step, h)
     _set_inputs(a)
-    return told
+    return verdict
 
 
 def agree_address() -> int:

@@ -1,4 +1,4 @@
-"""Answers of linear controllers and feedback within a step."""
+"""Answers of linear controllers and feedback to a trial step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def copy_rows(source: Mat, target: Mat, rows: int) -> None:
 
 
 def size_of(values: Vec, count: int) -> float:
-    """The largest size of the first entries; infinite where one is not a number."""
+    """Largest absolute value of the first entries; infinite if one is NaN."""
     size = 0.0
     for i in range(count):
         size = larger(size, abs(values[i])) if values[i] == values[i] else INFINITE
@@ -38,7 +38,7 @@ def size_of(values: Vec, count: int) -> float:
 
 
 def _solve_linear(c: Linear, h: float) -> bool:
-    """(2E/h − J + R) x̄ = (2E/h) x₀ + B u for x̄ by x₀ and u; False where it is singular."""
+    """Factor (2E/h − J + R) x̄ = (2E/h) x₀ + B u for x̄ by x₀ and u; False if the matrix is singular."""
     N, n, M = c.E.shape[0], c.state.size, c.u.size
     for i in range(N):
         for j in range(N):
@@ -51,7 +51,7 @@ def _solve_linear(c: Linear, h: float) -> bool:
 
 
 def answer_linear(a: Agreement, step: int, h: float) -> bool:
-    """Means, ends and answers of the linear controllers under the outputs of a try."""
+    """Compute means, end states and outputs of the linear controllers for the mechanism's outputs of a trial."""
     c = a.linear
     N, n, M = c.E.shape[0], c.state.size, c.u.size
     if N == 0:
@@ -85,7 +85,7 @@ def answer_linear(a: Agreement, step: int, h: float) -> bool:
 
 
 def read(f: Feedback, state: Vec) -> None:
-    """Readings at a state, with angles next to those at the start of the step."""
+    """Read sensors at a state, with angles unwrapped next to those at the start of the step."""
     for i in range(f.part.size):
         f.part[i] = state[f.entries[i]]
     measure(f.seen, f.part, f.out)
@@ -99,7 +99,7 @@ def read(f: Feedback, state: Vec) -> None:
 
 
 def called(f: Feedback) -> bool:
-    """Call the function of a feedback; False where it does not answer with finite inputs."""
+    """Call the function of a feedback; False if its inputs are not finite."""
     if f.in_c[0] == 1:
         if not call_function(f.function[0], f.time[0], f.readings, f.inputs, f.given[0]):
             return False
@@ -109,7 +109,7 @@ def called(f: Feedback) -> bool:
 
 
 def answer_feedback(a: Agreement, step: int) -> bool:
-    """Inputs of all feedback at the points of a try; False where a function does not return finite ones."""
+    """Compute the inputs of all feedback at the points of a trial; False if a function does not return finite ones."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
         for p in range(a.nodes.size):

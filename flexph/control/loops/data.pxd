@@ -24,8 +24,8 @@ cdef struct Laws:
     IVec kind
     Mat parameter
     IVec function
-    Vec asked
-    Vec told
+    Vec arguments
+    Vec results
     Vec force
     Vec before
     Vec rest
@@ -70,7 +70,7 @@ cdef struct Agreement:
     Vec size
     Vec shift
     IVec probe
-    IVec tries
+    IVec trials
     Linear linear
     Laws laws
     IVec feedback

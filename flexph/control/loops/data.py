@@ -1,4 +1,4 @@
-"""Arrays of an agreement in a run, as loops take them; their C structs are those of data.pxd."""
+"""Arrays of the coupling of controllers in a run, for compiled loops; data.pxd declares them as C structs."""
 
 from __future__ import annotations
 
@@ -10,57 +10,56 @@ from ...numerics.loops.views import IMat, IVec, Mat, Vec
 from ...sensors.seen import Seen
 
 NEW, NONE = -2, -1
-"""States of ``probe``: a step begins, and no effects of inputs are measured."""
+"""Values of ``probe`` at the start of a step, and while no column of the Jacobian is measured."""
 AGREED, AGAIN, FAILED = 0, 1, 2
-"""What loops over steps are told after each try of a step."""
+"""Verdicts on a trial step: converged, try again with new inputs, failed."""
 BEGIN, GO_BACK = -1, -2
-"""In place of the number of a step: steps begin that may be taken back, those of the last such call are finished; and
-they are taken back."""
+"""Codes in place of a step number: begin steps that may be withdrawn and accept the earlier ones; withdraw them."""
 CALLED = 2
-"""In ``due`` in place of 1 where a feedback was called."""
+"""Value of ``due``, in place of 1, once a feedback was called."""
 DRY, LIMIT, OTHER = 0, 1, 2
-"""Kinds of laws: by a level, by a resistance above a limit, and by a Python function."""
+"""Kinds of laws: dry friction by its level, resistance above a limit, Python function."""
 
 
 class Linear(NamedTuple):
-    """Linear controllers side by side: N unknowns with multipliers, n states, M inputs, J of them joined to ports."""
+    """Stacked linear controllers: N unknowns with multipliers, n states, M inputs, J of them joined to ports."""
 
     E: Mat  # (N, N)
     flow: Mat  # (N, N), J − R
     B: Mat  # (N, M)
-    state: IVec  # (n,), which unknowns are states
-    stored: IVec  # (n,), 1 of states with a rate
+    state: IVec  # (n,), indices of the states among the unknowns
+    stored: IVec  # (n,), 1 for states with a rate
     x: Vec  # (n,)
     end: Vec  # (n,)
-    begun: Vec  # (n,), where steps begin that may be taken back
-    acting: Mat  # (k, M), by step
-    own: IVec  # (J,), their inputs
-    seen: IVec  # (J,), the entries of the ports
+    begun: Vec  # (n,), at the start of steps that may be withdrawn
+    acting: Mat  # (k, M), external inputs by step
+    own: IVec  # (J,), indices of the joined inputs
+    seen: IVec  # (J,), indices of the outputs of their ports
     u: Vec  # (M,)
     mean: Vec  # (N,)
-    solved: Mat  # (N, N + n + M), whose last columns lead from x and u to the means
-    solved_length: Vec  # (1,), length of the step that it is of
+    solved: Mat  # (N, N + n + M), whose last columns map x and u to the means
+    solved_length: Vec  # (1,), step length of ``solved``
 
 
 class Laws(NamedTuple):
-    """m laws of controllers, the inputs that they close, and where they meet what is around them."""
+    """m laws of controllers with the inputs that they close, and work space for their solution."""
 
-    column: IVec  # (m,), their inputs
+    column: IVec  # (m,), indices of their inputs
     kind: IVec  # (m,)
     parameter: Mat  # (m, 2)
-    function: IVec  # (m,), address of a function of k by which law k of kind OTHER is met
-    asked: Vec  # (3,), what that is given: free rate, slope, rate at the start of the step
-    told: Vec  # (3,), and what it gives: rate, force, stiffness
-    force: Vec  # (m,), of the try
-    before: Vec  # of the try before
+    function: IVec  # (m,), address of a Python callback that evaluates law k of kind OTHER
+    arguments: Vec  # (3,), arguments of the callback: free rate, slope, rate at the start of the step
+    results: Vec  # (3,), its results: rate, force, stiffness
+    force: Vec  # (m,), forces of the trial
+    before: Vec  # forces of the trial before
     rest: Vec  # rates at the start of the step
-    by: Mat  # (q + m, m), how defects and rates change with the forces
+    by: Mat  # (q + m, m), Jacobian of defects and rates with respect to the forces
     both: Mat  # (q, 1 + m), work space
     free: Vec  # (m,), rates without forces
-    slopes: Mat  # (m, m), and how they go down with these
-    rate: Vec  # (m,), of laws that are met alone
+    slopes: Mat  # (m, m), decrease of the rates per force
+    rate: Vec  # (m,), rates of laws solved one by one
     alone: Vec  # their forces
-    stiffness: Vec  # and ∂f/∂s
+    stiffness: Vec  # their slopes ∂f/∂s
     power: Vec
     off: Vec
     met: Vec
@@ -68,42 +67,42 @@ class Laws(NamedTuple):
     step: Vec
     space: Mat  # (m, m + 1)
     speed: Vec  # (1,), largest rate around a law in the run
-    lost: Mat  # (k, m), of the steps that are agreed on, over their lengths
+    lost: Mat  # (k, m), dissipation of the converged steps, over their lengths
 
 
 class Agreement(NamedTuple):
-    """An agreement in a run of k steps: q inputs of controllers and feedback, of i of the mechanism; m laws."""
+    """Coupling in a run of k steps: q inputs of controllers and feedback, i inputs of the mechanism, m laws."""
 
     times: Vec  # (k + 1,)
-    nodes: Vec  # (p,), points of a step at which feedback answers, over its length
-    ends: Vec  # (1,), weight of a state in what is read at its point; the rest is that of the state at the start
-    state: Mat  # (p, s), flat states of the try
-    output: Vec  # (i,), mean outputs of the try
-    inputs: Mat  # (p, i), what all give, of the next try
-    entries: IVec  # (q,), where inputs are
+    nodes: Vec  # (p,), evaluation points of feedback as shares of a step
+    ends: Vec  # (1,), weight of a point's state in its readings; the state at the start has the rest
+    state: Mat  # (p, s), flat states of the trial
+    output: Vec  # (i,), mean outputs of the trial
+    inputs: Mat  # (p, i), inputs of the next trial from all controllers
+    entries: IVec  # (q,), indices of the inputs
     tried: Vec  # (q,)
     answers: Vec
-    defect: Vec  # (q + m,), behind those of the inputs the rates of ports that laws close
-    before: Mat  # (2, q + m), inputs and defects of the try before
+    defect: Vec  # (q + m,), inputs less answers, then rates of the ports closed by laws
+    before: Mat  # (2, q + m), inputs and defects of the trial before
     past: Mat  # (3, q)
-    known: IVec  # (1,), rows of the past
-    begun_past: Mat  # (3, q), where steps begin that may be taken back
+    known: IVec  # (1,), number of valid rows of ``past``
+    begun_past: Mat  # (3, q), at the start of steps that may be withdrawn
     begun_known: IVec
-    finished: IVec  # (2,), steps before them, and since
+    finished: IVec  # (2,), numbers of accepted steps, and of steps that may be withdrawn
     slope: Mat  # (q + m, q)
-    slope_length: Vec  # (1,), length of the step that it is of
+    slope_length: Vec  # (1,), step length of ``slope``
     space: Mat  # (q, q + 1 + m)
     other: Mat  # (q + m, q), work space
     scale: Vec  # (1,), largest answer in the run
-    size: Vec  # (1,), last defect
-    shift: Vec  # (1,), change of an input whose effect is measured
-    probe: IVec  # (1,), the input whose effect is measured, NEW or NONE
-    tries: IVec  # (1,), of the step
+    size: Vec  # (1,), size of the last defect
+    shift: Vec  # (1,), finite-difference step of an input
+    probe: IVec  # (1,), the input whose column is measured, NEW or NONE
+    trials: IVec  # (1,), trials of the step so far
     linear: Linear
     laws: Laws
     feedback: IVec  # (f,), addresses of feedback
-    first: IVec  # (f,), where their answers are, of each those of all points
-    means: Mat  # (k, N), of the steps that are agreed on
+    first: IVec  # (f,), offset of the answers of each feedback, all its points together
+    means: Mat  # (k, N), of the converged steps
     given: Mat  # (k, M)
     seen: Mat  # (k, J)
     agreed: Mat  # (k, q)
@@ -111,41 +110,41 @@ class Agreement(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """A feedback of p readings among 2m measures and rates."""
+    """A feedback with p readings among 2m measures and rates."""
 
     seen: Seen
-    entries: IVec  # of the flat state that its sensors see
+    entries: IVec  # entries of the flat state that its sensors read
     part: Vec
     out: Mat  # (2, m)
-    angles: IVec  # (1,), the first measure that is an angle
-    which: IVec  # (p,), among all entries of ``out``
+    angles: IVec  # (1,), index of the first measure that is an angle
+    which: IVec  # (p,), indices of the readings in ``out``
     near: Vec  # (m,), measures at the start of the step
     start: Vec  # (p,), readings there
-    begun_near: Vec  # where steps begin that may be taken back
+    begun_near: Vec  # at the start of steps that may be withdrawn
     begun_start: Vec
     end: Vec  # (p,)
-    time: Vec  # (1,), when the function is called
-    readings: Vec  # (p,), what it is given
-    inputs: Vec  # and what it answers
-    function: IVec  # (1,), its address
-    given: IVec  # (1,), number that a Python function is told, or user data of a function in C
-    in_c: IVec  # (1,), 1 of a function in C
-    ports: IVec  # entries of the inputs of the mechanism that it sets
+    time: Vec  # (1,), time of the call
+    readings: Vec  # (p,), arguments of the function
+    inputs: Vec  # results of the function
+    function: IVec  # (1,), address of the function
+    given: IVec  # (1,), number passed to a Python function, or user data of a C function
+    in_c: IVec  # (1,), 1 for a C function
+    ports: IVec  # indices of the mechanism's inputs that it sets
 
 
 class Asked(NamedTuple):
-    """Feedback that is called before some of k steps and held."""
+    """Feedback that is called before some of k steps and held in between."""
 
     times: Vec  # (k + 1,)
     first: Vec  # (s,), the flat state at the start
     states: Mat  # (k, s), at the ends of steps
     held: Vec  # (i,)
-    due: IMat  # (k, f), 1 where each is called
+    due: IMat  # (k, f), 1 where a feedback is called
     feedback: IVec  # (f,), addresses
 
 
 def no_linear(steps: int) -> Linear:
-    """Of no linear controllers."""
+    """Arrays of an empty set of linear controllers."""
     one, two, index = np.zeros(0), np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
     return Linear(
         E=two,

@@ -1,4 +1,4 @@
-"""Elimination in small matrices."""
+"""Gauss–Jordan elimination of small matrices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if not cython.compiled:
 
 
 def eliminate(A: Mat) -> float:
-    """Gauss and Jordan with pivoting of (n, n + m): the last columns become solutions; the determinant, or zero."""
+    """Eliminate (n, n + m) with pivoting: the last m columns become solutions; returns the determinant, or zero."""
     n, m = A.shape[0], A.shape[1]
     determinant = 1.0
     held = cython.declare(cython.double)

@@ -1,4 +1,4 @@
-"""C functions of users that loops call as feedback, beside the Python functions of numerics.loops.callbacks."""
+"""Calls of users' C functions as feedback; Python functions go through numerics.loops.callbacks."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ...numerics.arrays import Array
 from ...numerics.loops.callbacks import c_function
 
 SIGNATURE = "int (double, double *, double *, void *)"
-"""Time, readings, the inputs that it writes, and user data, to 1 where it has written them."""
+"""C signature: time, readings, inputs to write, user data; returns 1 on success."""
 _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, *(ctypes.c_void_p,) * 3)
 
 
 def call_function(address: int, time: float, readings: Array, inputs: Array, user_data: int) -> bool:
-    """Call a C function of SIGNATURE at an address; True where it has written the inputs."""
+    """Call a C function of SIGNATURE at an address; True if it has written the inputs."""
     function = _C_TYPE(int(address))
     done: int = function(float(time), readings.ctypes.data, inputs.ctypes.data, int(user_data))
     return done == 1
 
 
 def python_function(given: LowLevelCallable, inputs: int) -> Callable[[float, Array], Array]:
-    """The C function as a Python one that returns so many inputs; raises ValueError for another signature."""
+    """Wrap a C function as a Python one that returns ``inputs`` numbers; raises ValueError for another signature."""
     address, user_data = c_function(given, SIGNATURE)
 
     def called(time: float, readings: Array) -> Array:

@@ -7,7 +7,7 @@ cdef Py_ssize_t DRY, LIMIT
 cdef Py_ssize_t STEPS
 cdef double HOLDS, MET, SHORTEST, INFINITE
 cdef void take_rates(Agreement* a) noexcept nogil
-cdef void begin(Agreement* a) noexcept nogil
+cdef void compute_rates(Agreement* a) noexcept nogil
 cdef double look_along(Agreement* a) noexcept nogil
 cdef void _meet(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil
 cdef void _meet_dry(Laws& w, Py_ssize_t k, double free, double slope) noexcept nogil

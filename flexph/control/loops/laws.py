@@ -1,4 +1,4 @@
-"""Laws of controllers, dry friction and limits, met within a step: see flexph.control.laws."""
+"""Compiled solution of controller laws (dry friction, limits) within a step; see flexph.control.laws."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SHORTEST = cython.declare(cython.double, tolerances.SHORTEST)
 INFINITE = cython.declare(cython.double, math.inf)
 
 
-def begin(a: Agreement) -> None:
-    """Rates at the start of a step, and how outputs and rates change with forces."""
+def compute_rates(a: Agreement) -> None:
+    """Compute the rates at the start of a step, and the Jacobian of outputs and rates with respect to forces."""
     c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
     for k in range(w.column.size):
         w.rest[k] = 0.0
@@ -40,7 +40,7 @@ def begin(a: Agreement) -> None:
 
 
 def take_rates(a: Agreement) -> None:
-    """Mean rates of the ports that laws close, behind the defects of the inputs."""
+    """Write the mean rates of the ports closed by laws behind the defects of the inputs."""
     c, w, q = a.linear, a.laws, a.tried.size
     for k in range(w.column.size):
         a.defect[q + k] = 0.0
@@ -49,7 +49,7 @@ def take_rates(a: Agreement) -> None:
 
 
 def look_along(a: Agreement) -> float:
-    """What is around the ports of the laws by a try, and how far that is from them, over the largest rate."""
+    """Linearise the system at the laws' ports about a trial; returns the relative distance from the laws."""
     w, q, m = a.laws, a.tried.size, a.laws.column.size
     left = cython.declare(cython.double)
     for i in range(q):
@@ -88,7 +88,7 @@ def look_along(a: Agreement) -> float:
 
 
 def _meet(w: Laws, k: int, free: float, slope: float) -> None:
-    """The rate, the force and ∂f/∂s of a law on a line, see flexph.control.laws.laws."""
+    """Solve law k with a line: rate, force and ∂f/∂s; see flexph.control.laws.laws."""
     if w.kind[k] == DRY:
         _meet_dry(w, k, free, slope)
     elif w.kind[k] == LIMIT:
@@ -98,7 +98,7 @@ def _meet(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
-    """Dry friction, which is vertical between its levels."""
+    """Solve dry friction, which is vertical between its levels."""
     level, before, sign = w.parameter[k][0], w.rest[k], 1.0
     if before < 0.0:
         free, before, sign = -free, -before, -1.0
@@ -118,7 +118,7 @@ def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
-    """A resistance to what exceeds a limit."""
+    """Solve a resistance above a limit."""
     level, resistance = w.parameter[k][0], w.parameter[k][1]
     over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
     w.rate[k], w.alone[k] = free, 0.0
@@ -129,15 +129,15 @@ def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _ask(w: Laws, k: int, free: float, slope: float) -> None:
-    """A law of a Python function; not a number where that fails."""
-    w.asked[0], w.asked[1], w.asked[2] = free, slope, w.rest[k]
+    """Solve a law by its Python function; NaN if that fails."""
+    w.arguments[0], w.arguments[1], w.arguments[2] = free, slope, w.rest[k]
     if call_one(w.function[0], k) != 1:
-        w.told[0], w.told[1], w.told[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
-    w.rate[k], w.alone[k], w.stiffness[k] = w.told[0], w.told[1], w.told[2]
+        w.results[0], w.results[1], w.results[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
+    w.rate[k], w.alone[k], w.stiffness[k] = w.results[0], w.results[1], w.results[2]
 
 
 def _alone(w: Laws, forces: Vec) -> float:
-    """Each law met under the forces of all others, and how far all of them are from the forces given."""
+    """Solve each law with the forces of all others given; returns the distance of the results from these forces."""
     apart = 0.0
     free = cython.declare(cython.double)
     for k in range(forces.size):
@@ -151,7 +151,7 @@ def _alone(w: Laws, forces: Vec) -> float:
 
 
 def _meet_all(w: Laws) -> bool:
-    """The forces in which all laws and their line meet, in ``met``; see flexph.control.laws.meeting."""
+    """Solve all laws with their line, into ``met``; False without convergence. See flexph.control.laws.meeting."""
     m = w.column.size
     off = cython.declare(cython.double)
     for k in range(m):
@@ -187,7 +187,7 @@ def _meet_all(w: Laws) -> bool:
 
 
 def _together(w: Laws) -> None:
-    """The way to the forces where the line meets the tangents of all laws."""
+    """Compute the Newton step to the forces where the line meets the tangents of all laws."""
     m = w.column.size
     held = cython.declare(cython.bint)
     for k in range(m):
@@ -202,7 +202,7 @@ def _together(w: Laws) -> None:
 
 
 def meet_laws(a: Agreement) -> bool:
-    """The forces of the laws of the next try, and what they change of the defects; whether they are found."""
+    """Compute the laws' forces of the next trial and their effect on the defects; True if they converged."""
     w, q = a.laws, a.tried.size
     if not _meet_all(w):
         return False

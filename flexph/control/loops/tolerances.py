@@ -1,24 +1,24 @@
-"""When controllers and a mechanism agree on the inputs of a step.
+"""Tolerances of the coupling between controllers and mechanism.
 
-The work of what is left of the inputs, h ȳ·Δu, is all that opens the balance of mechanism and controllers, and is
-counted in it. Tries converge faster than linearly, in robot-arm from 2e-6 of the guess to 2e-11 and 3e-15.
+A residual Δu of the inputs opens the energy balance of mechanism and controllers by h ȳ·Δu, and the ledger counts it.
+Trials converge superlinearly, in robot-arm from a relative error of 2e-6 of the guess to 2e-11 and 3e-15.
 """
 
 CLOSED = 1e-12
-"""Difference of an input from what controllers answer, over the largest in the run: between the last try and the one
-before, so that the balance is closed to 1e-12 of the work of the inputs at most,"""
+"""Difference of an input between the last two trials, over the largest in the run, accepted as zero: it bounds the
+balance error by 1e-12 of the inputs' work."""
 STAGNATED = 1e-9
-"""and up to which it is where it does not become less: answers of stiff controllers have the round-off of velocities,
-which are sums of many, times their gain."""
+"""Accepted residual if it stagnates: answers of stiff controllers carry the round-off of velocities times their
+gain."""
 SINGULAR = 1e-3
-"""Determinant of a renewed matrix over that before, below which the old one is kept."""
+"""Least ratio of determinants after and before Broyden's update; below it the update is skipped."""
 MOST = 20
-"""Tries of a step."""
+"""Largest number of trials per step."""
 STEPS, SHORTEST = 200, 1e-3
-"""Newton's steps for all laws at once, and the share of one at which a search along it ends."""
+"""Newton iterations for all laws at once, and the shortest share of a step in their line search."""
 MET = 1e-14
-"""Distance of rates from the line, over the largest terms of it, at which all laws are met."""
+"""Distance of rates from the line, over the largest of its terms, that counts as solved."""
 HOLDS = 1e3
-"""How much nearer than others laws that hold a rate are come to: what is left pushes what they hold in every step."""
+"""Weight of laws that hold a rate: a residual there would push the held part in every step."""
 SHIFT = 1e-6
-"""Change of an input over its size by which its effect is measured."""
+"""Finite-difference step of an input, over its size."""

@@ -1,4 +1,4 @@
-"""Lagrangian subspaces: tangent spaces of what stores energy ([rigid] definition 5)."""
+"""Lagrangian subspaces, the tangent spaces of energy storage ([rigid] definition 5)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...numerics.subspaces import MEMBER, principal_angles, rank_of, relative, u
 @checked
 @dataclass(frozen=True, eq=False)
 class LagrangianSubspace:
-    """``L = {(P a, S a)} ⊂ ℝⁿ × ℝⁿ``, ``Pᵀ S = Sᵀ P``, ``rank [P; S] = n``: tangent space of a Lagrangian submanifold.
+    """Subspace ``L = {(P a, S a)} ⊂ ℝⁿ × ℝⁿ``, ``Pᵀ S = Sᵀ P``, ``rank [P; S] = n``: tangent space of a storage.
 
-    v₁ᵀw₂ − w₁ᵀv₂ = 0 for all members v, w, and L is as large as that allows ([rigid] definition 5).
+    All members v, w satisfy v₁ᵀw₂ − w₁ᵀv₂ = 0, and L is maximal with this property ([rigid] definition 5).
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class LagrangianSubspace:
     Raises
     ------
     ValueError
-        With the defect, where it is not.
+        If it is not Lagrangian, with the defect.
     """
 
     P: Array
@@ -43,17 +43,17 @@ class LagrangianSubspace:
 
     @property
     def size(self) -> int:
-        """n."""
+        """Dimension n."""
         return len(self.P)
 
     def defect(self, first: Array, second: Array) -> float:
-        """Largest residual of ``Sᵀv₁ − Pᵀv₂ = 0``, the equations of L, relative to the size of what is summed."""
+        """Largest residual of ``Sᵀv₁ − Pᵀv₂ = 0``, the equations of L, over the magnitudes of its terms."""
         v, w = check.array("first", first, (self.size,)), check.array("second", second, (self.size,))
         scale = np.abs(self.S.T) @ np.abs(v) + np.abs(self.P.T) @ np.abs(w)
         return relative(self.S.T @ v - self.P.T @ w, scale)
 
     def contains(self, first: Array, second: Array, *, tolerance: float = MEMBER) -> bool:
-        """Whether (v₁, v₂) ∈ L."""
+        """True if (v₁, v₂) ∈ L."""
         return self.defect(first, second) <= tolerance
 
     def angles(self, other: LagrangianSubspace) -> Array:
@@ -61,15 +61,15 @@ class LagrangianSubspace:
         return principal_angles(np.vstack([self.P, self.S]), np.vstack([other.P, other.S]))
 
     def distance(self, other: LagrangianSubspace) -> float:
-        """The largest of the principal angles [rad]."""
+        """Largest principal angle [rad]."""
         return float(self.angles(other).max(initial=0.0))
 
 
 def check_lagrangian(noun: str, P: Array, S: Array, tolerance: float) -> None:
     """Raise ValueError, with the defect, unless ``PᵀS = SᵀP`` up to a tolerance and ``rank [P; S] = n``.
 
-    Both are decided without units: the form over its terms, of columns of energy one, and the rank of rows of length
-    one.
+    Both tests are dimensionless: the form is compared with its terms, in columns of unit energy, and the rank is that
+    of rows of unit length.
     """
     letters = "P; S" if noun == "subspace" else "X'; ε'"
     form, terms = P.T @ S, np.abs(P).T @ np.abs(S)

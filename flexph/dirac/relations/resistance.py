@@ -1,4 +1,4 @@
-"""Resistances that terminate a port: general and linear ones, and families of them ([survey] sec. 2.3)."""
+"""Resistances that terminate a port: general, linear and modulated ones ([survey] sec. 2.3)."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ Control = Literal["effort", "flow"]
 
 
 class Resistance(ABC):
-    """A relation of the flows f and efforts e (m,) of a port with eᵀf ≤ 0 at every state x ([survey] eq. (2.8)-(2.9)).
+    """Relation of the flows f and efforts e (m,) of a port with eᵀf ≤ 0 at every state x ([survey] eq. (2.8)-(2.9)).
 
-    ``f = −(R + S) e`` with R = Rᵀ ⪰ 0, S = −Sᵀ of x and e (:meth:`matrices`); where not every effort is possible,
-    ``e = T a`` and ``Tᵀf = −(D + S) a`` (:meth:`admitted`, :meth:`reduced`). With ``controlled = "flow"`` flows and
-    efforts change places in all of this.
+    ``f = −(R + S) e`` with R = Rᵀ ⪰ 0, S = −Sᵀ depending on x and e (:meth:`matrices`); if not every effort is
+    possible, ``e = T a`` and ``Tᵀf = −(D + S) a`` (:meth:`admitted`, :meth:`reduced`). With ``controlled = "flow"``
+    flows and efforts are exchanged in all of this.
     """
 
     controlled: Control = "effort"
     is_constant: bool = False
-    """Whether R and S depend on neither state nor efforts."""
+    """True if R and S depend on neither state nor efforts."""
     is_reciprocal: bool = True
-    """Whether S = 0 at every state and effort."""
+    """True if S = 0 at every state and effort."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """m."""
+        """Number m of entries."""
 
     @property
     def admits_efforts(self) -> bool:
-        """Whether every effort (of a flow-controlled relation every flow) is possible."""
+        """True if every effort (for a flow-controlled relation every flow) is possible."""
         return True
 
     @property
     def coordinates(self) -> int:
-        """Number r of coordinates a of the efforts that are possible."""
+        """Number r of coordinates a of the possible efforts."""
         return self.size
 
     @abstractmethod
@@ -65,11 +65,11 @@ class Resistance(ABC):
 @checked
 @dataclass(frozen=True, eq=False)
 class LinearResistance(Memo, Resistance):
-    """``R_f f + R_e e = 0``, ``R_f R_eᵀ = R_e R_fᵀ ⪰ 0``, ``rank [R_f R_e] = m`` ([survey] eq. (2.10)-(2.12)).
+    """Relation ``R_f f + R_e e = 0``, ``R_f R_eᵀ = R_e R_fᵀ ⪰ 0``, ``rank [R_f R_e] = m`` ([survey] (2.10)-(2.12)).
 
-    Then ``f = R_eᵀ λ, e = −R_fᵀ λ`` and eᵀf = −λᵀ R_f R_eᵀ λ ≤ 0: nothing is generated. With R_f = 1 it is
-    ``f = −R e`` (:meth:`of_efforts`), with R_e = 1 ``e = −R f`` (:meth:`of_flows`); R_f = 0 is e = 0, a short circuit
-    of a port whose effort is a voltage, and R_e = 0 is f = 0.
+    Then ``f = R_eᵀ λ, e = −R_fᵀ λ`` and eᵀf = −λᵀ R_f R_eᵀ λ ≤ 0: no power is generated. R_f = 1 gives ``f = −R e``
+    (:meth:`of_efforts`), R_e = 1 gives ``e = −R f`` (:meth:`of_flows`); R_f = 0 means e = 0, a short circuit of a port
+    whose effort is a voltage, and R_e = 0 means f = 0.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class LinearResistance(Memo, Resistance):
     Raises
     ------
     ValueError
-        With the defect, where it is none.
+        If a condition fails, with the defect.
     """
 
     flow: Array
@@ -103,30 +103,30 @@ class LinearResistance(Memo, Resistance):
     @classmethod
     @checked
     def of_efforts(cls, resistance: Any) -> LinearResistance:
-        """``f = −R e``, R = Rᵀ ⪰ 0, a number or (m, m) ([survey] eq. (2.19)): of forces f and speeds e."""
+        """Relation ``f = −R e``, R = Rᵀ ⪰ 0, a number or (m, m) ([survey] (2.19)), e.g. of forces f and speeds e."""
         r = np.atleast_2d(check.numbers("resistance", resistance))
         return cls(np.eye(len(r)), r)
 
     @classmethod
     @checked
     def of_flows(cls, resistance: Any) -> LinearResistance:
-        """``e = −R f``, R = Rᵀ ⪰ 0, a number or (m, m): of voltages e and currents f."""
+        """Relation ``e = −R f``, R = Rᵀ ⪰ 0, a number or (m, m), e.g. of voltages e and currents f."""
         r = np.atleast_2d(check.numbers("resistance", resistance))
         return cls(r, np.eye(len(r)))
 
     @property
     def size(self) -> int:
-        """m."""
+        """Number m of entries."""
         return len(self.flow)
 
     @property
     def admits_efforts(self) -> bool:
-        """Whether every effort is possible: R_f is invertible."""
+        """True if every effort is possible, that is, R_f is invertible."""
         return self.coordinates == self.size
 
     @property
     def coordinates(self) -> int:
-        """r = rank R_f."""
+        """Number of coordinates, r = rank R_f."""
         return self.directions.shape[1]
 
     @once
@@ -135,17 +135,17 @@ class LinearResistance(Memo, Resistance):
         return singular_vectors(self.flow, tolerance=RANK, size=1.0).range
 
     def matrix_of_efforts(self) -> Array:
-        """R of ``f = −R e``; raises ValueError where not every effort is possible."""
+        """R of ``f = −R e``; raises ValueError if not every effort is possible."""
         if not self.admits_efforts:
-            raise ValueError("R_f must be invertible where every effort is to be possible, it is singular")
+            raise ValueError("R_f must be invertible for the form f = −R e, but it is singular")
         matrix = np.linalg.solve(self.flow, self.effort)
         return 0.5 * (matrix + matrix.T)
 
     def image(self, directions: Array | None = None) -> tuple[Array, Array]:
-        """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f: of the efforts that there can be.
+        """T (m, r) and D (r, r) ⪰ 0 with e = T a and ``Tᵀf = −D a``, r = rank R_f, for the possible efforts.
 
-        ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, those of im R_f by default; R_fᵀK must have rank
-        r, then the rest of λ = K a + k, R_fᵀk = 0, has no part in Tᵀf.
+        ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, by default those of im R_f; R_fᵀK must have rank
+        r, so that the rest of λ = K a + k, R_fᵀk = 0, does not contribute to Tᵀf.
         """
         K = self.directions if directions is None else directions
         loss = K.T @ self.flow @ self.effort.T @ K
@@ -167,23 +167,23 @@ class LinearResistance(Memo, Resistance):
 @checked
 @dataclass(frozen=True, eq=False)
 class ModulatedResistance(Resistance):
-    """A family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of them of one kind.
+    """Family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of one kind.
 
-    Linear ones admit efforts in a space of constant dimension, rank R_f(x).
+    Linear ones must admit efforts in a space of constant dimension, rank R_f(x).
 
     Parameters
     ----------
     at : callable
-        A :class:`Resistance` of x.
+        Function from x to a :class:`Resistance`.
     sample : array
-        A state (n,).
+        State (n,).
     base : Resistance
-        That of the sample.
+        Resistance at the sample.
 
     Raises
     ------
     ValueError
-        With the state, where this dimension changes.
+        If this dimension changes, with the state.
     """
 
     at: Callable[[Array], Resistance]
@@ -198,21 +198,21 @@ class ModulatedResistance(Resistance):
 
     @property
     def size(self) -> int:
-        """m."""
+        """Number m of entries."""
         return self.base.size
 
     @property
     def admits_efforts(self) -> bool:
-        """Whether every effort is possible at the sample."""
+        """True if every effort is possible at the sample."""
         return self.base.admits_efforts
 
     @property
     def coordinates(self) -> int:
-        """r, that of the sample."""
+        """Number r of coordinates at the sample."""
         return self.base.coordinates
 
     def here(self, x: Array) -> Resistance:
-        """R_x, checked to be of the kind and the rank of the sample's."""
+        """Resistance R_x, checked to be of the kind and rank of the sample's."""
         relation = self.at(x)
         base = self.base
         if type(relation) is not type(base) or (relation.size, relation.controlled) != (self.size, self.controlled):
@@ -232,7 +232,7 @@ class ModulatedResistance(Resistance):
         return self.here(x).matrices(x, efforts)
 
     def admitted(self, x: Array) -> Array:
-        """T of R_x, in coordinates that are continuous in x: directions K are those of the sample."""
+        """T of R_x, in coordinates that are continuous in x: the directions K are those of the sample."""
         relation, base = self.here(x), self.base
         if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
             return relation.image(base.directions)[0]

@@ -17,33 +17,33 @@ from ...systems.nonlinear import Constant
 from .lagrangian import LagrangianSubspace, check_lagrangian
 
 SYMPLECTIC = 1e-7
-"""Relative defect of X'ᵀε' = ε'ᵀX' that differences of relative error 1e-10 may leave."""
+"""Relative defect of X'ᵀε' = ε'ᵀX' that differences with a relative error of 1e-10 may leave."""
 SLOPE = 1e-6
-"""Relative difference of a given X' from differences of X that is a mistake."""
+"""Relative deviation of a given X' from differences of X that counts as an error."""
 
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LagrangianStorage(Remade):
-    """``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
+    """Storage ``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
 
-    ξ (n,) are parameters of the energy variables x (n,) and the efforts e (n,): then ẋ = X'(ξ) ξ̇, and dH/dt = eᵀẋ. By
-    symmetry of ∇²H, X'ᵀε' is symmetric, so that tangent spaces are Lagrangian subspaces ([rigid] definition 5). With
-    X(ξ) = ξ it is the usual storage e = ∇H(x) ([survey] eq. (2.6)). Where X' is singular, energy variables are
-    constrained: an element that stores nothing, or a rigid one.
+    The parameters ξ (n,) determine the energy variables x (n,) and the efforts e (n,): ẋ = X'(ξ) ξ̇, and dH/dt = eᵀẋ.
+    As ∇²H is symmetric, so is X'ᵀε', and tangent spaces are Lagrangian subspaces ([rigid] definition 5). X(ξ) = ξ gives
+    the usual storage e = ∇H(x) ([survey] eq. (2.6)). If X' is singular, energy variables are constrained, as in an
+    element that stores nothing, or a rigid one.
 
     Parameters
     ----------
     states : callable
-        X of ξ.
+        X as a function of ξ.
     descriptor : callable or matrix
-        X' (n, n) of ξ, or constant.
+        X' (n, n) as a function of ξ, or constant.
     efforts : callable
-        ε of ξ.
+        ε as a function of ξ.
     H : callable
-        Energy of ξ.
+        Energy as a function of ξ.
     slopes : callable, optional
-        ε' (n, n) of ξ.
+        ε' (n, n) as a function of ξ.
     """
 
     states: Callable[[Array], Array]
@@ -66,12 +66,12 @@ class LagrangianStorage(Remade):
         size: int,
         hessian: Callable[[Array], Array] | None = None,
     ) -> LagrangianStorage:
-        """The graph of ∇H: X(ξ) = ξ, ε = ∇H, with ``size`` energy variables."""
+        """Graph of ∇H: X(ξ) = ξ, ε = ∇H, with ``size`` energy variables."""
         return cls(states=_same, descriptor=np.eye(check.count("size", size, 0)), efforts=gradient, H=H, slopes=hessian)
 
     @classmethod
     def of_subspace(cls, subspace: LagrangianSubspace) -> LagrangianStorage:
-        """A subspace ``{(P ξ, S ξ)}``: H = ½ ξᵀPᵀS ξ."""
+        """Storage of a subspace ``{(P ξ, S ξ)}``: H = ½ ξᵀPᵀS ξ."""
         P, S = subspace.P, subspace.S
         quadratic = 0.5 * P.T @ S
         return cls(
@@ -84,11 +84,11 @@ class LagrangianStorage(Remade):
 
     @property
     def is_constant(self) -> bool:
-        """Whether X' is a constant matrix."""
+        """True if X' is a constant matrix."""
         return isinstance(self.descriptor, Constant)
 
     def check(self, xi: Array) -> None:
-        """Raise ValueError, naming the defect, unless X' is the slope of X, and L Lagrangian, at parameters ξ."""
+        """Raise ValueError with the defect unless X' is the Jacobian of X, and L Lagrangian, at parameters ξ."""
         n = xi.size
         x, _ = (check.array(name, getattr(self, name)(xi), (n,)) for name in ("states", "efforts"))
         P = check.array("descriptor", self.descriptor(xi), (n, n))
@@ -104,7 +104,7 @@ def _same(xi: Array) -> Array:
 
 
 def side_by_side(first: LagrangianStorage, second: LagrangianStorage, size: int) -> LagrangianStorage:
-    """Two storages as one, with parameters (ξ₁, ξ₂), ``size`` of them ξ₁."""
+    """Combined storage with parameters (ξ₁, ξ₂), the first ``size`` of them ξ₁."""
 
     def joined(name: str) -> Callable[[Array], Array]:
         one, other = getattr(first, name), getattr(second, name)

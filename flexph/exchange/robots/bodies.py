@@ -1,4 +1,4 @@
-"""Links of robots as bodies: rigid with their inertia, or beams between two joints."""
+"""Links of robots as rigid bodies, or as beams between two joints."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...numerics.arrays import Array
 from .masses import Masses
 
 Flexible = Callable[[float], Body]
-"""From the length of a link [m] to a body along x from its port ``root`` to ``tip``."""
+"""Function from the length of a link [m] to a body along x with ports ``root`` and ``tip``."""
 STRAIGHT = 1e-9
-"""Length of a link [m] below which it has no direction."""
+"""Length of a link [m] below which its direction is undefined."""
 
 
 def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
-    """A rigid body with ports at points, the first so many of which lines are drawn to from the centre of mass."""
+    """Rigid body with ports at points; lines are drawn from the centre of mass to the first ``shown`` of them."""
     mass, centre, J = masses
     second = 0.5 * np.trace(J) * np.eye(3) - J
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
@@ -32,7 +32,7 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
 
 
 def flexible_body(name: str, points: Mapping[str, Array], make: Flexible) -> tuple[Body, Array]:
-    """A flexible link, and its frame in that of the link of the file, (4, 4)."""
+    """Flexible link, and its frame relative to the frame of the link in the file, (4, 4)."""
     if len(points) != 1:
         raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
     (along,) = points.values()

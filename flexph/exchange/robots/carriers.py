@@ -1,7 +1,7 @@
-"""Bodies that links belong to: links fixed to each other move as one.
+"""Assignment of links to bodies: links fixed to each other form one body.
 
-A link that cannot move by itself (no mass, a point mass, a rod without thickness, a rotor without mass) belongs to the
-link that it is fixed to; without one that stands, all of them make one body.
+A link that cannot move as a separate body (no mass, a point mass, a rod without thickness, a rotor without mass)
+belongs to the link that it is fixed to; if none of them can, all form one body.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from .elements import FIXED, FLOATING, JointElement, LinkElement
 from .masses import masses_of
 
 WORLD = ""
-"""The carrier of links that are the ground; no link has this name."""
+"""Carrier of links that belong to the ground; no link has this name."""
 
 
 class Carried(NamedTuple):
-    """The link whose body carries a link, or WORLD, and the pose (4, 4) of the link in the frame of that."""
+    """Link whose body carries a link, or WORLD, and the pose (4, 4) of the link relative to it."""
 
     carrier: str
     pose: Array
 
 
 class Group(NamedTuple):
-    """Links that are fixed to each other, the first one nearest to the root, and their poses in it."""
+    """Links that are fixed to each other, the first one nearest to the root, and their poses."""
 
     poses: dict[str, Array]
     is_flexible: bool
@@ -41,19 +41,19 @@ def carriers(
     flexible: Collection[str],
     fixed: bool,
 ) -> dict[str, Carried]:
-    """What carries each link; links are left out that are without mass and lead to none."""
+    """Carrier of each link; links without mass that lead to no mass are left out."""
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
     above = {joint.child: joint.parent for joint in joints}
-    found: dict[str, Carried] = {}
+    carried: dict[str, Carried] = {}
     for first, group in groups.items():
         own = _in_group(links, group, above, is_ground=first == root and _is_ground(links, joints, group, fixed))
         if not own and first in leading:  # without mass, between joints
             own = dict.fromkeys(group.poses, first)
         for name, carrier in own.items():
             frame = group.poses[carrier or first]
-            found[name] = Carried(carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name]))
-    return found
+            carried[name] = Carried(carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name]))
+    return carried
 
 
 def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]) -> dict[str, Group]:
@@ -80,7 +80,7 @@ def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], g
 
 
 def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement], group: Group, fixed: bool) -> bool:
-    """Whether the links at the root are the ground, and where they are not fixed: a world from which all float."""
+    """True if the group at the root is the ground: it is fixed, or an empty world link with floating joints only."""
     leaving = [joint for joint in joints if joint.parent in group.poses and joint.child not in group.poses]
     empty = all(links[name].is_empty for name in group.poses)
     return fixed or (empty and bool(leaving) and all(joint.kind == FLOATING for joint in leaving))
@@ -89,7 +89,7 @@ def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement],
 def _in_group(
     links: Mapping[str, LinkElement], group: Group, above: Mapping[str, str], *, is_ground: bool
 ) -> dict[str, str]:
-    """The carrier of each link of a group, none where all are empty."""
+    """Carrier of each link of a group; none if all links are empty."""
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
     standing = [name for name in group.poses if masses_of(links[name]).stands]
@@ -109,7 +109,7 @@ def _in_group(
 
 
 def _relative(frame: Array, pose: Array) -> Array:
-    """A pose as seen from a frame, both (4, 4) rigid motions of one space."""
+    """Pose relative to a frame, both (4, 4) rigid motions in one space."""
     seen = np.eye(4)
     seen[:3, :3] = frame[:3, :3].T @ pose[:3, :3]
     seen[:3, 3] = frame[:3, :3].T @ (pose[:3, 3] - frame[:3, 3])

@@ -1,4 +1,4 @@
-"""Links and joints of a robot, as a file states them."""
+"""Links and joints of a robot as a file states them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Limit(NamedTuple):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether its range has an end."""
+        """True if its range has an end."""
         return math.isfinite(self.lower) or math.isfinite(self.upper)
 
 
@@ -36,7 +36,7 @@ class Mimic(NamedTuple):
 
 
 class LinkElement(NamedTuple):
-    """A link in its own axes: mass [kg], centre of mass (3,) [m] and moments of inertia about it (3, 3) [kg m²]."""
+    """Link in its frame: mass [kg], centre of mass (3,) [m] and moments of inertia about it (3, 3) [kg m²]."""
 
     name: str
     mass: float = 0.0
@@ -45,12 +45,12 @@ class LinkElement(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has neither mass nor inertia."""
+        """True if it has neither mass nor inertia."""
         return self.mass == 0.0 and not self.moments.any()
 
 
 class JointElement(NamedTuple):
-    """A joint: its frame on the parent (4, 4), and its axis there and on the child."""
+    """Joint with its frame on the parent (4, 4), and its axis in that frame."""
 
     name: str
     kind: str
@@ -65,5 +65,5 @@ class JointElement(NamedTuple):
 
 
 def several(names: list[str], most: int = 8) -> str:
-    """The first of many names, for a message."""
+    """First of many names, as text for a message."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

@@ -1,4 +1,4 @@
-"""Joints of robots between ports, whose zero and sign are those of the file."""
+"""Joints of robots between ports, with the zero and sign of the file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FULL_TURN = 2.0 * math.pi
 
 
 class End(NamedTuple):
-    """A port or place of the ground, and the rotation (3, 3) from the link there to the section."""
+    """Port or ground point, and the rotation (3, 3) from the link to the section there."""
 
     port: PortName
     turned: Array
@@ -34,26 +34,26 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobotJoint:
-    """A joint of a robot: its ports and axes, and sensors, stops, springs and drives that count as the file does.
+    """Joint of a robot: its ports and axes, and sensors, stops, springs and drives in the file's coordinate.
 
     Attributes
     ----------
     name : str
-        Its name in the file.
+        Name in the file.
     label : str
-        The name of its motor, and in those of its elements: the same without ``/``.
+        Name of its motor and part of the names of its elements: the name without ``/``.
     kind : str
         ``revolute``, ``continuous``, ``prismatic``, ``planar`` or ``floating``.
     port, reference : str, str or Ground
-        Where it holds the child and the parent.
+        Ports on the child and the parent.
     axis, second_axis : tuple
-        Its axis in the sections there, of the ground in world axes.
+        Axis in the sections at these ports; for the ground in world axes.
     zero : float
-        The angle [rad] by these axes at which the joint is at zero in the file, of those that turn.
+        Angle [rad] about these axes at the zero of the file, for rotating joints.
     limit : Limit, optional
-        Lower and upper end [rad, m], speed [rad/s, m/s] and effort [N m, N] of the file; nothing imposes them.
+        Lower and upper end [rad, m], speed [rad/s, m/s] and effort [N m, N] of the file; they are not enforced.
     mimic : Mimic, optional
-        The joint that it follows, multiplier and offset; chains are resolved.
+        Joint that it follows, multiplier and offset; chains are resolved.
     """
 
     name: str
@@ -81,24 +81,24 @@ class RobotJoint:
 
     @checked
     def stop(self, law: Any, *, name: str | None = None) -> Connection:
-        """Stops at the limits of the file, by the law of a contact, see :func:`flexph.contacts.stop`.
+        """Stops at the limits of the file, with a contact law; see :func:`flexph.contacts.stop`.
 
         Parameters
         ----------
         law : Hertz, KelvinVoigt or Rigid
-            What holds at the stops.
+            Contact law of the stops.
         name : str, optional
-            Its name, ``stop JOINT`` by default.
+            Name, by default ``stop JOINT``.
 
         Returns
         -------
         Connection
-            The element, for :func:`flexph.connect`.
+            Element for :func:`flexph.connect`.
 
         Raises
         ------
         ValueError
-            For joints without limits, and for angles whose limits are a turn or more apart or in the wrong order.
+            If the joint has no limits, or limits of an angle are a full turn or more apart or in the wrong order.
         """
         turns, given = self._turns(), self.limit
         both = () if given is None else (("lower", given.lower), ("upper", given.upper))
@@ -123,21 +123,21 @@ class RobotJoint:
         rest: float | Callable[[float], float] = 0.0,
         name: str | None = None,
     ) -> Connection:
-        """A spring and damper: effort ``k(q − q₀) + c(q̇ − q̇₀)`` against the motion.
+        """Spring and damper with the effort ``k(q − q₀) + c(q̇ − q̇₀)`` against the motion.
 
         Parameters
         ----------
         stiffness, damping : float
-            k [N m/rad, N/m] and c [N m s/rad, N s/m].
+            Stiffness k [N m/rad, N/m] and damping c [N m s/rad, N s/m].
         rest : float or callable
-            q₀ [rad, m] as the file counts, or a function of time: the law of a position controller.
+            Rest value q₀ [rad, m] in the file's coordinate, or a function of time: the law of a position controller.
         name : str, optional
-            Its name, ``spring JOINT`` by default.
+            Name, by default ``spring JOINT``.
 
         Returns
         -------
         Connection
-            The element, for :func:`flexph.connect`.
+            Element for :func:`flexph.connect`.
         """
         given: dict[str, Any] = {"stiffness": stiffness, "damping": damping, "name": name or f"spring {self.label}"}
         if self._turns():
@@ -146,19 +146,19 @@ class RobotJoint:
 
     @checked
     def drive(self, motion: Callable[[float], float], *, name: str | None = None) -> Connection:
-        """A motion that is prescribed, see :func:`flexph.drive`.
+        """Prescribed motion, see :func:`flexph.drive`.
 
         Parameters
         ----------
         motion : callable
-            q [rad, m] as the file counts, a function of time.
+            Motion q [rad, m] in the file's coordinate, a function of time.
         name : str, optional
-            Its name, ``drive JOINT`` by default.
+            Name, by default ``drive JOINT``.
 
         Returns
         -------
         Connection
-            The element, for :func:`flexph.connect`.
+            Element for :func:`flexph.connect`.
         """
         label = name or f"drive {self.label}"
         if self._turns():
@@ -167,30 +167,30 @@ class RobotJoint:
 
     @checked
     def effort(self, *, name: str | None = None) -> Connection:
-        """A motor in the axes of the child: the torque τ of the file is the input ``τ * np.array(joint.axis)``.
+        """Motor in the axes of the child: the torque τ of the file is the input ``τ * np.array(joint.axis)``.
 
         Parameters
         ----------
         name : str, optional
-            Its name, ``effort JOINT`` by default.
+            Name, by default ``effort JOINT``.
 
         Returns
         -------
         Connection
-            The external port, for :func:`flexph.connect`.
+            External port for :func:`flexph.connect`.
 
         Raises
         ------
         ValueError
-            For joints that do not turn.
+            If the joint does not rotate.
         """
         if not self._turns():
-            raise ValueError(f"joint {self.name!r} is {self.kind}: a motor needs one that turns")
+            raise ValueError(f"joint {self.name!r} is {self.kind}: a motor needs a rotating joint")
         return torque(self.port, against=against(self.reference), axes="section", name=name or f"effort {self.label}")
 
     @property
     def coupling(self) -> Turning | Sliding:
-        """Its coordinate, for what couples joints."""
+        """Coordinate for couplings of joints."""
         if self._turns():
             return Turning(self.port, self.reference, (self.axis, self.second_axis))
         return Sliding(self.port, self.reference, self.second_axis)
@@ -200,19 +200,19 @@ class RobotJoint:
         return {"axis": self.axis, "second_axis": self.second_axis}
 
     def _turns(self) -> bool:
-        """Whether it turns, or slides; raises ValueError for joints of several freedoms."""
+        """True if it rotates, False if it slides; raises ValueError for joints with several degrees of freedom."""
         if self.kind not in (*TURNING, *SLIDING):
-            raise ValueError(f"joint {self.name!r} is {self.kind}: it has no coordinate of its own")
+            raise ValueError(f"joint {self.name!r} is {self.kind}: it has no single coordinate")
         return self.kind in TURNING
 
 
 def robot_joint(element: JointElement, label: str, child: End, parent: End, *, mimic: Mimic | None) -> RobotJoint:
-    """A joint between two ends."""
+    """Joint between two ends."""
     axis, before = child.turned @ element.axis, parent.turned @ element.origin[:3, :3]
     second, between = before @ element.axis, before @ child.turned.T
     own, other = _direction(axis), _direction(second)
     zero = 0.0
-    if element.kind in TURNING:  # from the directions that sensors make of these axes
+    if element.kind in TURNING:  # computed from the directions that sensors derive from these axes
         first, last = unit("axis", own), unit("second_axis", other)
         x, (cosine, sine) = between @ frame_about(first)[0], transported_frame(first, last)
         zero = math.atan2(float(x @ sine), float(x @ cosine))
@@ -223,7 +223,7 @@ def robot_joint(element: JointElement, label: str, child: End, parent: End, *, m
 
 
 def against(reference: PortName) -> str | None:
-    """The port on which a motor acts with the opposite sign, none of the ground."""
+    """Port on which a motor acts with the opposite sign; None for the ground."""
     return reference if isinstance(reference, str) else None
 
 

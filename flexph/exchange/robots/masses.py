@@ -1,4 +1,4 @@
-"""Mass, centre and moments of links: checks, repair, and the sum over links that are fixed to each other."""
+"""Mass, centre and moments of links: checks, repair, and sums over links fixed to each other."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .elements import LinkElement, several
 
 Handling = Literal["accept", "repair", "refuse"]
 LEAST = 1e-13
-"""Smallest principal moment over the largest one with which a link is a body of its own: above round-off."""
+"""Smallest principal moment over the largest one for a link to be a separate body: above round-off."""
 POINT = 1e-8
 """Radius of gyration [m] up to which a link is a point: its moments are round-off of those of its mass at 1 m."""
 ADVICE = 'taken as they are; inertia="repair" takes the nearest ones that a body can have'
 
 
 class Masses(NamedTuple):
-    """Mass [kg], centre (3,) [m] and moments about it (3, 3) [kg m²] in the axes of a body."""
+    """Mass [kg], centre (3,) [m] and moments about it (3, 3) [kg m²] in body axes."""
 
     mass: float
     centre: Array
@@ -29,7 +29,7 @@ class Masses(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        """Whether it moves as a body of its own: with mass, and moments about every axis."""
+        """True if it can move as a separate body: with mass, and with moments about every axis."""
         if self.mass == 0.0 or not self.moments.any():
             return False
         least, _, largest = np.linalg.eigvalsh(self.moments)
@@ -37,12 +37,12 @@ class Masses(NamedTuple):
 
 
 def masses_of(link: LinkElement) -> Masses:
-    """Those of a link in its own axes."""
+    """Masses of a link in its frame."""
     return Masses(link.mass, link.centre, link.moments)
 
 
 def together(parts: Iterable[tuple[Masses, Array]]) -> Masses:
-    """The sum of masses, each at a pose (4, 4) in the body; one alone at no pose is left as it is."""
+    """Sum of masses, each at a pose (4, 4) in the body; a single one at the identity is returned unchanged."""
     held = list(parts)
     if len(held) == 1 and np.array_equal(held[0][1], np.eye(4)):
         return held[0][0]
@@ -58,7 +58,7 @@ def together(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """The links with moments that were accepted or repaired; raises ValueError to refuse, and for a negative trace."""
+    """Links with accepted or repaired moments; raises ValueError to refuse them, and for a negative trace."""
     sound, beyond = dict(links), []
     for name, link in links.items():
         own = np.linalg.eigvalsh(link.moments) if link.moments.any() else np.zeros(3)
@@ -72,15 +72,17 @@ def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[
             beyond.append(f"{name} ({excess:.2g})")
             sound[name] = link._replace(moments=_nearest(link.moments)) if handling == "repair" else link
     if beyond and handling != "repair":
-        told = f"moments of inertia must have J1 + J2 >= J3, beyond by shares of J1 + J2 + J3: links {several(beyond)}"
+        message = (
+            f"moments of inertia must have J1 + J2 >= J3, beyond by shares of J1 + J2 + J3: links {several(beyond)}"
+        )
         if handling == "refuse":
-            raise ValueError(told)
-        warn(f"{told}; {ADVICE}")
+            raise ValueError(message)
+        warn(f"{message}; {ADVICE}")
     return sound
 
 
 def check_moments(bodies: Mapping[str, Masses]) -> None:
-    """Raise ValueError for a body that a negative moment is left of, with all links that belong to it."""
+    """Raise ValueError for a body with a negative sum of moments."""
     for name, own in bodies.items():
         size = np.linalg.eigvalsh(own.moments) if own.moments.any() else np.zeros(3)
         if size[0] < -check.ROUND_OFF * np.abs(size).max():
@@ -88,15 +90,15 @@ def check_moments(bodies: Mapping[str, Masses]) -> None:
 
 
 def _nearest(moments: Array) -> Array:
-    """The moments of the nearest second moments ½ tr(J) I − J without negative ones: J1 or J2 grow."""
+    """Moments from the nearest positive semi-definite second moments ½ tr(J) I − J: J1 or J2 grow."""
     size, axes = np.linalg.eigh(0.5 * np.trace(moments) * np.eye(3) - moments)
     second = (axes * np.maximum(size, 0.0)) @ axes.T
     return np.asarray(np.trace(second) * np.eye(3) - second)
 
 
 def _negative(name: str, moments: Array) -> ValueError:
-    found = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(moments))
+    moments_text = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(moments))
     return ValueError(
-        f"the inertia of link {name!r} must have no negative principal moment, got {found} kg m²: "
+        f"the inertia of link {name!r} must have no negative principal moment, got {moments_text} kg m²: "
         'correct it in the file, or take inertia="repair"'
     )

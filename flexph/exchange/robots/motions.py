@@ -1,4 +1,4 @@
-"""Poses of links at given coordinates of joints."""
+"""Poses of links for given joint coordinates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .elements import FLOATING, PLANAR, SLIDING, TURNING, JointElement, Mimic
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints: as given or at zero, those that follow by the law of their leader."""
+    """Coordinates of all joints: given ones or zero; followers obey the law of their leader."""
     names = {joint.name: joint for joint in joints}
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")
@@ -35,7 +35,7 @@ def coordinates(
 def link_poses(
     root: str, joints: Sequence[JointElement], values: Mapping[str, Any], *, base: Array | None = None
 ) -> dict[str, Array]:
-    """Poses (4, 4) of the links with the root in the origin or at a base; joints come each after that of its parent."""
+    """Poses (4, 4) of the links with the root at the origin or at ``base``; joints must be in tree order."""
     poses = {root: np.eye(4) if base is None else base}
     for joint in joints:
         poses[joint.child] = poses[joint.parent] @ joint.origin @ moved(joint, values[joint.name])
@@ -43,10 +43,10 @@ def link_poses(
 
 
 def moved(joint: JointElement, value: Any) -> Array:
-    """Motion (4, 4) of the child of a joint: by an angle or displacement, of planar ones (x, y, angle).
+    """Motion (4, 4) of a joint's child by an angle or displacement, or (x, y, angle) for planar joints.
 
-    The axes x and y of a planar joint make a right-handed frame with its normal, see
-    :func:`flexph.joints.rows.directions.frame_about`. Floating ones take a position and a rotation.
+    The axes x and y of a planar joint form a right-handed frame with its normal, see
+    :func:`flexph.joints.rows.directions.frame_about`. Floating joints take a position and a rotation.
     """
     pose, name = np.eye(4), f"joints[{joint.name!r}]"
     if joint.kind in TURNING:
@@ -63,7 +63,7 @@ def moved(joint: JointElement, value: Any) -> Array:
 
 
 def rigid_motion(name: str, given: Any) -> Array:
-    """The motion (4, 4) to a position and a rotation that are given."""
+    """Rigid motion (4, 4) to a given position and rotation."""
     try:
         position, rotation = given
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Names of bodies, ports and elements from those of a file, which may hold any letter."""
+"""Valid names of bodies, ports and elements from those of a file, which may contain any letter."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
-    """By name of the file one that no other thing bears, without the letters that are replaced by ``_``.
+    """Unique names by name of the file, with the letters of ``replaced`` substituted by ``_``.
 
-    Where two come to one name, the one that needs no change keeps it and the other one gets a number.
+    If two names become equal, the one that needs no change keeps it and the other one gets a number.
     """
-    names, known, found = list(wanted), {*taken}, {}
+    names, taken_names, unique = list(wanted), {*taken}, {}
     for name in sorted(names, key=lambda own: own != _plain(own, replaced)):
         plain = _plain(name, replaced)
         candidates = itertools.chain([plain], (f"{plain}_{number}" for number in itertools.count(2)))
-        found[name] = next(candidate for candidate in candidates if candidate not in known)
-        known.add(found[name])
-    return {name: found[name] for name in names}
+        unique[name] = next(candidate for candidate in candidates if candidate not in taken_names)
+        taken_names.add(unique[name])
+    return {name: unique[name] for name in names}
 
 
 def _plain(name: str, replaced: str) -> str:

@@ -15,15 +15,15 @@ from .bodies import Flexible, flexible_body, rigid_body
 from .carriers import WORLD, Carried
 from .elements import JointElement, LinkElement
 from .masses import Masses, check_moments, masses_of, together
+from .massless import Skeleton, completed
 from .names import free_names
-from .weightless import Skeleton, completed
 
 Points = dict[str, Array]
-"""Places [m] by name in the frame of a body."""
+"""Points [m] by name in the frame of a body."""
 
 
 class Parts(NamedTuple):
-    """Bodies by their link, frames of the flexible ones in their links, and ports of links and joints."""
+    """Bodies by link, frames of flexible bodies relative to their links, and ports of links and joints."""
 
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
@@ -33,19 +33,19 @@ class Parts(NamedTuple):
     joint_ports: Mapping[str, str]
 
     def section(self, link: str) -> Array:
-        """The rotation (3, 3) from a link to the sections of its body."""
+        """Rotation (3, 3) from a link to the sections of its body."""
         carrier, pose = self.carried[link]
         return np.asarray(self.frames.get(carrier, np.eye(4))[:3, :3].T @ pose[:3, :3])
 
     def port_of(self, link: str) -> PortName:
-        """The port, or place of the ground, at the origin of a link."""
+        """Port or ground point at the origin of a link."""
         carrier, pose = self.carried[link]
         if carrier == WORLD:
             return GROUND.at(*pose[:3, 3].tolist())
         return f"{self.names[carrier]}.{self.link_ports[link]}"
 
     def port_before(self, joint: JointElement) -> PortName:
-        """The port, or place of the ground, at which a joint holds its parent."""
+        """Port or ground point at which a joint holds its parent."""
         carrier, pose = self.carried[joint.parent]
         if carrier == WORLD:
             return GROUND.at(*(pose @ joint.origin)[:3, 3].tolist())
@@ -60,7 +60,7 @@ def parts_of(
     flexible: Mapping[str, Flexible],
     skeleton: Skeleton,
 ) -> Parts:
-    """The bodies of a robot; raises ValueError without any, and for what lacks moments."""
+    """Bodies of a robot; raises ValueError if there are none or moments are missing."""
     own = [name for name in links if name in carried and carried[name].carrier == name]
     if not own:
         empty = all(link.is_empty for link in links.values())
@@ -87,7 +87,7 @@ def parts_of(
 
 
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
-    """A rigid body with ports at the joints after it and the links that belong to it, and the names of these."""
+    """Rigid body with ports at its outgoing joints and its links, and the names of these ports."""
     after = free_names(starts, ("origin", *PARTS))
     inner = free_names(members, ("origin", *PARTS, *after.values()))
     points = {"origin": np.zeros(3)} | {after[name]: place for name, place in starts.items()}
@@ -101,7 +101,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
-    """By body the places of the joints after it."""
+    """Positions of the outgoing joints by body."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
         carrier, pose = carried[joint.parent]
@@ -111,7 +111,7 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """By body the origins of the other links that belong to it."""
+    """Origins of the other links that belong to each body."""
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):
@@ -124,7 +124,7 @@ def _masses_of_body(body: Body) -> Masses:
 
 
 def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
-    """The masses of rigid bodies, each the sum of those of its links."""
+    """Masses of rigid bodies, summed over their links."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier in held and not links[name].is_empty:

@@ -1,4 +1,4 @@
-"""Robots as bodies and connections, and where their bodies are at given coordinates of their joints."""
+"""Robots as bodies and connections, with the placement of their bodies for joint coordinates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .motions import coordinates, link_poses, rigid_motion
 
 
 class Kinematics(NamedTuple):
-    """What poses are computed of: root, joints in order, followers, by body its link and its frame in that.
+    """Data for poses: root, joints in tree order, followers, and by body its link and frame.
 
-    ``lost`` says of joints that move no body why.
+    ``lost`` gives the reason for each joint that moves no body.
     """
 
     root: str
@@ -35,23 +35,23 @@ class Kinematics(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """Bodies and connections of a robot for :func:`flexph.connect`, and where its bodies are at angles of its joints.
+    """Bodies and connections of a robot for :func:`flexph.connect`, and their placement for joint coordinates.
 
     Attributes
     ----------
     bodies : mapping
-        By link, with ``_`` in place of ``/`` and dots; each has the port ``origin``, one for each of its joints by
-        their names, and one for each link that belongs to it. Flexible ones have ``root`` and ``tip``.
+        Bodies by link name, with ``_`` for ``/`` and dots; each has the port ``origin``, one port per joint named after
+        it, and one for each merged link. Flexible bodies have ``root`` and ``tip``.
     connections : tuple of Connection
-        The joints, with dampers ``damping JOINT`` of those that turn and friction of those that slide, and of
-        each that turns an external port by its name: the torque (3,) in world axes on what comes after it, against
-        what comes before. Joints that follow others are coupled by gears ``mimic JOINT``.
+        Joints with dampers ``damping JOINT`` of rotating joints and friction of sliding ones, and for each rotating
+        joint an external port of its name: the torque (3,) in world axes on the child side, with its reaction on the
+        parent side. Joints that follow others are coupled by gears ``mimic JOINT``.
     joints : mapping of RobotJoint
-        By joint that can move, with sensors, stops, springs and drives whose zero and sign are those of the file.
+        Movable joints by name, with sensors, stops, springs and drives in the file's coordinate.
     ports : mapping
-        By link the port, or place of the ground, that has its origin.
+        Port or ground point at the origin of each link.
     limits : mapping
-        By joint, where the file has them; they are not imposed.
+        Limits of joints in the file; they are not enforced.
     """
 
     bodies: Mapping[str, Body]
@@ -65,15 +65,15 @@ class Robot:
     def placed(
         self, joints: Mapping[str, Any] | None = None, *, base: tuple[Any, Any] | None = None
     ) -> dict[str, tuple[Array, Rotation]]:
-        """Where the bodies are, for ``mechanism.assemble``: joints as given or at zero.
+        """Placement of the bodies for ``mechanism.assemble``, with joints at given coordinates or zero.
 
         Parameters
         ----------
         joints : mapping, optional
-            Angles [rad] and displacements [m] by joint, of planar ones (x, y, angle), of floating ones a position and
-            a rotation. Those that follow others are not given.
+            Angles [rad] and displacements [m] by joint, (x, y, angle) for planar joints, a position and a rotation for
+            floating ones. Omit joints that follow others.
         base : tuple, optional
-            Position [m] and rotation of a root that is free; by default it is in the origin.
+            Position [m] and rotation of a free root; by default it is at the origin.
 
         Returns
         -------
@@ -82,9 +82,9 @@ class Robot:
         """
         root, is_free, elements, followers, frames, lost = self._kinematics
         for name in (joints or {}).keys() & lost.keys():
-            raise ValueError(f"joint {name!r} moves no body: {lost[name]}; leave it out")
+            raise ValueError(f"joint {name!r} moves no body: {lost[name]}; omit it")
         if base is not None and not is_free:
-            raise ValueError(f"base is for a root that is free, and {root!r} is fixed: read it with fixed=False")
+            raise ValueError(f"base needs a free root, but {root!r} is fixed: read the file with fixed=False")
         origin = np.eye(4) if base is None else rigid_motion("base", base)
         links = link_poses(root, elements, coordinates(elements, followers, joints or {}), base=origin)
         poses = {name: links[link] @ frame for name, (link, frame) in frames.items()}

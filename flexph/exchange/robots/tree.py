@@ -1,4 +1,4 @@
-"""The tree of links and joints: its root, its order, and joints that follow others."""
+"""Tree of links and joints: its root, its order, and joints that follow others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .elements import FIXED, FLOATING, PLANAR, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
-    """Ratio of the rate of a joint to that of its leader; a joint without a leader, "", stays where it is."""
+    """Ratio of the rate of a joint to that of its leader; a joint without a leader, "", does not move."""
 
     leader: str
     ratio: float
 
 
 def root_of(links: Mapping[str, object], joints: Sequence[JointElement]) -> str:
-    """The one link that is no child; raises ValueError for joints of unknown links, two parents and several roots."""
+    """Link that is no child; raises ValueError for joints of unknown links, two parents or several roots."""
     above: dict[str, str] = {}
     for joint in joints:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
@@ -39,7 +39,7 @@ def root_of(links: Mapping[str, object], joints: Sequence[JointElement]) -> str:
 
 
 def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
-    """The joints, each after that of its parent; raises ValueError for those that hang at a circle."""
+    """Joints in tree order; raises ValueError for joints that are not connected to the root."""
     after: dict[str, list[JointElement]] = {}
     for joint in joints:
         after.setdefault(joint.parent, []).append(joint)
@@ -51,14 +51,14 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
     if len(reached) < len(joints):
         names = {joint.name for joint in reached}
         left = several([joint.name for joint in joints if joint.name not in names])
-        raise ValueError(f"joints {left} hang at no link that is joined to the root {root!r}")
+        raise ValueError(f"joints {left} are not connected to the root {root!r}")
     return tuple(reached)
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """By joint that follows the one at the end of its chain, which follows none, and the law of both.
+    """Followers with their final leader, which follows none, and the combined law.
 
-    Fixed joints follow none, and what follows one that is fixed stays at its offset.
+    Fixed joints follow none; a follower of a fixed joint stays at its offset.
     """
     by_name = {joint.name: joint for joint in joints}
     resolved: dict[str, Mimic] = {}
@@ -82,22 +82,24 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
 
 
 def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
-    """The law of a joint whose leader follows by a law of its own."""
+    """Combined law of a joint whose leader follows another joint."""
     if own is None:
         return None
     return Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
 
 
 def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:
-    """Couplings of the joints that are kept; where their leader is not, the first that follows it takes its place."""
+    """Couplings of the given joints; if their leader is not among them, its first follower replaces it."""
     led: dict[str, list[str]] = {}
-    found = {}
+    joint_couplings = {}
     for name, law in followers.items():
         if name in kept and law.multiplier == 0.0:
-            found[name] = Coupling("", 0.0)
+            joint_couplings[name] = Coupling("", 0.0)
         elif name in kept:
             led.setdefault(law.leader, []).append(name)
     for leader, names in led.items():
         first, ratio = (leader, 1.0) if leader in kept else (names[0], followers[names[0]].multiplier)
-        found |= {name: Coupling(first, followers[name].multiplier / ratio) for name in names if name != first}
-    return found
+        joint_couplings |= {
+            name: Coupling(first, followers[name].multiplier / ratio) for name in names if name != first
+        }
+    return joint_couplings

@@ -1,7 +1,7 @@
-"""URDF files as links and joints, by the XML reader of the standard library.
+"""Parser of URDF files into links and joints, by the XML parser of the standard library.
 
-Of a link its ``inertial`` is read, of a joint ``origin``, ``parent``, ``child``, ``axis``, ``limit``, ``dynamics`` and
-``mimic``; shapes, materials, transmissions, calibrations and safety controllers are not looked at.
+It reads ``inertial`` of links and ``origin``, ``parent``, ``child``, ``axis``, ``limit``, ``dynamics`` and ``mimic`` of
+joints; shapes, materials, transmissions, calibrations and safety controllers are ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Element = ElementTree.Element
 
 
 def read_elements(path: Path) -> tuple[dict[str, LinkElement], list[JointElement]]:
-    """Links by name and joints of a URDF file; raises ValueError with the name of the link or joint at fault."""
+    """Links by name and joints of a URDF file; raises ValueError with the name of the faulty link or joint."""
     root = _root(path)
     links = [_link(*own) for own in _named(root, "link")]
     joints = [_joint(*own) for own in _named(root, "joint")]
@@ -55,7 +55,7 @@ def _root(path: Path) -> Element:
 
 
 def _tree(content: bytes) -> Element:
-    """Elements with the prefixes of their names as they stand: robots have some that nothing declares."""
+    """Elements with unchanged prefixes, as some robot files use undeclared ones."""
     refuse_entities(content)
     builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
@@ -64,14 +64,14 @@ def _tree(content: bytes) -> Element:
 
 
 def _named(root: Element, tag: str) -> list[tuple[str, Element]]:
-    """The elements of a kind with their names, which differ."""
+    """Elements of a kind with their unique names."""
     known: dict[str, Element] = {}
     for number, element in enumerate(root.findall(tag), 1):
         name = element.get("name", "")
         if not name:
             raise ValueError(f"{tag} number {number} of the file must have a name")
         if name in known:
-            raise ValueError(f"the file has two {tag}s of the name {name!r}")
+            raise ValueError(f"the file has two {tag}s named {name!r}")
         known[name] = element
     return list(known.items())
 
@@ -122,7 +122,7 @@ def _joint(name: str, element: Element) -> JointElement:
 
 
 def _limit(element: Element, where: str, kind: str) -> Limit | None:
-    """The limits; of lower and upper one that is missing is 0, and where both are there are none, as for continuous."""
+    """Limits; if only one end is missing it is 0, and without both there is no limit, as for continuous joints."""
     own = _only(element, "limit", where)
     if own is None:
         return None
@@ -147,7 +147,7 @@ def _mimic(element: Element, where: str) -> Mimic | None:
 
 
 def _only(element: Element, tag: str, where: str) -> Element | None:
-    """The one element of a kind within another."""
+    """The only child element of a kind, or None."""
     own = element.findall(tag)
     if len(own) > 1:
         raise ValueError(f"{where} must have one {tag}, got {len(own)}")
@@ -163,7 +163,7 @@ def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
 
 
 def _origin(element: Element, where: str) -> Array:
-    """The pose (4, 4) of an ``origin``: rpy are angles about the fixed axes x, y, z."""
+    """Pose (4, 4) of an ``origin``; rpy are angles about the fixed axes x, y, z."""
     pose, own = np.eye(4), _only(element, "origin", where)
     if own is None:
         return pose
@@ -189,7 +189,7 @@ def _not_negative(element: Element, attribute: str, where: str, what: str, *, mi
 def _number(
     element: Element, attribute: str, where: str, what: str, *, missing: float | None, endless: bool = False
 ) -> float:
-    """A number of an attribute; None as ``missing`` asks for it, ``endless`` allows for infinity."""
+    """Number of an attribute; ``missing`` None makes it mandatory, ``endless`` allows infinity."""
     text = element.get(attribute)
     if text is None:
         if missing is None:

@@ -47,11 +47,12 @@ def steps_with_contacts(method: MechanismMethod, problem: InitialValueProblem) -
 
 def blocks_with_contacts(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
     """What takes the steps of a stepper in blocks, by compiled loops."""
-    from ..blocks.steppers import blocks_of
+    if not isinstance(stepper, RigidStepper | JudgedPairs):
+        from ..blocks.steppers import blocks_of
+
+        return blocks_of(mechanism, stepper)
     from ..loops.near import NearPairs
     from .flight import RigidBlocks, StrikeBlocks
 
-    if not isinstance(stepper, RigidStepper | JudgedPairs):
-        return blocks_of(mechanism, stepper)
     single, tolerance = (stepper, None) if isinstance(stepper, RigidStepper) else (stepper.inner, stepper.tolerance)
     return (StrikeBlocks if mechanism.once(NearPairs).strikes else RigidBlocks)(mechanism, single, tolerance)

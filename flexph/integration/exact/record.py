@@ -79,7 +79,7 @@ def solution_of(
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]
     audit = [*rows["residuals"][1:].T, *counts.T]
-    resolved = resolution(mechanism, states, np.diff(times) / counts[:, 1], weight=weight)
+    resolved = resolution(mechanism, states, (times[1:] - times[:-1]) / counts[:, 1], weight=weight)
     ledger = make_ledger(accounts, rows["energy"], rows["flows"][1:], audit, resolution=resolved)
     if loops is not None:
         ledger = ledger if loops.joined is None else _with_joined(ledger, loops.joined, rows)

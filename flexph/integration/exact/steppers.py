@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...contacts.starts import warn_of_deep_starts
+from ...joints.rows.connection import measures
 from ...kernels.convergence.tolerances import HISTORY
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
@@ -53,6 +54,7 @@ def _exact4(method: methods.Exact4, problem: InitialValueProblem) -> Stepper:
 def _exact_gauss(method: methods.ExactGauss, problem: InitialValueProblem) -> Stepper:
     _refuse_nodes(method, problem)
     refuse_contacts(problem.mechanism.connections, "ExactGauss()")
+    _refuse_laws(problem)
     return GaussStepper(ExactStepper(problem, depth=method.stages), method.stages)
 
 
@@ -72,6 +74,13 @@ def _refuse_nodes(method: methods.MechanismMethod, problem: InitialValueProblem)
                 f"{type(method).__name__} is not known of {name!r}, a body of nodes {NodalBody.remedy}: "
                 "take Exact() or Exact4()"
             )
+
+
+def _refuse_laws(problem: InitialValueProblem) -> None:
+    """Raise ValueError for springs with a law, whose energy collocation keeps only to its order."""
+    for name, measure in measures(problem.mechanism.connections):
+        if measure.law is not None:
+            raise ValueError(f"ExactGauss does not take the law of {name}: take Exact() or Exact4()")
 
 
 def _least_norm(method: methods.MechanismMethod) -> bool:

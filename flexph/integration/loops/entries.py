@@ -11,12 +11,16 @@ from .memory.structures import STRIKES as _STRIKES
 
 if not cython.compiled:
     from ...numerics.loops.views import bind
+    from .decay.step import prepare
     from .gauss.scheme import Scheme
     from .gauss.steps import run_gauss
     from .memory.memory import Memory
-    from .memory.structures import Course, GaussTable, Table
+    from .memory.structures import Course, GaussTable, Given, Kinds, Table
     from .rigid_steps.run import run_strikes
     from .rigid_steps.striking import Striking
+    from .steps.newton import begin as _begin
+    from .steps.newton import evaluate as _evaluate
+    from .steps.newton import factor_step, solve_step
     from .steps.run import run as run_steps
     from .steps.run import settle as _settle
     from .steps.run import settle_contacts as _settle_contacts
@@ -79,3 +83,58 @@ def settle(memory: Any, dim: int, contacts: bool) -> None:
         _settle(m, axes)
         if touch:
             _settle_contacts(m, axes)
+
+
+def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
+    """Prepare a step of a length [s] from where it starts, ``at``: before iterates of it are evaluated."""
+    if not cython.compiled:
+        if kinds.decay > 0:
+            prepare(memory.fields, dim, h)
+        _begin(memory.fields, dim, kinds)
+        return
+    m = cython.declare(cython.pointer(Memory))
+    own = cython.declare(Kinds)
+    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
+    bind(own, kinds)
+    if own.decay > 0:
+        prepare(m, dim, h)
+    _begin(m, dim, own)
+
+
+def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
+    """The residual of a step at the iterate ``x``, into ``defect``, and its trial end, ``end``."""
+    if not cython.compiled:
+        _evaluate(memory.fields, dim, kinds, given)
+        return
+    m = cython.declare(cython.pointer(Memory))
+    own = cython.declare(Kinds)
+    over = cython.declare(Given)
+    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
+    bind(own, kinds)
+    bind(over, given)
+    _evaluate(m, dim, own, over)
+
+
+def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
+    """Factor the Jacobian of the residual at the iterate that was evaluated last; False where it is singular."""
+    if not cython.compiled:
+        return factor_step(memory.fields, dim, kinds, given)
+    m = cython.declare(cython.pointer(Memory))
+    own = cython.declare(Kinds)
+    over = cython.declare(Given)
+    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
+    bind(own, kinds)
+    bind(over, given)
+    return factor_step(m, dim, own, over)
+
+
+def solve(memory: Any, dim: int, kinds: Any, h: float) -> None:
+    """Solve with the factored Jacobian for the residual ``defect``, into ``correction``."""
+    if not cython.compiled:
+        solve_step(memory.fields, dim, kinds, h)
+        return
+    m = cython.declare(cython.pointer(Memory))
+    own = cython.declare(Kinds)
+    m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
+    bind(own, kinds)
+    solve_step(m, dim, own, h)

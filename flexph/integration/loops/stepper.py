@@ -48,7 +48,8 @@ _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1)
 
 
 _AT = [f"at_{name}" for name in Motion._fields[: len(Configuration._fields)]]
-_KEPT = "history", "energy", "defect"
+_KEPT = "run_history", "run_energy", "run_defect"
+_BEFORE = "run_back_history", "run_back_energy", "run_back_defect"
 
 
 class Stepper:
@@ -80,10 +81,9 @@ class Stepper:
         """Take the steps in a memory."""
         self.memory = m
         is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
-        self._answers = Answers(m, laws_of(self.mechanism, m)) if is_asked else None
-        self._at = [getattr(m, name) for name in _AT]
-        self._kept = {name: getattr(m, f"run_{name}") for name in _KEPT}
-        self._before = [getattr(m, f"run_back_{name}") for name in _KEPT]
+        self._answers = Answers(self.mechanism, m, laws_of(self.mechanism, m)) if is_asked else None
+        self._at, self._before = m.views(_AT), m.views(_BEFORE)
+        self._kept = self._history, self._energy, self._defect = m.views(_KEPT)
 
     @property
     def _parts(self) -> tuple[slice, slice]:
@@ -126,9 +126,9 @@ class Stepper:
         for field, value in zip(self._at, c, strict=True):
             field[...] = value
         settle(self.memory, self.dim, self.parts.kinds.contact > 0)
-        self.known, rows = len(history), self._kept["history"]
+        self.known, rows = len(history), self._history
         rows[len(rows) - self.known :] = history
-        self._kept["defect"][:] = defect
+        self._defect[:] = defect
         self._is_astray = False
 
     def name(self, start: Any) -> None:
@@ -143,12 +143,12 @@ class Stepper:
 
     def history(self) -> Array:
         """The rows of history that are filled."""
-        rows = self._kept["history"]
+        rows = self._history
         return rows[len(rows) - self.known :].copy()
 
     def between(self) -> tuple[Array, Array]:
         """The velocity defect and the energies where the next step starts."""
-        return self._kept["defect"].copy(), self._kept["energy"].copy()
+        return self._defect.copy(), self._energy.copy()
 
     def take(
         self,
@@ -162,7 +162,7 @@ class Stepper:
     ) -> None:
         """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
         self.stands = None
-        for before, field in zip(self._before, self._kept.values(), strict=True):
+        for before, field in zip(self._before, self._kept, strict=True):
             before[...] = field
         try:
             self._run(table, (save_every, count), calls or self._none, rows, solved)
@@ -250,7 +250,7 @@ class Stepper:
     def _back(self) -> None:
         """Return to the start of the step that was not solved, but for positions and speeds."""
         self._is_astray = True
-        for field, before in zip(self._kept.values(), self._before, strict=True):
+        for field, before in zip(self._kept, self._before, strict=True):
             field[...] = before
 
 

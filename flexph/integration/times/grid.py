@@ -20,8 +20,8 @@ def ascending(times: Sequence[float] | Array) -> Array:
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
-    if (grid[1:] <= grid[:-1]).any():
-        lengths = np.diff(grid)
+    lengths = grid[1:] - grid[:-1]
+    if not lengths.min() > 0.0:
         k = int(np.argmax(lengths <= 0.0))
         raise ValueError(
             f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"

@@ -34,7 +34,7 @@ def cartesian_spring_damper(
         f = −Σ (k_i (d_i − d₀_i) + c_i ḋ_i) e_i,  d_i = e_i·(p₁ − p₂),  V = ½ Σ k_i (d_i − d₀_i)²
 
     acts on the first point and −f on the second one. The d_i are products of two world vectors, so that the energy
-    balance is exact at any step size. For axes that turn with a body see :func:`flexph.bushing`.
+    balance is exact at any step size. For axes that turn with a body see :func:`flexph.joints.bushing`.
 
     Forces that do not point along p₁ − p₂ change the angular momentum: those of dampers, unequal k and an offset.
 

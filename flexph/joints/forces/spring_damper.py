@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation, resisting
@@ -19,6 +21,7 @@ def spring_damper(
     second: PortName,
     *,
     stiffness: float = 0.0,
+    law: ElasticLaw | ForceLaw | None = None,
     damping: float | Relation = 0.0,
     length: float | Callable[[float], float] | None = None,
     direction: Sequence[float] | None = None,
@@ -29,6 +32,8 @@ def spring_damper(
     The spring force e is a state with compliance 1/k and energy ½ e²/k. With a direction d of the second section,
     ℓ = d·(p₁ − p₂) is the signed displacement of a joint that slides.
 
+    With an elastic law the force is V'(ℓ − ℓ₀) and the extension ℓ − ℓ₀ is the state, with the energy V.
+
     Parameters
     ----------
     first : str
@@ -37,6 +42,8 @@ def spring_damper(
         Port of another body, or a position of the ground, ``GROUND.at(x, y)``.
     stiffness : float
         k [N/m].
+    law : ElasticLaw or ForceLaw, optional
+        Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
         c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇).
     length : float or function, optional
@@ -55,7 +62,8 @@ def spring_damper(
     Raises
     ------
     ValueError
-        Unless stiffness or damping is positive, and for GROUND without a position.
+        Unless stiffness or damping is positive or a law is given, for a stiffness with a law, and for GROUND without
+        a position.
 
     Examples
     --------
@@ -63,22 +71,27 @@ def spring_damper(
     >>> spring = spring_damper("rod.tip", GROUND.at(0.0, 1.0), stiffness=100.0, length=0.5)
     >>> spring.name
     'spring rod.tip–GROUND at (0.0, 1.0)'
+
+    A spring that hardens, with F = 100 x + 10 000 x³:
+
+    >>> from flexph.laws import polynomial
+    >>> hardening = spring_damper("rod.tip", GROUND.at(0.0, 1.0), law=polynomial(100.0, 0.0, 1e4), length=0.5)
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError(
             "second is GROUND without a position, but a spring to the ground needs one: take GROUND.at(x, y)"
         )
-    gap, rates, signs = between(first, second), check_rates(stiffness, damping), (Strand("coil", first, second),)
+    gap, rates, signs = between(first, second), check_rates(stiffness, damping, law), (Strand("coil", first, second),)
     if direction is None:
         free = length if callable(length) or length is None else check.not_negative("length", length, "m")
-        form = Form(measures=(Measure("length", (Product(gap, gap),), *rates, free),), signs=signs)
+        form = Form(measures=(Measure("length", (Product(gap, gap),), *rates, free, law=law),), signs=signs)
         return Connection("spring", (first, second), label=name, form=form)
     given = length if callable(length) or length is None else check.number("length", length)
     line = unit("direction", direction)
 
     def make(dim: int) -> Form:
         way = Product(gap, along(second, fitting("direction", line, dim)))
-        return Form(measures=(Measure("component", (way,), *rates, given),), signs=signs)
+        return Form(measures=(Measure("component", (way,), *rates, given, law=law),), signs=signs)
 
     return Connection("spring", (first, second), make, label=name)
 
@@ -90,6 +103,7 @@ def torsion_spring(
     second: PortName,
     *,
     stiffness: float = 0.0,
+    law: ElasticLaw | ForceLaw | None = None,
     damping: float | Relation = 0.0,
     angle: float | Callable[[float], float] | None = None,
     axis: Sequence[float] | None = None,
@@ -109,6 +123,8 @@ def torsion_spring(
         Port of another body, or a place ``GROUND.at(...)`` of the world.
     stiffness : float
         k [N m/rad].
+    law : ElasticLaw or ForceLaw, optional
+        Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
         c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
     angle : float or callable, optional
@@ -130,20 +146,28 @@ def torsion_spring(
         The force element, for :func:`flexph.connect`.
     """
     free = angle if callable(angle) or angle is None else check.number("angle", angle)
-    rates = check_rates(stiffness, damping)
+    rates = check_rates(stiffness, damping, law)
     axes, origin = unit_axes(axis, second_axis), check.number("zero", zero)
 
     def make(dim: int) -> Form:
         turn = planar_or_about(first, second, dim, kind="a torsion spring", axes=axes, zero=origin)
         sign = Solid("turn", first, None if axes is None else axes[0])
-        return Form(measures=(Measure("angle", turn, *rates, free),), signs=(sign,))
+        return Form(measures=(Measure("angle", turn, *rates, free, law=law),), signs=(sign,))
 
     return Connection("torsion spring", (first, second), make, label=name)
 
 
-def check_rates(stiffness: float, damping: float | Relation) -> tuple[float, float | Relation]:
-    """Check stiffness and damping: neither negative, at least one positive."""
+def check_rates(
+    stiffness: float, damping: float | Relation, law: ElasticLaw | ForceLaw | None = None
+) -> tuple[float, float | Relation]:
+    """Check stiffness and damping: neither negative, at least one positive unless there is a law."""
     rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
-    if rates == (0.0, 0.0):
-        raise ValueError("a spring-damper needs stiffness > 0 or damping > 0, got 0 for both")
+    if law is not None and not isinstance(law, ElasticLaw | ForceLaw):
+        raise ValueError(
+            f"law must be an ElasticLaw or a ForceLaw, e.g. flexph.laws.polynomial(k, 0, k3), got {check.shown(law)}"
+        )
+    if law is not None and rates[0]:
+        raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
+    if rates == (0.0, 0.0) and law is None:
+        raise ValueError("a spring-damper needs stiffness > 0, damping > 0 or a law, got none of them")
     return rates

@@ -52,7 +52,8 @@ def slipping_wheel(
     radius : float
         Radius r [m].
     friction : Relation
-        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.coulomb`, :func:`flexph.viscous`).
+        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.systems.coulomb`,
+        :func:`flexph.systems.viscous`).
     axis : array_like, optional
         Axle a in the sections of chassis and wheel; y by default, in space only.
     normal : array_like, optional
@@ -75,7 +76,8 @@ def slipping_wheel(
 
     Examples
     --------
-    >>> from flexph import GROUND, coulomb
+    >>> from flexph import GROUND
+    >>> from flexph.systems import coulomb
     >>> from flexph.joints import slipping_wheel
     >>> slipping_wheel("wheel.centre", "robot.axle", radius=0.05, friction=coulomb(12.0, speed=1e-3)).name
     'slipping_wheel wheel.centre–robot.axle'

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
@@ -37,7 +39,7 @@ class Measure:
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
     the measures of one element. A measure with a ``lever`` (for an angle: a radius [m]) is a slip of the bearing of its
-    joint.
+    joint. A ``law`` of measure − free replaces the stiffness, which is zero then.
     """
 
     kind: Literal["length", "component", "angle"]
@@ -47,11 +49,17 @@ class Measure:
     free: float | Callable[[float], float] | None
     name: str = ""
     lever: float = 0.0
+    law: ElasticLaw | ForceLaw | None = None
 
     @property
     def is_driven(self) -> bool:
         """True if the free value is a function of time."""
         return callable(self.free)
+
+    @property
+    def has_state(self) -> bool:
+        """True if it has a stiffness or a law, and with it a state: the force, or the extension."""
+        return self.stiffness > 0.0 or self.law is not None
 
 
 @dataclass(frozen=True)
@@ -247,6 +255,13 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
     """Yield names and measures of all spring-dampers, in the order of the kernels."""
     for c, m in owned_measures(connections):
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
+
+
+def refuse_force_laws(connections: Sequence[Connection], caller: str) -> None:
+    """Raise ValueError for springs with a force law, which has no part in the equations of small motions."""
+    for name, measure in measures(connections):
+        if isinstance(measure.law, ForceLaw):
+            raise ValueError(f"{caller} takes no force law, as {name} has one: take a law with an energy, or integrate")
 
 
 def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:

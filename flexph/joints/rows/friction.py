@@ -38,7 +38,8 @@ class CoulombFriction:
 
     >>> import numpy as np
     >>> import rigid
-    >>> from flexph import GROUND, CoulombFriction, connect, hinge, integrate
+    >>> from flexph import GROUND, connect, hinge, integrate
+    >>> from flexph.joints import CoulombFriction
     >>> disc = rigid.body(2.0, inertia=0.04, ports={"centre": (0.0, 0.0)})
     >>> bearing = hinge("disc.centre", GROUND, friction=CoulombFriction(0.1, radius=0.01))
     >>> mechanism = connect({"disc": disc}, [bearing], gravity=(0.0, -9.81))

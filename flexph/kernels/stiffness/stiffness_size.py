@@ -100,7 +100,7 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     tension, _, torque = split(springs, abs(forces.spring))
     bent = torque / size
     second = on_measures(a, 0.25 * length**-1.5 * tension, (bent, bent, bent))
-    return rates.T @ scale_rows(rates, springs.stiffness) + moved.T @ (second @ moved)
+    return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
 def _strained(a: Arrays, d: Derived, moved: Any) -> Any:

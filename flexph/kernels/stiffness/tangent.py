@@ -59,6 +59,7 @@ class Forces(NamedTuple):
 
     product: Array  # (p,), of the multipliers alone
     spring: Array  # (springs,), tension or torque of springs and of dampers
+    stiffness: Array  # (springs,), of the springs
     inputs: Array
     multipliers: Array  # (g,)
 
@@ -171,7 +172,7 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
     second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, (-curved, curved, mixed))
-    return S.T @ scale_rows(S, springs.stiffness) + moved.T @ (second @ moved)
+    return S.T @ scale_rows(S, forces.stiffness) + moved.T @ (second @ moved)
 
 
 def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any) -> Any:

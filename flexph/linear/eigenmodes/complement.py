@@ -1,4 +1,4 @@
-"""The complement of some motions, orthogonal in the mass."""
+"""Mass-orthogonal complement of given motions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...numerics.arrays import Array
 
 
 class Complement:
-    """The projection I − X (XᵀMX)⁻¹XᵀM onto the complement of motions X (n, k) of full rank."""
+    """Projection I − X (XᵀMX)⁻¹XᵀM onto the complement of motions X (n, k) of full rank."""
 
     def __init__(self, mass: Any, motions: Any) -> None:
         self._mass, self.motions, self.count = mass, motions, motions.shape[1]
@@ -21,7 +21,7 @@ class Complement:
             self._gram = cho_factor(gram if isinstance(gram, np.ndarray) else gram.toarray())
 
     def project(self, v: Array) -> Array:
-        """The projection of v (n,) or (n, k)."""
+        """Projection of v (n,) or (n, k)."""
         if not self.count:
             return v
         return v - self.motions @ cho_solve(self._gram, self._momenta @ v)

@@ -1,8 +1,8 @@
 """Linear systems with periodic coefficients: exponents and multipliers by Floquet's theorem and Hill's matrix.
 
-Solutions of ẏ = A(t) y, A(t) = Σ A_m e^{imωt}, are sums of e^{st} Σ y_j e^{ijωt}, with the eigenvalues s of the matrix
-of blocks A_{j−k} − ijω δ_jk (G. W. Hill, Acta Math. 8, 1886): cut off at a few harmonics, whatever the fastest
-vibration is. Each motion is there once for each harmonic, with s + ijω and parallel y(0), which tell them apart.
+Solutions of ẏ = A(t) y, A(t) = Σ A_m e^{imωt}, are sums of e^{st} Σ y_j e^{ijωt}, with eigenvalues s of the matrix of
+blocks A_{j−k} − ijω δ_jk (G. W. Hill, Acta Math. 8, 1886), truncated at a few harmonics, however fast the vibrations
+are. Each motion appears once per harmonic, with s + ijω and parallel y(0), by which duplicates are recognised.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from scipy.linalg import eig, eigh, qr
 from ...numerics.arrays import Array
 
 HARMONICS = (3, 6, 12, 24)
-"""Harmonics of the motions,"""
+"""Numbers of harmonics to try."""
 CUT = 1e-10
-"""until the square of the last one, over that of all, is no larger: exponents err by as much."""
+"""Share of the last harmonic in the squared norm at which a truncation is accepted; exponents err by as much."""
 ABSENT = 1e-13
-"""Harmonic of the coefficients, over the largest entry, up to which it is none."""
+"""Harmonic of the coefficients, over the largest entry, below which it is zero."""
 COMPLETE = 1e-6
-"""Difference of the sum of all growth from the trace of A, over their sizes and ω, that is round-off."""
+"""Difference between the sum of all growth and the trace of A, over their sizes and ω, that counts as round-off."""
 TOLD = 1e-7
-"""Growth over ω from which on it is told from round-off: double exponents are known to its square root."""
+"""Growth over ω above which it exceeds round-off: double exponents are accurate to its square root."""
 
 
 class PeriodicMotion(NamedTuple):
-    """M η̈ + (C + R(t)) η̇ + K(t) η = 0: M, C (n, n), and R, K (k, n, n) at k equidistant times of a period, k odd."""
+    """Equation M η̈ + (C + R(t)) η̇ + K(t) η = 0: M, C (n, n), and R, K (k, n, n) at k equidistant times, k odd."""
 
     mass: Array
     gyroscopic: Array
@@ -37,21 +37,21 @@ class PeriodicMotion(NamedTuple):
 
 
 class PeriodicSolution(NamedTuple):
-    """Exponents s (2n,) by their largest harmonic, its shape η (n, 2n), and multipliers e^{sT} (2n,)."""
+    """Exponents s (2n,) by their largest harmonic, their shapes η (n, 2n), and multipliers e^{sT} (2n,)."""
 
     values: Array
     shapes: Array
     multipliers: Array
 
     def growth(self, period: float) -> tuple[float, float]:
-        """The largest certain growth [1/s], and growth that cannot be told."""
+        """Largest certain growth [1/s], and the growth that is below resolution."""
         least = TOLD * 2.0 * np.pi / period
         own = self.values.real
         return float(own[own > least].max(initial=0.0)), float(least)
 
 
 def solve_periodic(motion: PeriodicMotion) -> PeriodicSolution:
-    """All Floquet exponents of a periodic motion. Raises ArithmeticError where harmonics do not settle."""
+    """All Floquet exponents of a periodic motion. Raises ArithmeticError if the harmonics do not converge."""
     states = _first_order(motion)
     for harmonics in HARMONICS:
         values, parts, left = _hill(states, harmonics)
@@ -59,20 +59,20 @@ def solve_periodic(motion: PeriodicMotion) -> PeriodicSolution:
             shapes = states.vectors @ (parts[len(states.root) :] / states.root[:, None])
             return PeriodicSolution(values, shapes, np.exp(values * motion.period))
     raise ArithmeticError(
-        f"Floquet exponents do not settle with {HARMONICS[-1]} harmonics ({left:.1e} is in the last): the supports "
+        f"Floquet exponents did not converge with {HARMONICS[-1]} harmonics (residual {left:.1e}): the supports "
         "change by too much for their frequency"
     )
 
 
 def _is_complete(states: _FirstOrder, values: Array) -> bool:
-    """Whether the sum of the exponents is the mean of tr A (Liouville): none is missing, none is there twice."""
+    """True if the sum of the exponents is the mean of tr A (Liouville), so that none is missing or duplicated."""
     trace = float(np.trace(states.series[len(states.series) // 2]).real)
     size = float(np.abs(values.real).sum()) + states.frequency
     return abs(float(values.real.sum()) - trace) <= COMPLETE * size
 
 
 def interpolated(given: Array, share: float) -> Array:
-    """Matrices that are given at equidistant shares of a period (k, n, n), k odd, at another share (n, n)."""
+    """Matrix (n, n) at a share of a period, interpolated between equidistant ones (k, n, n), k odd."""
     coefficients = np.fft.fft(given, axis=0) / len(given)
     numbers = np.fft.fftfreq(len(given), 1.0 / len(given))
     value: Array = np.tensordot(np.exp(2j * np.pi * share * numbers), coefficients, axes=1).real
@@ -80,9 +80,9 @@ def interpolated(given: Array, share: float) -> Array:
 
 
 class _FirstOrder(NamedTuple):
-    """ẏ = A(t) y over y = (η̇, ωη) of modal coordinates of M and the mean of K, ω their frequencies.
+    """System ẏ = A(t) y in y = (η̇, ωη), in modal coordinates of M and the mean of K with frequencies ω.
 
-    ``series`` (2L + 1, 2n, 2n) are A_m, m = −L…L, of the ``frequency`` [rad/s].
+    ``series`` (2L + 1, 2n, 2n) are A_m, m = −L…L, for the ``frequency`` [rad/s].
     """
 
     vectors: Array
@@ -103,7 +103,7 @@ def _first_order(motion: PeriodicMotion) -> _FirstOrder:
     series = np.fft.fftshift(np.fft.fft(A, axis=0) / len(A), axes=0)
     middle = len(series) // 2
     odd = np.abs(series[1 - middle % 2 :: 2]).max(initial=0.0)
-    if odd <= ABSENT * np.abs(series).max():  # as of Cartesian springs: half a turn is a period
+    if odd <= ABSENT * np.abs(series).max():  # for example with Cartesian springs: half a turn is a period
         series, frequency = series[middle % 2 :: 2], 2.0 * frequency
     return _FirstOrder(V, root, series, frequency)
 

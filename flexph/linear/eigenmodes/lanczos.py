@@ -1,4 +1,4 @@
-"""The lowest modes of a factored pencil by Lanczos' method with blocks, and whether a search has missed any."""
+"""Lowest modes of a factored pencil by the block Lanczos method, and a test for missed modes."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from .complement import Complement
 from .shift_invert import Pencil
 
 WIDTH = 8
-"""Vectors of a block. A solution with eight loads takes two to three times that with one, and eight modes of one
-frequency show at once; 4 to 12 take the same time within a tenth (18 modes, 20 000 to 45 000 coordinates)."""
+"""Block size. A solution with eight loads takes two to three times that with one, and eight modes of one frequency show
+at once; 4 to 12 take the same time within a tenth (18 modes, 20 000 to 45 000 coordinates)."""
 WIDEST = 20
-"""Blocks in a basis before it is restarted with its best vectors; 12 to 20 are usual."""
+"""Number of blocks in a basis before it is restarted with its best vectors; 12 to 20 are usual."""
 BLOCKS = 400
-"""Blocks until a search is given up."""
+"""Number of blocks after which a search is abandoned."""
 SETTLED = 1e-12
-"""Residual of 1/(ω² + s) over itself from which on a mode counts as settled,"""
+"""Relative residual of 1/(ω² + s) at which a mode has converged,"""
 ROUND_OFF = 1e2 * float(np.finfo(float).eps)
-"""or over that of the lowest one, whose round-off all of them have: ω² itself is then known to the square of that."""
+"""or residual over the value of the lowest mode, whose round-off affects all of them: ω² is accurate to its square."""
 DEPENDENT = 1e-10
-"""Length of what is left of a vector beside the basis, over its own, below which it is round-off."""
+"""Length of a vector's remainder outside the basis, over its length, below which it is round-off."""
 BESIDE = 1e-2
-"""Share of its squared length that a vector has beside the basis when it is orthogonalised again; less is round-off."""
+"""Share of a vector's squared length outside the basis above which one orthogonalisation suffices."""
 DOUBT = 1e-9
-"""Probability with which a missed mode may be overlooked."""
+"""Accepted probability of overlooking a mode."""
 UNEVEN = 10.0
-"""How much less of a mode a random vector may have than one that is even in the mass (M over its diagonal)."""
+"""Largest ratio by which a random vector may contain less of a mode than an even one (M over its diagonal)."""
 
 
 class Krylov(NamedTuple):
-    """A Krylov space: orthonormal basis (n, k), Ritz values 1/(ω² + s) descending, their vectors in it, residuals."""
+    """Krylov space: orthonormal basis (n, k), Ritz values 1/(ω² + s) descending, their vectors in it, and residuals."""
 
     basis: Array
     values: Array
@@ -45,22 +45,22 @@ class Krylov(NamedTuple):
 def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
     """Vectors (n, count) of the lowest modes in the complement of other motions.
 
-    By Lanczos' method with blocks, orthogonalised in full and restarted by Ritz vectors. Loads come eight at once: with
-    36 000 coordinates and more that takes less time than ARPACK, with few more (benchmarks/large_body.py). Raises
-    ArithmeticError where modes do not settle.
+    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight loads at once:
+    with 36 000 coordinates and more it takes less time than ARPACK, with few more (benchmarks/large_body.py). Raises
+    ArithmeticError if modes do not converge.
     """
     for space in _spaces(pencil, count, complement, seed=complement.count):
         if len(space.values) >= count:
             least = np.maximum(SETTLED * space.values[:count], ROUND_OFF * space.values[0])
             if np.all(space.residuals[:count] <= least):
                 return space.basis @ space.vectors[:, :count]
-    raise ArithmeticError(f"the {count} lowest modes did not settle in {BLOCKS} blocks; ask for fewer of them")
+    raise ArithmeticError(f"the {count} lowest modes did not converge in {BLOCKS} blocks; ask for fewer of them")
 
 
 def lowest_square(pencil: Pencil, complement: Complement) -> float:
-    """The lowest ω² in the complement of other motions; where it is below the shift, only a number above it.
+    """Lowest ω² in the complement of other motions; if it is below the shift, only an upper bound.
 
-    Modes far below the shift have one 1/(ω² + s) and do not settle: it is enough that blocks halve the number no more.
+    Modes far below the shift share one 1/(ω² + s) and do not converge: it suffices that further blocks do not halve it.
     """
     last = np.inf
     for space in _spaces(pencil, 1, complement, seed=complement.count):
@@ -70,15 +70,18 @@ def lowest_square(pencil: Pencil, complement: Complement) -> float:
         if square >= pencil.shift and space.residuals[0] <= SETTLED * space.values[0]:
             return float(square)
         last = square
-    raise ArithmeticError(f"the lowest mode did not settle in {BLOCKS} blocks; ask for dense modes of a smaller system")
+    raise ArithmeticError(
+        f"the lowest mode did not converge in {BLOCKS} blocks; ask for dense modes of a smaller system"
+    )
 
 
 def overlooked(pencil: Pencil, complement: Complement, frequency: float) -> bool:
-    """Whether there may be modes up to a frequency in the complement of those that were found.
+    """True if there may be further modes up to a frequency in the complement of the known ones.
 
-    By random vectors: after k steps from one of them, the largest Ritz value is below the largest of n eigenvalues by a
-    share ε with a probability of at most 1.648 √n exp(−(2k − 1) √ε) (J. Kuczyński, H. Woźniakowski, SIAM J. Matrix
-    Anal. Appl. 13 (1992) 1094), and the vectors of a block are independent. False where that is below 1e-9.
+    The test uses random vectors: after k steps from one of them, the largest Ritz value is below the largest of n
+    eigenvalues by a share ε with a probability of at most 1.648 √n exp(−(2k − 1) √ε) (J. Kuczyński, H. Woźniakowski,
+    SIAM J. Matrix Anal. Appl. 13 (1992) 1094), and the vectors of a block are independent. It returns False if that is
+    below 1e-9.
     """
     n, wanted = pencil.m.shape[0], 1.0 / (frequency**2 + pencil.shift)
     room = n - complement.count
@@ -94,7 +97,7 @@ def overlooked(pencil: Pencil, complement: Complement, frequency: float) -> bool
 
 
 def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) -> Iterator[Krylov]:
-    """Krylov spaces of (K + s M)⁻¹M in a complement, each a block larger, restarted by the best vectors."""
+    """Krylov spaces of (K + s M)⁻¹M in a complement, each one block larger, restarted by the best vectors."""
     start = _Start(pencil.m, complement, np.random.default_rng(seed))  # fixed, so that runs repeat
     room = pencil.m.shape[0] - complement.count
     widest = min(room, max(WIDEST * WIDTH, 3 * (count + WIDTH)))
@@ -125,7 +128,7 @@ class _Start(NamedTuple):
     random: np.random.Generator
 
     def filled(self, basis: Array, block: Array, width: int) -> Array:
-        """A block of that width beside a basis: random vectors take the place of those that it has lost."""
+        """Refill a block to the given width, outside a basis, with random vectors."""
         missing = width - block.shape[1]
         if missing <= 0:
             return block[:, :width]
@@ -135,7 +138,7 @@ class _Start(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """What is left of vectors beside a basis V: W = V inside + vectors factor, the vectors orthonormal."""
+    """Remainder of vectors outside a basis V: W = V inside + vectors factor, with orthonormal ``vectors``."""
 
     inside: Array
     vectors: Array
@@ -143,15 +146,15 @@ class _Rest(NamedTuple):
 
 
 def _inside(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Vectors of a space of which the basis is the whole: what is left of them is round-off."""
+    """Remainder of vectors in a space that the basis spans completely: none but round-off."""
     none = np.zeros((0, given.shape[1]))
     return _Rest(basis.T @ (mass @ given), given[:, :0], none)
 
 
 def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Vectors without what lies in a basis, orthonormal in the mass; those that depend on others are left out.
+    """Mass-orthonormal remainder of vectors outside a basis; dependent ones are left out.
 
-    Gram-Schmidt, done twice, with Householder's QR between: vectors may lie in few directions.
+    Gram-Schmidt, done twice, with Householder's QR between, as vectors may span few directions.
     """
     heavy = mass @ given
     size = np.sqrt(np.max(np.einsum("nk,nk->k", given, heavy), initial=0.0))

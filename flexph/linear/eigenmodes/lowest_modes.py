@@ -1,4 +1,4 @@
-"""The lowest modes of DᵀC⁻¹D v = ω²M v of large sparse systems, none of them missed."""
+"""Lowest modes of DᵀC⁻¹D v = ω²M v for large sparse systems, certified to be complete."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .shift_invert import CondensedPencil, CountedPencil, MixedPencil, Pencil, r
 from .strain_free import STRAIN_FREE, strain_free_motions
 
 SPARE = 6
-"""Modes carried along beyond those asked for: a cut between two frequencies is sought among them."""
+"""Number of additional modes, among which a gap between two frequencies is sought."""
 WIDER = 4
-"""One more for so many modes asked for where they are told from others by random vectors."""
+"""Ratio of requested to additional modes if completeness is tested by random vectors."""
 SHIFTS = 6
-"""Factors until a shift lies well; one or two are usual, plates as thin as 1e-5 of their side take more."""
+"""Largest number of factors to find a shift; one or two are usual, plates as thin as 1e-5 of their side need more."""
 SEARCHES = 5
-"""Runs of Lanczos' method, each in the complement of what those before have found; one is usual."""
+"""Largest number of Lanczos runs, each in the complement of the modes found before; one is usual."""
 LOW, ROUND_OFF, NEAR = 1e-10, 1e3 * np.finfo(float).eps, 1e-2
-"""First shift over the lowest K_ii/M_ii, least shift over the highest one, and highest shift over the lowest ω² > 0."""
+"""First shift over the lowest K_ii/M_ii, least shift over the highest one, and largest shift over the lowest ω² > 0."""
 GAP, SAFE = 1e-6, 0.1
-"""Least relative gap between two frequencies for a cut, and share of it that the error of a factor may take."""
+"""Smallest relative gap between two frequencies for a cut, and the share of it that a factor's error may take."""
 
 _UNTOLD = (
-    "the {count} lowest modes could not be told from those above them in {searches} searches; ask for another number "
+    "the {count} lowest modes could not be separated from higher ones in {searches} searches; request another number "
     "of them"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class LowestModes:
-    """Frequencies ω > 0, ascending [rad/s], (k,); velocities (n, k), vᵀMv = 1, and stresses (m, k), σᵀCσ = 1.
+    """Frequencies ω > 0 (k,), ascending [rad/s]; velocities (n, k), vᵀMv = 1; stresses (m, k), σᵀCσ = 1.
 
-    ``rigid`` counts the motions without strain.
+    ``rigid`` is the number of motions without strain.
     """
 
     frequencies: Array
@@ -50,12 +50,12 @@ class LowestModes:
 
 
 def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """The lowest ``count`` modes and the number of motions without strain; None where that is nearly all there is.
+    """Lowest ``count`` modes and the number of motions without strain; None if these are nearly all motions.
 
-    Motions without strain are found first: they are null D, by rank, and Lanczos' method works in their complement.
-    The shift s of K + s M is positive and far above round-off. That no mode is missed is certified by Sylvester's law
-    of inertia: the factor of K − ω²M, ω between two frequencies beyond those asked for, has as many negative pivots as
-    there are motions without strain and modes below ω. Raises ArithmeticError where that cannot be had.
+    Motions without strain are found first: they are the null space of D, by rank, and the Lanczos method works in their
+    complement. The shift s of K + s M is positive and far above round-off. Sylvester's law of inertia certifies that no
+    mode is missed: for ω between two frequencies beyond the requested ones, the factor of K − ω²M has as many negative
+    pivots as there are motions without strain and modes below ω. Raises ArithmeticError if that cannot be certified.
     """
     local = condensed(c, d)
     prepared = None if local is None else _condensed(m, c, d, local)
@@ -64,14 +64,16 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     pencil, rigid = prepared
     modes = complete(pencil, rigid, count)
     if modes is not None and modes.frequencies[0] <= STRAIN_FREE * np.sqrt(pencil.highest):
-        raise ArithmeticError("a motion without strain was taken for a mode: ask for dense modes of a smaller system")
+        raise ArithmeticError(
+            "a motion without strain was mistaken for a mode: compute dense modes of a smaller system"
+        )
     return modes
 
 
 def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
-    """A pencil with its motions without strain; None where K has lost the digits of the lowest ω² > 0.
+    """Pencil with its motions without strain; None if K has lost the digits of the lowest ω² > 0.
 
-    The first shift is low enough for solids that are not slender; what it shows of the lowest frequency sets the next.
+    The first shift is low enough for solids that are not slender; the lowest frequency that it reveals sets the next.
     """
     strained = np.diff(d.indptr) > 0
     ratios = (local.stiffness.diagonal() / m.diagonal())[strained]
@@ -93,12 +95,12 @@ def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPenci
 
 
 def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """The modes by the mixed matrix; the first result sets a better shift."""
+    """Modes by the mixed matrix; the first result sets a better shift."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
         return None
-    unit = _low_square(m, c, d)  # of frequency: the mixed matrix is then well scaled
+    unit = _low_square(m, c, d)  # unit of frequency, with which the mixed matrix is well scaled
     c, shift = sparse.csc_array(unit * c), 1.0
     for _ in range(SHIFTS):
         pencil = MixedPencil(m, c, d, shift)
@@ -108,7 +110,7 @@ def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
         shift = 0.1 * lowest
     else:
         raise ArithmeticError(
-            f"the lowest modes were not found with {SHIFTS} shifts; ask for dense modes of a smaller system"
+            f"the lowest modes were not found with {SHIFTS} shifts; compute dense modes of a smaller system"
         )
     modes = complete(pencil, complement, count)
     if modes is None:
@@ -118,9 +120,9 @@ def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
 
 
 def complete(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
-    """The lowest ``count`` modes beside the rigid ones, sought until the inertia of K − ω²M says that none is missing.
+    """Lowest ``count`` modes in addition to the rigid ones, sought until the inertia of K − ω²M certifies completeness.
 
-    None where that is nearly all there is. Raises ArithmeticError where it cannot be certified.
+    None if these are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
     """
     n, wanted = pencil.m.shape[0], count + SPARE
     vectors = np.zeros((n, 0))
@@ -131,15 +133,15 @@ def complete(pencil: CountedPencil, rigid: Complement, count: int) -> LowestMode
         vectors = np.hstack([vectors, lanczos(pencil, wanted, complement)])
         frequencies, velocity = ritz(pencil, vectors)
         cut = _cut(frequencies, count)
-        if cut is None:  # one cluster: go on beyond it
+        if cut is None:  # a cluster: continue beyond it
             wanted = count + SPARE
             continue
         missing = _below(pencil, frequencies, velocity, cut) - rigid.count - cut
         if missing < 0:
             raise ArithmeticError(
-                f"{cut} modes were found below {np.sqrt(frequencies[cut - 1] * frequencies[cut]):.6g} rad/s beside "
-                f"{rigid.count} rigid ones, {rigid.count + cut + missing} in all are there by Sylvester's law of "
-                "inertia; ask for another number of them"
+                f"found {cut} modes below {np.sqrt(frequencies[cut - 1] * frequencies[cut]):.6g} rad/s and "
+                f"{rigid.count} rigid ones, but Sylvester's law of inertia counts {rigid.count + cut + missing} in "
+                "all; request another number of modes"
             )
         if not missing:
             frequencies, velocity = frequencies[:count], velocity[:, :count]
@@ -149,11 +151,11 @@ def complete(pencil: CountedPencil, rigid: Complement, count: int) -> LowestMode
 
 
 def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
-    """Velocities (n, count) of the lowest modes of a pencil without motions without strain, on its one factor.
+    """Velocities (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
 
-    Sought until random vectors show no other up to the last one, wrongly with a probability of 1e-9
-    (:func:`flexph.linear.eigenmodes.lanczos.overlooked`). None where that is nearly all there is. Raises
-    ArithmeticError where modes cannot be told from those above them.
+    Modes are sought until random vectors reveal no other one up to the last, with an error probability of 1e-9
+    (:func:`flexph.linear.eigenmodes.lanczos.overlooked`). None if these are nearly all motions. Raises ArithmeticError
+    if modes cannot be separated from higher ones.
     """
     n = pencil.m.shape[0]
     wanted = count + max(SPARE, count // WIDER)
@@ -169,14 +171,14 @@ def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
 
 
 def _side_by_side(motions: Any, vectors: Array) -> Any:
-    """One basis of motions and vectors, sparse as long as there are no vectors."""
+    """Basis of motions and vectors, sparse if there are no vectors."""
     if not vectors.shape[1]:
         return motions
     return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
 
 
 def _cut(frequencies: Array, count: int) -> int | None:
-    """Number of modes, ``count`` or more, below the widest relative gap that is left; None in a cluster."""
+    """Number of modes, ``count`` or more, below the widest relative gap; None in a cluster."""
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None
@@ -197,9 +199,9 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """A frequency squared low in the spectrum: the highest one, by power iteration, over the fourth power of the size.
+    """Square of a low frequency, estimated as the highest one (by power iteration) over the fourth power of the size.
 
-    Bending frequencies of a mesh spread over the square of its size; the shift is improved by the first result.
+    Bending frequencies of a mesh spread over the square of its size; the first result improves the shift.
     """
     solve_m, solve_c = splu(m).solve, splu(c).solve
     v = np.random.default_rng(1).standard_normal(m.shape[0])

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 
+from ...display.labelled import Labelled, Labels, Variable
+from ...display.tables import html_table
 from ...numerics import checks as check
 from ...numerics.arguments import computing
 from ...numerics.arrays import Array, dense
@@ -18,11 +20,11 @@ from ..elimination import eliminate
 from .lowest_modes import lowest_modes
 
 DENSE_LIMIT = 600
-"""Velocities up to which modes are computed densely; above, the lowest ones by shift-invert."""
+"""Number of velocities up to which modes are computed densely; beyond, the lowest ones by shift-invert."""
 
 
-@dataclass(frozen=True, eq=False)
-class Eigenmodes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Eigenmodes(Labelled):
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
     Energy-normalised: shapeᴴE shape = 2 (½ kinetic, ½ elastic).
@@ -32,12 +34,12 @@ class Eigenmodes:
     frequencies : array
         ω > 0 (k,), ascending [rad/s].
     shapes : array
-        Complex (n, k) over the states that ``parts`` names: the velocities are real, the stresses imaginary, since they
-        are a quarter of a period apart.
+        Complex (n, k) over the states that ``parts`` names: velocities are real and stresses imaginary, as they are a
+        quarter of a period apart.
     rigid : int
-        Zero modes that are velocities without stress rates.
+        Number of zero modes that are velocities without stress rates.
     self_stress : int
-        Zero modes that are stresses without force.
+        Number of zero modes that are stresses without force.
     """
 
     frequencies: Array
@@ -45,10 +47,30 @@ class Eigenmodes:
     rigid: int
     self_stress: int
 
+    def __repr__(self) -> str:
+        span = ", {:.4g} to {:.4g} rad/s".format(*self.frequencies[[0, -1]]) if len(self.frequencies) else ""
+        return f"<Eigenmodes: {len(self.frequencies)} vibrations{span}; {self._zeros()}>"
+
+    def _zeros(self) -> str:
+        return f"{self.rigid} rigid motions, {self.self_stress} self-stresses"
+
+    def _repr_html_(self) -> str:
+        """Frequencies by number, as notebooks show them."""
+        rows = [(k + 1, float(w), float(w / (2.0 * np.pi))) for k, w in enumerate(self.frequencies)]
+        return html_table(("mode", "rad/s", "Hz"), rows, title=f"Vibrations, {self._zeros()}")
+
+    def _labels(self) -> Labels:
+        numbers = Variable(("mode",), np.arange(1, len(self.frequencies) + 1), "", "number of the vibration")
+        variables = {
+            "frequency": Variable(("mode",), self.frequencies, "rad/s", "natural frequency"),
+            "shapes": Variable(("mode", "state"), self.shapes.T, "", "complex shape over the states, of energy 1"),
+        }
+        return Labels("mode", variables, {"mode": numbers}, {"rigid": self.rigid, "self_stress": self.self_stress})
+
 
 @computing(unknowns)
 def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
-    """The lowest eigenfrequencies ω > 0 of ``iω E x = J x``.
+    """Lowest eigenfrequencies ω > 0 of ``iω E x = J x``.
 
     They are real by construction: from the singular values of L_C⁻¹ D L_M⁻ᵀ, or from the Hermitian pencil (iJ, E). Zero
     modes are left out; :func:`modes` counts them.
@@ -56,9 +78,9 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     Parameters
     ----------
     system : LinearPHDAE
-        A system without dissipation; constraints are eliminated.
+        System without dissipation; constraints are eliminated.
     count : int, optional
-        How many frequencies; all of them by default.
+        Number of frequencies; by default all.
 
     Returns
     -------
@@ -68,7 +90,7 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
     Raises
     ------
     ValueError
-        Where R ≠ 0; see :func:`poles`.
+        If R ≠ 0; see :func:`poles`.
 
     Examples
     --------
@@ -83,21 +105,20 @@ def eigenfrequencies(system: LinearPHDAE, count: int | None = None) -> Array:
 
 @computing(unknowns)
 def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
-    """The lowest free vibrations of a system without dissipation.
+    """Lowest free vibrations of a system without dissipation.
 
     Systems that split into velocities and stresses, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], are solved through D;
-    systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D (of
-    J); those of large solids are motions whose strains are round-off. Up to 600 velocities, or where all modes are
-    wanted, matrices are dense. Larger systems are solved by shift-invert: Sylvester's law of inertia then certifies
-    both the count of rigid motions and that no mode is missed
-    (:func:`flexph.linear.eigenmodes.lowest_modes.lowest_modes`).
+    systems with gyroscopic coupling through the Hermitian pencil (iJ, E). Zero modes are counted by the rank of D (or
+    J); those of large solids are motions with strains at round-off. Up to 600 velocities, or if all modes are
+    requested, matrices are dense. Larger systems are solved by shift-invert: Sylvester's law of inertia then certifies
+    the number of rigid motions and that no mode is missed (:func:`flexph.linear.eigenmodes.lowest_modes.lowest_modes`).
 
     Parameters
     ----------
     system : LinearPHDAE
-        A system without dissipation; constraints are eliminated.
+        System without dissipation; constraints are eliminated.
     count : int, optional
-        How many modes; all of them by default.
+        Number of modes; by default all.
 
     Returns
     -------
@@ -107,9 +128,9 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Eigenmodes:
     Raises
     ------
     ValueError
-        Where R ≠ 0; see :func:`poles`.
+        If R ≠ 0; see :func:`poles`.
     ArithmeticError
-        Where it cannot be certified that no mode is missed.
+        If it cannot be certified that no mode is missed.
 
     Examples
     --------
@@ -151,7 +172,7 @@ def poles(system: LinearPHDAE) -> Array:
     Parameters
     ----------
     system : LinearPHDAE
-        The system; constraints are eliminated, and matrices are dense.
+        System; constraints are eliminated, and matrices are dense.
 
     Returns
     -------
@@ -182,7 +203,7 @@ def _root(what: str, e: Array) -> Array:
 
 
 def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
-    """M, C, D of a system of the form E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], or None."""
+    """Blocks M, C, D of a system of the form E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], or None."""
     if system.kinetic is None:
         return None
     v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
@@ -235,7 +256,7 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Eigenmodes:
 
 
 def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Eigenmodes:
-    """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra where nearly all of them are wanted."""
+    """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra if nearly all are requested."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
     lowest = lowest_modes(m, c, d, count)
     if lowest is None:

@@ -1,13 +1,13 @@
 """Spectrum of M η̈ + (C + R) η̇ + K η = 0, M positive definite, C skew, R positive semi-definite.
 
-All is seen in modal coordinates of M and the symmetric part of K. With displacements in units of their frequencies the
-matrices of first order have the size of frequencies, not of their squares: slow motions keep their digits beside stiff
-ones. Whether a motion grows is decided by theorems where they apply:
+Modal coordinates of M and the symmetric part of K are used. With displacements in units of their frequencies the
+first-order matrices have the size of frequencies, not of their squares: slow motions keep their digits next to stiff
+ones. Growth is decided by theorems where they apply:
 
 - R ⪰ 0 and K = Kᵀ without a negative direction: none grows (the energy is bounded);
 - K = Kᵀ and C = 0: as many grow as K has negative directions (Kelvin, Tait, Chetaev);
 
-otherwise by the real part of s against its own uncertainty.
+otherwise by the real part of s against its uncertainty.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from ...numerics.arrays import Array
 from ...numerics.factors.signature import Signature, signature
 
 SPREAD = 1e-4
-"""Squares of frequencies over the largest ones below which they are found again among themselves."""
+"""Relative square of frequencies below which they are recomputed in a separate space."""
 DRIFT = 1e-10
 """Singular value of the gyroscopic coupling of neutral motions, over the largest of all, that counts as zero."""
 NEAR = 1e-3
-"""Correction over a value up to which it is taken."""
+"""Largest relative correction that is applied."""
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
 SLOW = 1e-6
-"""Growth over the slowest other motion up to which round-off of a neutral motion is not worth a word."""
+"""Growth over the slowest other motion up to which round-off of a neutral motion is not reported."""
 
 
 class Noise(NamedTuple):
-    """Bounds of the errors of K = PᵀK'P: those of the entries of K', size (N, N), sparse, and P (N, n)."""
+    """Error bounds of K = PᵀK'P: of the entries of K', size (N, N), sparse, and P (N, n)."""
 
     size: Any
     basis: Array
 
     def entries(self) -> Array:
-        """|P|ᵀ size |P|, (n, n), symmetric."""
+        """Bounds |P|ᵀ size |P|, (n, n), symmetric."""
         bounds = np.abs(self.basis).T @ (self.size @ np.abs(self.basis))
         return 0.5 * (bounds + bounds.T)
 
@@ -50,7 +50,7 @@ class Noise(NamedTuple):
 
 
 class SmallMotion(NamedTuple):
-    """M, C, R, K (n, n), and the errors of K."""
+    """Matrices M, C, R, K (n, n), and the errors of K."""
 
     mass: Array
     gyroscopic: Array
@@ -62,7 +62,7 @@ class SmallMotion(NamedTuple):
 class Modal(NamedTuple):
     """Modal coordinates of M and ½(K + Kᵀ): VᵀMV = 1, VᵀKV = diag(squares) on those that are not neutral.
 
-    vectors V (n, n), the k neutral ones last; squares (n − k,), descending in size.
+    ``vectors`` are V (n, n), the k neutral ones last; ``squares`` (n − k,), descending in magnitude.
     """
 
     vectors: Array
@@ -71,12 +71,12 @@ class Modal(NamedTuple):
 
     @property
     def root(self) -> Array:
-        """√|squares|, (n − k,) [rad/s, 1/s]."""
+        """Roots √|squares|, (n − k,) [rad/s, 1/s]."""
         return np.sqrt(np.abs(self.squares))
 
 
 class Solution(NamedTuple):
-    """Values s (2n,) with their shapes (n, 2n), complex; the largest certain growth, and growth that cannot be told."""
+    """Values s (2n,) with their complex shapes (n, 2n); the largest certain growth, and growth below resolution."""
 
     values: Array
     shapes: Array
@@ -85,7 +85,7 @@ class Solution(NamedTuple):
 
 
 def modal(motion: SmallMotion) -> Modal:
-    """Modal coordinates of a small motion. Raises ArithmeticError where they contradict the signature of K."""
+    """Modal coordinates of a small motion. Raises ArithmeticError if they contradict the signature of K."""
     M, K = 0.5 * (motion.mass + motion.mass.T), 0.5 * (motion.stiffness + motion.stiffness.T)
     own = signature(motion.stiffness, motion.noise.entries())
     if not len(M):
@@ -103,9 +103,9 @@ def modal(motion: SmallMotion) -> Modal:
 
 
 def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
-    """Eigenvectors of K within an M-orthonormal basis and their squares ω², by descending size.
+    """Eigenvectors of K within an M-orthonormal basis and their squares ω², by descending magnitude.
 
-    Round-off of the largest ones hides the smallest: these are found again in the space that the largest ones leave.
+    Round-off of the largest ones hides the smallest: these are recomputed in the complement of the largest.
     """
     squares, own = eigh(basis.T @ K @ basis)
     order = np.argsort(-np.abs(squares), kind="stable")
@@ -131,14 +131,14 @@ def solve(motion: SmallMotion) -> Solution:
 
 
 def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
-    """Growth that errors of K may hide in neutral motions, 0 where it is far slower than all others."""
+    """Growth that errors of K may hide in neutral motions; 0 if it is far slower than all others."""
     neutral = m.vectors[:, m.squares.size :]
     growth = float(np.sqrt(motion.noise.along(neutral, neutral).max(initial=0.0)))
     return growth if growth > SLOW * m.root.min(initial=np.inf) else 0.0
 
 
 def _free(m: Modal) -> Solution:
-    """Without gyroscopic forces and damping: s² = −squares."""
+    """Solution without gyroscopic forces and damping: s² = −squares."""
     s, k = np.sqrt(-m.squares.astype(complex)), m.vectors.shape[1] - m.squares.size
     values = np.concatenate([s, -s, np.zeros(2 * k)])
     own, neutral = np.split(m.vectors, [m.squares.size], axis=1)
@@ -146,7 +146,7 @@ def _free(m: Modal) -> Solution:
 
 
 def _gyroscopic(m: Modal, C: Array) -> Solution:
-    """Without damping, K without negative directions: Hermitian, so that all s are imaginary to the last bit.
+    """Solution without damping, for K without negative directions: Hermitian, so that all s are exactly imaginary.
 
     States are the velocities and root·η. Of k neutral motions, k − rank of C among them drift, with s = 0.
     """
@@ -163,7 +163,7 @@ def _gyroscopic(m: Modal, C: Array) -> Solution:
 
 
 def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
-    """Eigenvalues of the form of first order over velocities and root·η."""
+    """Eigenvalues of the first-order form in velocities and root·η."""
     n, r = len(C), m.squares.size
     root = np.maximum(m.root, EPS * m.root.max(initial=0.0))
     K = _modal_stiffness(motion, m)
@@ -187,7 +187,7 @@ def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
 
 
 def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
-    """VᵀKV without its columns of neutral motions, which are zero, (n, r)."""
+    """Matrix VᵀKV without its columns of neutral motions, which are zero, (n, r)."""
     n, r = len(motion.mass), m.squares.size
     if m.signature.symmetric:
         return np.eye(n, r) * m.squares
@@ -199,7 +199,7 @@ def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
 def _improved(
     motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Values s after a step of Newton's method on p(s) = yᵀ(s² + D s + K)x = 0, and what stays uncertain of them.
+    """Values s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
 
     The step is exact to second order in the errors of the vectors x and y. Errors of K and of the sums leave
     (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
@@ -209,7 +209,7 @@ def _improved(
     size = motion.noise.along(m.vectors @ y, m.vectors @ x)
     size += len(D) * EPS * (np.abs(s**2 * square) + np.abs(s * linear))
     slope = 2.0 * s * square + linear
-    steep = np.abs(slope) > size / np.maximum(np.abs(s), TINY)  # otherwise nothing is known of s
+    steep = np.abs(slope) > size / np.maximum(np.abs(s), TINY)  # otherwise s is undetermined
     step = np.where(steep, s**2 * square + s * linear + constant, 0.0) / np.where(steep, slope, 1.0)
     near = steep & (np.abs(step) <= NEAR * np.abs(s))
     return np.where(near, s - step, s), np.where(steep, size / np.where(steep, np.abs(slope), 1.0), np.abs(s))

@@ -1,4 +1,4 @@
-"""Pencils K − ω²M of K = DᵀC⁻¹D, factored below their lowest frequencies."""
+"""Pencils K − ω²M with K = DᵀC⁻¹D, factored below their lowest frequencies."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from ...numerics.factors.sylvester import Inertia, inertia
 
 
 class Pencil(Protocol):
-    """K + s M, s ≥ 0, factored: what a search for its lowest modes needs."""
+    """Factored K + s M, s ≥ 0, as required by a search for its lowest modes."""
 
     @property
     def m(self) -> Any:
-        """M (n, n), sparse or bordered."""
+        """Mass matrix M (n, n), sparse or bordered."""
 
     @property
     def shift(self) -> float:
-        """s."""
+        """Shift s."""
 
     def velocities(self, load: Array) -> Array:
-        """(K + s M)⁻¹b of loads (n, k)."""
+        """Velocities (K + s M)⁻¹b for loads (n, k)."""
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors V (n, k), by their strains D V, which keep the digits that K has lost."""
+        """Energies VᵀK V of vectors V (n, k) from their strains D V, which keep the digits that K has lost."""
 
 
 class CountedPencil(Pencil, Protocol):
-    """A pencil with stresses, whose modes are counted by Sylvester's law of inertia."""
+    """Pencil with stresses, whose modes are counted by Sylvester's law of inertia."""
 
     def solve(self, load: Array) -> tuple[Array, Array]:
         """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v under loads (n,) or (n, k)."""
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """Number of eigenfrequencies below one, zero modes included, and by how much their squares may be off.
+        """Number of eigenfrequencies below a frequency, zero modes included, and the error bound of their squares.
 
-        ``velocity``: M-orthonormal modes (n, k), on which the error of the factor is measured.
+        ``velocity`` are M-orthonormal modes (n, k), on which the error of the factor is measured.
         """
 
 
 class _Strained:
-    """Energies and velocities of a pencil whose strains D v are known."""
+    """Energies and velocities of a pencil with known strains D v."""
 
     d: Any
 
     def velocities(self, load: Array) -> Array:
-        """(K + s M)⁻¹b of loads (n, k)."""
+        """Velocities (K + s M)⁻¹b for loads (n, k)."""
         return self.solve(load)[0]
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors V (n, k), by their strains D V."""
+        """Energies VᵀK V of vectors V (n, k), from their strains D V."""
         strain = self.d @ vectors
         return strain.T @ self.flexibility(strain)
 
@@ -66,18 +66,18 @@ class _Strained:
         raise NotImplementedError
 
     def flexibility(self, strain: Array) -> Array:
-        """C⁻¹ε (m, k)."""
+        """Stresses C⁻¹ε (m, k)."""
         raise NotImplementedError
 
 
 class MixedPencil(_Strained):
-    """By [[s M, Dᵀ], [D, −C]]: C⁻¹ is never formed, and frequencies keep the digits that their squares lose."""
+    """Pencil by [[s M, Dᵀ], [D, −C]]: C⁻¹ is never formed, and frequencies keep the digits that their squares lose."""
 
     def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
         self.m, self.c, self.d, self.shift = m, c, d, shift
         self._flexibility: Solve = splu(c).solve
         matrix = sparse.csr_array(sparse.block_array([[shift * m, d.T], [d, -c]]))
-        self._scale = balance(abs(matrix))  # flexibilities of thin plates in shear and bending lie ten powers apart
+        self._scale = balance(abs(matrix))  # flexibilities of thin plates in shear and bending differ by ten powers
         by_scale = sparse.diags_array(self._scale)
         self._solve = splu(sparse.csc_array(by_scale @ matrix @ by_scale)).solve
 
@@ -89,11 +89,11 @@ class MixedPencil(_Strained):
         return answer[:n], answer[n:]
 
     def flexibility(self, strain: Array) -> Array:
-        """C⁻¹ε (m, k)."""
+        """Stresses C⁻¹ε (m, k)."""
         return self._flexibility(strain)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """By [[−ωM, Dᵀ], [D, −ωC]]: its negative eigenvalues are those of −C and those of K − ω²M."""
+        """Inertia by [[−ωM, Dᵀ], [D, −ωC]]: its negative eigenvalues are those of −C and of K − ω²M."""
         matrix = sparse.block_array([[-frequency * self.m, self.d.T], [self.d, -frequency * self.c]])
         strain = self.d @ velocity
         stress = self.flexibility(strain)
@@ -103,9 +103,9 @@ class MixedPencil(_Strained):
 
 
 class CondensedPencil(_Strained):
-    """By s M + K, K summed: positive definite, a small part of the size of the mixed matrix.
+    """Pencil by the assembled s M + K: positive definite and much smaller than the mixed matrix.
 
-    M sparse or bordered.
+    M may be sparse or bordered.
     """
 
     def __init__(self, m: Any, c: Any, d: Any, *, local: Condensed, shift: float) -> None:
@@ -114,11 +114,11 @@ class CondensedPencil(_Strained):
 
     @property
     def highest(self) -> float:
-        """The highest K_ii/M_ii, near the square of the highest frequency."""
+        """Highest K_ii/M_ii, near the square of the highest frequency."""
         return float(np.max(self._local.stiffness.diagonal() / self.m.diagonal()))
 
     def flexibility(self, strain: Array) -> Array:
-        """C⁻¹ε (m, k)."""
+        """Stresses C⁻¹ε (m, k)."""
         return self._local.flexibility @ strain
 
     def solve(self, load: Array) -> tuple[Array, Array]:
@@ -127,9 +127,9 @@ class CondensedPencil(_Strained):
         return velocity, self.flexibility(self.d @ velocity)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """By K − ω²M; of a bordered M = S + Q J Qᵀ, J = diag(±1), by [[K − ω²S, Q], [Qᵀ, J/ω²]].
+        """Inertia by K − ω²M; for a bordered M = S + Q J Qᵀ, J = diag(±1), by [[K − ω²S, Q], [Qᵀ, J/ω²]].
 
-        That has as many negative eigenvalues more as J has.
+        The latter has additional negative eigenvalues, as many as J.
         """
         square, stiffness = frequency**2, self._local.stiffness
         if not isinstance(self.m, Bordered):
@@ -165,6 +165,6 @@ def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
 
 
 def stresses(pencil: CountedPencil, frequencies: Array, velocity: Array) -> Array:
-    """Stress amplitudes C⁻¹D v/ω of modes, in balance with their inertia forces."""
+    """Stress amplitudes C⁻¹D v/ω of modes, in equilibrium with their inertia forces."""
     stress = pencil.solve(pencil.m @ velocity)[1]  # C⁻¹D v/(ω² + s)
     return stress * (frequencies**2 + pencil.shift) / frequencies

@@ -1,4 +1,4 @@
-"""Motions without strain of systems whose stresses are condensed: a basis of null D, by inverse iteration."""
+"""Motions without strain of systems with condensed stresses: a null-space basis of D, by inverse iteration."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from ...numerics.arrays import Array
 from .shift_invert import CondensedPencil, ritz
 
 STRAIN_FREE = 1e-10
-"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: of rigid motions it is 1e-15
-and less, of the lowest modes of a mesh whose stiffness holds their digits 1e-7 and more."""
+"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: rigid motions have 1e-15
+and less, the lowest modes of a mesh whose stiffness holds their digits have 1e-7 and more."""
 ITERATIONS, CORRECTIONS = 3, 2
 """Iterations and corrections of a block; each divides strains by ω²/s, 100 and more."""
 MOVING = 1e-6
-"""ω² over s above which a block has more than motions without strain, whose ω² is round-off: it is wide enough."""
+"""Ratio ω²/s above which a block contains other motions, too, and is therefore wide enough."""
 WIDTH = 8
-"""Vectors of the first block: the rigid motions of one body, and two to show the lowest frequency."""
+"""Size of the first block: the rigid motions of one body, and two vectors to reveal the lowest frequency."""
 
 
 class StrainFree(NamedTuple):
-    """Motions N (n, k), NᵀMN = 1, D N = 0 up to round-off, and a bound from above of the lowest ω² > 0."""
+    """Motions N (n, k) with NᵀMN = 1, D N = 0 up to round-off, and an upper bound of the lowest ω² > 0."""
 
     motions: Array
     lowest: float
 
 
 def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
-    """All motions without strain, by inverse iteration with K + s M, where the lowest ω² > 0 is far above s.
+    """All motions without strain, by inverse iteration with K + s M, if the lowest ω² > 0 is far above s.
 
-    Where it is not, ``lowest`` shows it, and the basis may be incomplete.
+    If it is not, ``lowest`` shows it, and the basis may be incomplete.
     """
     n, width = pencil.m.shape[0], WIDTH
     while True:
@@ -50,14 +50,14 @@ def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
 
 
 def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Further iterations, v − (K + s M)⁻¹K v, whose round-off is that of the strain that is left."""
+    """Apply further iterations v − (K + s M)⁻¹K v, whose round-off is that of the remaining strain."""
     for _ in range(CORRECTIONS if velocity.shape[1] else 0):
         velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
     return velocity
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Mask of the motions without strain; motions with strain are lost in the corrections."""
+    """Mask of the motions without strain; motions with strain vanish in the corrections."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
@@ -65,7 +65,7 @@ def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:
-    """An M-orthonormal basis of the span of vectors: by QR first, since they may lie in few directions."""
+    """M-orthonormal basis of the span of vectors, by QR first, as they may span few directions."""
     size = np.sqrt(pencil.m.diagonal())[:, None]
     q = qr(size * x, mode="economic", check_finite=False)[0] / size
     root = cholesky(q.T @ (pencil.m @ q), lower=True)

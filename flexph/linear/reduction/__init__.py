@@ -1,4 +1,4 @@
-"""Model order reduction of linear port-Hamiltonian systems with their structure kept.
+"""Structure-preserving model order reduction of linear port-Hamiltonian systems.
 
-Imports: linear, linear.eigenmodes, linear.responses, numerics, numerics.factors, systems.
+Imports: display, linear, linear.eigenmodes, linear.responses, numerics, numerics.factors, systems.
 """

@@ -1,4 +1,4 @@
-"""Expansion points sought in a frequency band, where the reduced system is worst."""
+"""Expansion points chosen adaptively in a frequency band, where the reduced system is worst."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.orthonormal import extend
@@ -20,13 +20,13 @@ from .krylov import Expansion, audit, tangential
 from .retained_states import RetainedStates
 
 GRID = 400
-"""Frequencies of the band at which the residual is looked at."""
+"""Number of frequencies in the band at which the residual is evaluated."""
 AGREED = 2
-"""Successive points at which the error must be below the tolerance: one may be met by chance."""
+"""Number of successive points at which the error must be below the tolerance, as one may be met by chance."""
 ALIKE = 0.3
-"""Errors in other directions over the largest, from which they are taken along with it."""
+"""Ratio to the largest error above which other directions are added, too."""
 POOR = 0.1
-"""Error found at the end, of the largest |H|, above which a system is handed out with a warning."""
+"""Error of the result, over the largest |H|, above which a warning is issued."""
 
 
 def adaptive(
@@ -37,45 +37,45 @@ def adaptive(
     tolerance: float | None,
     kept: RetainedStates | None = None,
 ) -> LinearPHDAE:
-    """The system on its solutions at points iω of the band, each where the residual of the last basis is largest.
+    """Project the system on its solutions at points iω of the band, each at the largest residual of the last basis.
 
-    The basis begins with the rigid motions that the inputs drive. The residual is weighed by the solution at the real
-    point in the middle of the band. The error of H at the next point is then known, and the directions (input
-    combinations) in which it is largest are taken. The search ends at the order, or where that error was below the
-    tolerance, of the largest |H|, twice; the error is measured once more at the end. With ``kept`` states the search is
-    that of the system without its constraints, whose space is a part of that of the result.
-    Raises ArithmeticError where the order does not do for the tolerance, ValueError where it does not hold the rigid
-    motions; warns with :class:`ReductionWarning` where without a tolerance the error is above a tenth.
+    The basis starts with the rigid motions that the inputs drive. The residual is weighted by the solution at the real
+    point in the middle of the band. At the next point the error of H is then known, and the directions (input
+    combinations) with the largest error are added. The search ends at the order, or when that error was twice below the
+    tolerance, relative to the largest |H|; the error is measured once more at the end. With ``kept`` states the search
+    uses the system without its constraints, whose space is a part of that of the result. Raises ArithmeticError if the
+    order does not reach the tolerance, ValueError if it does not hold the rigid motions; warns with
+    :class:`ReductionWarning` if without a tolerance the error exceeds a tenth.
     """
     search = _Search(shifted, np.geomspace(*band, GRID))
     rigid = search.begin(order)
     expansions: list[Expansion] = []
     point, met = 1j * math.sqrt(band[0] * band[1]), 0
-    with tqdm(total=order, delay=1.0, disable=None, unit="state", desc="Krylov space") as bar:
+    with bar(total=order, delay=1.0, unit="state", desc="Krylov space") as shown:
         while _size(shifted, search.basis, rigid, kept) < order and met < AGREED:
             expansions.append(tangential(shifted, point, search.directions))
             met = met + 1 if tolerance is not None and search.last_error <= tolerance else 0
             if not search.add(expansions[-1].vectors):
                 break
-            bar.update(min(_size(shifted, search.basis, rigid, kept), order) - bar.n)
+            shown.update(min(_size(shifted, search.basis, rigid, kept), order) - shown.n)
             point = search.worst()
     search.cut(_fitting(shifted, search.basis, order, (rigid, kept)))
     if met < AGREED:
         _check_error(search, order, tolerance)
     reduced = projected(shifted.system, shifted.split, search.basis, rigid, kept=kept)
-    whole = [e for e in expansions if _spans(search.basis, e, shifted.weight)]  # a point that was cut is not matched
+    whole = [e for e in expansions if _spans(search.basis, e, shifted.weight)]  # a truncated point is not matched
     audit(Shifted(reduced, shifted.ports), whole)
     return reduced
 
 
 def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
-    """Raise or warn where the error at the worst point is too large."""
+    """Raise or warn if the error at the worst point is too large."""
     worst = search.worst()
     error = search.error(worst)
     if tolerance is not None and not error <= tolerance:
         raise ArithmeticError(
             f"order {order} does not reach the tolerance {tolerance:.1e} in the band: at {abs(worst):.4g} rad/s the "
-            f"error is {error:.1e} of the largest |H|; take a larger order or a smaller band"
+            f"error is {error:.1e} of the largest |H|; use a larger order or a smaller band"
         )
     if tolerance is None and not error <= POOR:
         warn(
@@ -86,7 +86,7 @@ def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
 
 
 def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | None) -> int:
-    """Order of the reduced system, or a bound of it."""
+    """Order of the reduced system, or an upper bound of it."""
     count = basis.shape[1]
     if kept is not None:
         return kept.order(basis, shifted.weight)
@@ -94,7 +94,7 @@ def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | Non
 
 
 def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, RetainedStates | None]) -> int:
-    """Number of leading vectors that make a system of at most that order."""
+    """Number of leading vectors that form a system of at most the given order."""
     counts = range(basis.shape[1], 0, -1)
     return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
 
@@ -107,7 +107,7 @@ def _spans(basis: Array, expansion: Expansion, weight: Any) -> bool:
 
 @dataclass
 class _Search:
-    """A growing basis V, and the residual ``B − P(iω)V q̂`` over a grid, through products that are made once.
+    """Growing basis V, and the residual ``B − P(iω)V q̂`` over a grid, from products that are computed once.
 
     ``images`` are B, A₀V, A₁V, A₂V (stresses condensed), ``weighed`` P(ω₀)⁻¹ of them.
     """
@@ -131,7 +131,7 @@ class _Search:
         return self._solve(self.shifted.padded(x))[: self.shifted.size] if x.shape[1] else x
 
     def begin(self, order: int) -> int:
-        """Start with the rigid motions that the inputs drive; how many they are."""
+        """Start with the rigid motions that the inputs drive; returns their number."""
         parts = self.shifted.split
         if parts is None:
             return 0
@@ -148,7 +148,7 @@ class _Search:
         return count
 
     def add(self, vectors: Array) -> bool:
-        """Extend the basis; False where nothing new came."""
+        """Extend the basis; False if nothing new was added."""
         count = self.basis.shape[1]
         self.basis = extend(self.basis, vectors, self.shifted.weight)
         new = self.basis[:, count:]
@@ -158,7 +158,7 @@ class _Search:
         return bool(new.shape[1])
 
     def cut(self, count: int) -> None:
-        """Keep the leading vectors only."""
+        """Keep only the leading vectors."""
         self.basis = self.basis[:, :count]
         for kept in (self.images, self.weighed):
             kept[1:] = [a[:, :count] for a in kept[1:]]
@@ -170,7 +170,7 @@ class _Search:
         return p.D.T @ self._stress(p.D @ v), (p.Rv - p.Jv) @ v, p.M @ v
 
     def _reduced(self, s: Array) -> Array:
-        """Solutions of the reduced system at points (k,): (k, r, m)."""
+        """Solutions of the reduced system at points (k,), (k, r, m)."""
         a0, a1, a2 = (self.basis.T @ image for image in self.images[1:])
         s = s[:, None, None]
         load = np.broadcast_to(
@@ -183,7 +183,7 @@ class _Search:
         return H if self.shifted.split is None else s[:, None, None] * H
 
     def directions(self, s: complex, h: Array) -> Array:
-        """Input directions (m, k) in which the error of H(s) is largest; its size is then ``last_error``."""
+        """Input directions (m, k) with the largest error of H(s); its size is stored in ``last_error``."""
         defect = self._defect(s, h)
         _, sizes, right = np.linalg.svd(defect if np.any(defect) else h)
         chosen = right[: max(1, int(np.sum(sizes > ALIKE * sizes.max(initial=0.0))))].conj().T
@@ -204,7 +204,7 @@ class _Search:
         return defect
 
     def worst(self) -> complex:
-        """The point of the grid with the largest residual, as an error of H."""
+        """Point of the grid with the largest residual, as an error of H."""
         s = 1j * self.grid
         q = self._reduced(s)
         self._largest = float(np.abs(self._transfer(s, q)).max())

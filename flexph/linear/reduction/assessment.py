@@ -1,4 +1,4 @@
-"""Errors of a reduced system, measured afterwards, and the properties that it has kept."""
+"""Errors of a reduced system, measured afterwards, and checks of its preserved properties."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from ..responses.propagation import midpoint_states
 
 TINY = float(np.finfo(float).tiny)
 KEPT = 1e-10
-"""Relative defect up to which a property counts as kept: round-off of products of the bases, times some hundreds."""
+"""Relative defect up to which a property counts as preserved: some hundred round-off errors of basis products."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Defects of what a reduced system must keep; all relative, zero where the property holds exactly.
+    """Defects of the properties that a reduced system must preserve; all relative, zero if exact.
 
     Attributes
     ----------
     skew : float
         ‖J + Jᵀ‖/‖J‖.
     dissipation : float
-        Negative part of the lowest eigenvalue of R, with a unit diagonal.
+        Negative part of the lowest eigenvalue of R, scaled to a unit diagonal.
     energy : float
-        Lowest eigenvalue of E with a unit diagonal: positive where E ≻ 0.
+        Lowest eigenvalue of E, scaled to a unit diagonal; positive if E ≻ 0.
     constraints : float, optional
-        ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ where they were kept, None without constraints.
+        ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ if constraints were kept, None without constraints.
     passivity : float
         Negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, over the largest ‖H‖.
     """
@@ -47,14 +47,14 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether all properties hold up to round-off."""
+        """True if all properties hold up to round-off."""
         defects = (self.skew, self.dissipation, self.constraints or 0.0, self.passivity)
         return self.energy > 0.0 and all(defect <= KEPT for defect in defects)
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """Errors of a reduced system against the full one, relative, and its certificate.
+    """Relative errors of a reduced system, and its certificate.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Assessment:
     energy : float
         Largest difference of the stored energies in a step response, over the largest stored energy.
     certificate : Certificate
-        What the reduced system keeps.
+        Preserved properties of the reduced system.
     """
 
     hinf: float
@@ -78,14 +78,14 @@ class Assessment:
 def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Numbers | None = None) -> Assessment:
     """Compare a reduced system with the full one at the frequencies ``omega`` [rad/s], ascending.
 
-    The step responses, of a unit step at every input in turn, run by implicit midpoint from rest.
+    The step responses, to a unit step at each input in turn, are computed by the implicit midpoint rule from rest.
 
     Parameters
     ----------
     full : LinearPHDAE
         The full system.
     reduced : LinearPHDAE
-        The reduced one, with the same ports.
+        Reduced system with the same ports.
     omega : array_like
         Frequencies [rad/s], ascending.
     times : array_like, optional
@@ -94,12 +94,12 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Nu
     Returns
     -------
     Assessment
-        Errors of both responses, and what the reduced system keeps.
+        Errors of both responses, and the preserved properties.
 
     Raises
     ------
     ValueError
-        Where the ports differ or ``omega`` is not ascending.
+        If the ports differ or ``omega`` is not ascending.
     """
     grid = _ascending("omega", omega)
     for name, system in (("full", full), ("reduced", reduced)):
@@ -134,7 +134,7 @@ def certify(reduced: LinearPHDAE, omega: Numbers, *, full: LinearPHDAE | None = 
     omega : array_like
         Frequencies [rad/s].
     full : LinearPHDAE, optional
-        The full system, where it has constraints.
+        Full system, if it has constraints.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def _certificate(system: LinearPHDAE, constraints: float | None, responses: Arra
 
 
 def _lowest(a: Any) -> float:
-    """Lowest eigenvalue with a unit diagonal; zero rows are left out of a semi-definite matrix."""
+    """Lowest eigenvalue after scaling to a unit diagonal; zero rows of a semi-definite matrix are left out."""
     full = dense(a)
     size = np.sqrt(np.abs(full.diagonal()))
     used = size > 0.0
@@ -170,7 +170,7 @@ def _lowest(a: Any) -> float:
 
 
 def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
-    """‖G V − Ĝ‖/‖G‖ for the V of the reduced system, which its lift contains if the full one has none."""
+    """‖G V − Ĝ‖/‖G‖ for the V of the reduced system, which is its lift if the full one has none."""
     if not full.G.shape[0] or full.lift is not None or reduced.lift is None:
         return None
     if full.size != reduced.lift.shape[0]:
@@ -187,7 +187,7 @@ def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
 
 
 def _stored(system: LinearPHDAE, times: Array) -> Array:
-    """Energy at the times after a unit step of each input, (k, m), by implicit midpoint."""
+    """Energy at the times after a unit step of each input, (k, m), by the implicit midpoint rule."""
     load = dense(system.B)
     states = midpoint_states(system, np.diff(times), load, np.zeros_like(load))
     energies = [0.5 * np.sum(x * (system.E @ x), axis=0) for x in states]

@@ -1,4 +1,4 @@
-"""Bases of reduced systems: orthonormal, in the energy, and split where the system is."""
+"""Bases of reduced systems: energy-orthonormal, and split if the system is."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ..shifted import Pole, Shifted
 from .retained_states import RetainedStates, kept_basis
 
 RIGID = 1e-10
-"""Strain of a rigid motion over the terms it is the difference of: vectors are known to about this."""
+"""Strain of a rigid motion over the terms it is the difference of; vectors are accurate to about this."""
 UNSTRAINED = 1e-6
-"""Stress of a combination of motions over theirs from which it is rigid: its energy is then round-off of theirs."""
+"""Stress of a combination of motions over theirs below which it is rigid: its energy is then round-off of theirs."""
 
 
 def stresses(parts: Split, velocities: Array) -> Array:
-    """Orthonormal basis, in C, of the stresses C⁻¹D V_v that the velocities cause; rigid motions cause none.
+    """C-orthonormal basis of the stresses C⁻¹D V_v of the given velocities; rigid motions have none.
 
-    With it the reduced stiffness is V_vᵀDᵀC⁻¹D V_v exactly.
+    It makes the reduced stiffness exactly V_vᵀDᵀC⁻¹D V_v.
     """
     strain = parts.D @ velocities
     if not strain.size:
@@ -40,15 +40,15 @@ def stresses(parts: Split, velocities: Array) -> Array:
 
 
 def stress_solver(parts: Split) -> Callable[[Array], Array]:
-    """A function that returns the stresses C⁻¹ε of strains (m, k)."""
+    """Function from strains (m, k) to stresses C⁻¹ε."""
     c = parts.C
     return splu(sparse.csc_array(c)).solve if sparse.issparse(c) else lambda strain: np.linalg.solve(c, strain)
 
 
 def rigid_motions(shifted: Shifted) -> Any:
-    """A basis of the motions that neither strain nor break constraints, D N = 0, G N = 0, sparse (n, k).
+    """Basis of the motions without strain that satisfy the constraints, D N = 0, G N = 0, sparse (n, k).
 
-    Of a system that splits. None where P(0) is regular, which is found in less time.
+    The system must split. The basis is empty if P(0) is regular, which is faster to find out.
     """
     parts = shifted.split
     assert parts is not None
@@ -61,7 +61,7 @@ def rigid_motions(shifted: Shifted) -> Any:
 
 
 def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array, Array]:
-    """diag(V_v, orth(C⁻¹D V_v)) over all states, and which of its columns are velocities; the first are rigid."""
+    """Basis diag(V_v, orth(C⁻¹D V_v)) of all states, and the mask of its velocities; the first columns are rigid."""
     own = stresses(parts, velocities[:, rigid:])
     v, s = velocities.shape[1], own.shape[1]
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + s))
@@ -73,7 +73,7 @@ def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array,
 def feasible(g: Any, vectors: Array) -> Array:
     """Vectors moved to G V = 0 by the least change, V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
 
-    Solutions satisfy the constraints to round-off, but what is left of them beside others only to that over its size.
+    Solutions satisfy the constraints to round-off, but their differences only to round-off of the minuend.
     """
     if not g.shape[0]:
         return vectors
@@ -86,9 +86,9 @@ def feasible(g: Any, vectors: Array) -> Array:
 def projected(
     system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: RetainedStates | None = None
 ) -> LinearPHDAE:
-    """The system on the split basis of some velocities, the first rigid; on a basis of states if it does not split.
+    """System on the split basis of some velocities, the first of them rigid; on a basis of states if it does not split.
 
-    With ``kept`` states those are unknowns themselves, and constraints stay: the vectors then span the others alone.
+    With ``kept`` states, these remain unknowns, and constraints stay: the vectors then span only the others.
     """
     if kept is not None:
         return _with_kept(system, parts, vectors, kept)
@@ -99,9 +99,9 @@ def projected(
 
 
 def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: RetainedStates) -> LinearPHDAE:
-    """The system on diag(1, V_f), V_f of the flexible parts of the vectors ([flex] eq. (46)).
+    """System on diag(1, V_f), V_f from the flexible parts of the vectors ([flex] eq. (46)).
 
-    Raises ArithmeticError where constraints that were independent depend on each other.
+    Raises ArithmeticError if constraints that were independent become dependent.
     """
     if parts is None:
         reduced = project(system, kept.velocities(vectors, system.E))

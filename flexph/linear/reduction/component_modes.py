@@ -22,7 +22,7 @@ from .bases import split_basis
 
 @checked
 def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) -> LinearPHDAE:
-    """The block on its static constraint modes Ψ and its lowest ``modes`` fixed-interface normal modes Φ.
+    """Reduce a block to its static constraint modes Ψ and its lowest ``modes`` fixed-interface normal modes Φ.
 
     With velocities v, stresses σ and K = DᵀC⁻¹D, and B_i the columns of B of the interface ``ports``:
 
@@ -30,30 +30,30 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
         K φ = ω²M φ, B_iᵀφ = 0 (free vibrations with all of them held),
         v = [Ψ Φ] v̂,  σ = Σ σ̂,  range Σ = range C⁻¹D [Ψ Φ], ΣᵀCΣ = 1
 
-    (Craig, Bampton, AIAA J. 6 (1968) 1313). A congruent projection: E, J, R, B, ports and parts keep their form, rigid
-    motions and the static stiffness between the interface ports are exact, and the block can be tied as before. The
-    result is dense, with m + ``modes`` velocities, m the rank of B_i, and as many stresses less the rigid motions.
+    (Craig, Bampton, AIAA J. 6 (1968) 1313). As a congruent projection it keeps the form of E, J, R, B, ports and parts;
+    rigid motions and the static stiffness between the interface ports are exact, and the block can be joined as before.
+    The result is dense, with m + ``modes`` velocities, m the rank of B_i, and as many stresses minus the rigid motions.
     Constraints of the system are eliminated first.
 
     Parameters
     ----------
     system : LinearPHDAE
-        Velocities and stresses, with ports that take forces.
+        System of velocities and stresses, with ports that take forces.
     ports : sequence of str
-        Interface ports, at which it is tied.
+        Interface ports, at which the block is joined.
     modes : int
         Number of fixed-interface modes.
 
     Returns
     -------
     LinearPHDAE
-        Dense, of m + ``modes`` velocities.
+        Dense system with m + ``modes`` velocities.
 
     Raises
     ------
     ValueError
-        Where the system does not split into velocities and stresses (:func:`flexph.linear.second_order.split`), a port
-        is unknown or takes a velocity, the ports held leave a rigid motion, or there are not so many modes.
+        If the system does not split into velocities and stresses (:func:`flexph.linear.second_order.split`), a port is
+        unknown or takes a velocity, holding the ports leaves a rigid motion, or there are fewer modes.
     """
     check.count("modes", modes, 0)
     if not ports or isinstance(ports, str):
@@ -76,19 +76,19 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
 
 
 def _independent(b: Any) -> Any:
-    """The columns without those that follow from others: two ports may hold the same point."""
+    """Independent columns, as two ports may hold the same point."""
     dependent = [next(iter(weights)) for weights in analysed(sparse.csr_array(b).T)[1]]
     return sparse.csc_array(b)[:, np.setdiff1d(np.arange(b.shape[1]), dependent)]
 
 
 def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
-    """Ψ of [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1): C⁻¹ is never formed."""
+    """Ψ from [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1): C⁻¹ is never formed."""
     n, m = b.shape
     D = sparse.csr_array(parts.D)
     matrix = sparse.block_array([[None, D.T, -b], [D, -sparse.csr_array(parts.C), None], [b.T, None, None]])
     load = np.zeros((matrix.shape[0], m + 1))
     load[n + D.shape[0] :, :m] = np.eye(m)
-    load[:n, m] = np.random.default_rng(0).standard_normal(n)  # meets a rigid motion, which unit motions may not
+    load[:n, m] = np.random.default_rng(0).standard_normal(n)  # excites a rigid motion, which unit motions may not
     solution = solve_regular(matrix, load)
     if solution is None:
         raise ValueError(_loose(ports, "a rigid motion"))
@@ -96,11 +96,11 @@ def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
 
 
 def _loose(ports: Collection[str], what: str) -> str:
-    return f"the interface {', '.join(map(repr, ports))}, held, leaves {what}: add the ports that hold it"
+    return f"the interface {', '.join(map(repr, ports))}leaves {what} if held: add ports that hold it"
 
 
 def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> Array:
-    """The lowest velocity shapes with the interface held, φᵀMφ = 1."""
+    """Lowest velocity shapes with the interface held, φᵀMφ = 1."""
     n, size = parts.velocities.size, parts.velocities.size + parts.stresses.size
     if not count:
         return np.zeros((n, 0))

@@ -1,4 +1,4 @@
-"""Iterated rational Krylov: interpolation where the mirrored poles of the reduced system are."""
+"""Iterative rational Krylov algorithm: interpolation at the mirrored poles of the reduced system."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .krylov import Expansion, Point, audit, moments, real, terms
 
 OUTER, INNER = 20, 300
 PLAIN = 40
-"""Inner iterations after which a step goes half the way only, and again half of that: cycles are damped out."""
+"""Number of inner iterations after which steps are halved, and halved again, to damp cycles."""
 SETTLED = 1e-4
-"""Relative change of the points at which the iteration ends: the error of the reduced system is then stationary."""
+"""Relative change of the points at which the iteration ends; the error of the reduced system is then stationary."""
 UNDAMPED = 1e-10
-"""Damping ratio of a pole from which an impulse response counts as never ending."""
+"""Damping ratio of a pole below which an impulse response counts as undamped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +30,13 @@ class Tangents:
     directions: Array
 
     def moved_from(self, other: Tangents) -> float:
-        """Largest relative distance of the points, infinite where their numbers differ."""
+        """Largest relative distance of the points, infinite if their numbers differ."""
         if len(self.points) != len(other.points):
             return np.inf
         return float(np.max(np.abs(self.points - other.points) / np.abs(self.points)))
 
     def toward(self, other: Tangents, share: float) -> Tangents:
-        """Points part of the way to others, by the coefficients of quadratics: two real ones may become a pair."""
+        """Points moved a share of the way to others, by coefficients of quadratics: two real ones may become a pair."""
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
         points = np.concatenate(roots)
@@ -46,7 +46,7 @@ class Tangents:
         return Tangents(points, other.directions[near])
 
     def solutions(self, shifted: Shifted, *, audited: bool = False) -> list[Array]:
-        """P(σ_i)⁻¹ (B b_i, 0), each as one column, real where σ_i is; corrected where they are to be compared."""
+        """Solutions P(σ_i)⁻¹ (B b_i, 0), one column each, real for real σ_i; refined if they are to be compared."""
         solutions = []
         for s, b in zip(self.points, self.directions, strict=True):
             direction = b.real if s.imag == 0.0 else b
@@ -55,16 +55,16 @@ class Tangents:
 
 
 def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE:
-    """The system on the space of its solutions at the mirrored poles −λ̂_i of the reduced system itself.
+    """Project the system on its solutions at the mirrored poles −λ̂_i of the reduced system.
 
-    A fixed point of: V from ``(σ_i E − J + R)⁻¹B b_i``; the poles and residue directions of VᵀEV, VᵀJV, … are the next
-    −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): those conditions of an H2-optimum that
-    leave room for the structure). It is iterated on a space that the full system is solved in at a few points, and the
+    It is a fixed point: V from ``(σ_i E − J + R)⁻¹B b_i``, and the poles and residue directions of VᵀEV, VᵀJV, … are
+    the next −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): the H2-optimality conditions
+    that the structure leaves). The iteration runs in a space of solutions of the full system at a few points, which is
+    extended at the points found until they stay: then the full system has the same fixed point.
     space is extended at the points found until they stay: then the full system has the same fixed point.
 
-    Of a system of velocities and stresses an odd order is one too many: its poles are pairs, and a single real one
-    finds no place. Raises ArithmeticError where the points do not settle, ValueError for a system whose responses do
-    not die out.
+    For a system of velocities and stresses an odd order is reduced by one: its poles come in pairs. Raises
+    ArithmeticError if the points do not converge, ValueError for a system whose responses do not decay.
     """
     if shifted.split is not None:
         _refuse_rigid(shifted)
@@ -78,13 +78,13 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
         if points.moved_from(before) <= SETTLED:
             return _finish(shifted, points)
     raise ArithmeticError(
-        f"the points of method 'irka' do not settle at order {order}: in {OUTER} rounds they still move by "
-        f"{points.moved_from(before):.1e} of their size. Take another order or band, or method 'krylov'"
+        f"the points of method 'irka' did not converge at order {order}: after {OUTER} rounds they still move by "
+        f"{points.moved_from(before):.1e} of their size. Use another order or band, or method 'krylov'"
     )
 
 
 def _guessed(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangents:
-    """Points all over the band, a little damped, with the directions that the response is largest in."""
+    """Points distributed over the band with little damping, and the directions of the largest response."""
     points = (0.1 + 1j) * np.geomspace(*band, (order + 1) // 2)
     if shifted.load.shape[1] == 1:
         return Tangents(points, np.ones((len(points), 1)))
@@ -113,7 +113,7 @@ def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
 
 
 def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tangents:
-    """The fixed point of a small system, from a guess; where it does not settle, the last one."""
+    """Fixed point of a small system, from a guess; the last iterate if it does not converge."""
     a, inputs = surrogate
     values, vectors = np.linalg.eig(a)
     loads = np.linalg.solve(vectors, inputs.astype(complex))
@@ -129,7 +129,7 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
 
 
 def _quadratics(points: Array) -> list[Array]:
-    """(b, c) of factors s² + b s + c with all points as roots, by c; for an odd number one (b,) of s + b."""
+    """Coefficients (b, c) of factors s² + b s + c with all points as roots, by c; an odd one adds (b,) of s + b."""
     pairs = [np.array([-2.0 * s.real, abs(s) ** 2]) for s in points if s.imag > 0.0]
     alone = sorted(s.real for s in points if s.imag == 0.0)
     pairs += [np.array([-(p + q), p * q]) for p, q in zip(alone[::2], alone[1::2], strict=False)]
@@ -138,7 +138,7 @@ def _quadratics(points: Array) -> list[Array]:
 
 
 def _columns(vectors: list[Array] | Array, points: Tangents) -> Array:
-    """Real columns: one of a real point, two of a complex one."""
+    """Real columns: one for a real point, two for a complex one."""
     pieces = zip(vectors, points.points, strict=True)
     return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
 
@@ -157,8 +157,8 @@ def _refuse_rigid(shifted: Shifted) -> None:
     count = rigid_motions(shifted).shape[1]
     if count:
         raise ValueError(
-            f"method 'irka' needs a system whose responses die out, this one has {count} rigid motion"
-            f"{'s' * (count > 1)}; hold it, or take method 'krylov' or 'modal', which keep them"
+            f"method 'irka' needs a system whose responses decay, this one has {count} rigid motion"
+            f"{'s' * (count > 1)}; hold it, or use method 'krylov' or 'modal', which keep them"
         )
 
 
@@ -166,8 +166,8 @@ def _refuse_undamped(values: Array) -> None:
     damping = -values.real / np.maximum(np.abs(values), np.finfo(float).tiny)
     if np.any(damping <= UNDAMPED):
         raise ValueError(
-            "method 'irka' needs a system whose responses die out: a reduced system has the pole "
-            f"{values[np.argmin(damping)]:.4g}; add damping, or take method 'krylov' or 'modal'"
+            "method 'irka' needs a system whose responses decay: a reduced system has the pole "
+            f"{values[np.argmin(damping)]:.4g}; add damping, or use method 'krylov' or 'modal'"
         )
 
 
@@ -179,7 +179,7 @@ def _residues(values: Array, vectors: Array, inputs: Array) -> Tangents:
 
 
 def _finish(shifted: Shifted, points: Tangents) -> LinearPHDAE:
-    """The full system on its own solutions, with the moments compared."""
+    """Project the full system on its solutions at the points, and compare the moments."""
     expansions, states = [], []
     for s, b in zip(points.points, points.directions, strict=True):
         point = Point(s.real if s.imag == 0.0 else s)

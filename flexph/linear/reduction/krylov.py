@@ -17,17 +17,17 @@ from .bases import projected
 from .retained_states import RetainedStates
 
 MATCHED = 1e-8
-"""Relative defect of a matched moment: what two different solutions leave."""
+"""Relative defect up to which a moment counts as matched."""
 NEAR = 1e-10
-"""Relative distance of points whose moments count as one: near a resonance they differ from point to point."""
+"""Relative distance of points within which moments may vary: near a resonance they change from point to point."""
 
 LARGEST = 1e100
-"""Largest modulus of a point, whose square must be a number."""
+"""Largest modulus of a point, whose square must be representable."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """An expansion point s [rad/s], Im s ≥ 0, and how many moments are matched there."""
+    """Expansion point s [rad/s], Im s ≥ 0, and the number of moments matched there."""
 
     s: complex
     multiplicity: int = 1
@@ -35,10 +35,10 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A point, real vectors that span the solution there and its derivatives, and the moments of H and one more.
+    """Point, real vectors that span the solution there and its derivatives, and the matched moments of H plus one.
 
-    ``terms`` = |s| xᴴEx, the size of the terms that H = s̄ xᴴEx + xᴴRx is the sum of: they cancel at antiresonances.
-    ``directions`` (m, k): the combinations of the inputs that are matched, all if None.
+    ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at antiresonances. ``directions``
+    (m, k) are the matched combinations of the inputs, all if None.
     """
 
     point: Point
@@ -49,14 +49,14 @@ class Expansion:
 
     @property
     def sizes(self) -> list[float]:
-        """Sizes of the moments, by which their round-off is measured."""
+        """Sizes of the moments, relative to which their round-off is measured."""
         own = [float(np.abs(full).max(initial=0.0)) for full in self.moments]
         s = abs(self.point.s)
         return [max(size, self.terms / s**k) if s else size for k, size in enumerate(own)]
 
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
-    """Points from numbers and (number, multiplicity) pairs; of a pair of conjugates the upper one is taken."""
+    """Points from numbers and (number, multiplicity) pairs; the upper one of a conjugate pair is taken."""
     points: list[Point] = []
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
@@ -78,7 +78,7 @@ def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
 
 
 def krylov(shifted: Shifted, points: Sequence[Point], kept: RetainedStates | None = None) -> LinearPHDAE:
-    """The system on the space of its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
+    """Project the system on its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
     expansions, basis = [], np.zeros((shifted.size, 0))
     for point in points:
         expansions.append(expand(shifted, point))
@@ -89,10 +89,10 @@ def krylov(shifted: Shifted, points: Sequence[Point], kept: RetainedStates | Non
 
 
 def expand(shifted: Shifted, point: Point) -> Expansion:
-    """The solution P⁻¹B and its derivatives at a point, by block Arnoldi.
+    """Solution P⁻¹B and its derivatives at a point, by block Arnoldi.
 
-    The derivatives x_j/j! follow from ``P x₀ = B, P x_j = −(P′x_{j−1} + ½P″x_{j−2})``, but soon point all one way.
-    Their span comes from pairs (x_j, x_{j−1}) that are made orthonormal at every step, twice (second-order Arnoldi).
+    The derivatives x_j/j! follow from ``P x₀ = B, P x_j = −(P′x_{j−1} + ½P″x_{j−2})``, but soon become parallel. Their
+    span is computed from pairs (x_j, x_{j−1}) that are orthonormalised at every step, twice (second-order Arnoldi).
     """
     solve, n = shifted.factor(point.s), shifted.size
     first = solve(shifted.load)
@@ -109,7 +109,7 @@ def expand(shifted: Shifted, point: Point) -> Expansion:
 
 
 def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], Array]) -> Expansion:
-    """The solutions at a point in the directions W (m, k) that are chosen for H(s): H W is matched."""
+    """Solutions at a point in directions W (m, k) chosen from H(s), so that H W is matched."""
     point, solve = Point(s), shifted.factor(s)
     first = solve(shifted.load)
     of_all = moments(shifted, point, solve, first)
@@ -119,18 +119,18 @@ def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], 
 
 
 def terms(shifted: Shifted, s: complex, solution: Array) -> float:
-    """|s| xᴴEx, the largest of all inputs."""
+    """Size |s| xᴴEx, the largest over all inputs."""
     states = shifted.state(s, solution)
     return float(abs(s) * np.abs(np.sum(states.conj() * (shifted.system.E @ states), axis=0)).max(initial=0.0))
 
 
 def _derive(shifted: Shifted, solve: Solver, s: complex, last: tuple[Array, Array]) -> Array:
-    """The next of the derivatives from the last two."""
+    """Next derivative from the last two."""
     return solve(-shifted.slope(s, last[0]) - shifted.curvature(last[1]))
 
 
 def real(vectors: Array) -> Array:
-    """Real vectors with the same span as the vectors and their conjugates, those of a column side by side."""
+    """Real vectors with the span of the vectors and their conjugates, those of a column next to each other."""
     if not np.iscomplexobj(vectors):
         return vectors
     columns = np.empty((len(vectors), 2 * vectors.shape[1]))
@@ -139,14 +139,14 @@ def real(vectors: Array) -> Array:
 
 
 def _product(shifted: Shifted, first: Array, second: Array) -> Array:
-    """Products of pairs in the energy, of the leading unknowns of both halves."""
+    """Energy inner products of pairs, over the leading unknowns of both halves."""
     n, half = shifted.size, len(first) // 2
     product: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
     return product + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:
-    """An orthonormal basis of the pairs; what depends on others is left out."""
+    """Orthonormal basis of the pairs; dependent ones are left out."""
     size = np.sqrt(np.maximum(np.diag(_product(shifted, block, block)).real, 0.0))
     block = block[:, size > 0.0] / size[size > 0.0]
     values, vectors = np.linalg.eigh(_product(shifted, block, block))
@@ -155,7 +155,7 @@ def _unit(shifted: Shifted, block: Array) -> Array:
 
 
 def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list[Array]:
-    """Coefficients of the Taylor series of H at a point, from the solution there: those to match, and the next."""
+    """Taylor coefficients of H at a point, from the solution there: those to match, and the next one."""
     values, older, before = [shifted.transfer(point.s, first)], np.zeros_like(first), first
     for _ in range(point.multiplicity):
         after = _derive(shifted, solve, point.s, (before, older))
@@ -165,7 +165,7 @@ def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list
 
 
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
-    """Raise ArithmeticError unless the reduced system has the moments, each to 1e-8 of its size, at 1e-10 from s."""
+    """Raise ArithmeticError unless the reduced system has the moments to 1e-8 of their sizes, within 1e-10 of s."""
     for expansion in expansions:
         point = expansion.point
         solve = reduced.factor(point.s)
@@ -176,6 +176,6 @@ def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
             defect, size = np.abs(own - expansion.moments[order]).max(initial=0.0), sizes[order]
             if not defect <= MATCHED * size + NEAR * abs(point.s) * (order + 1) * sizes[order + 1]:
                 raise ArithmeticError(
-                    f"moment {order} at s = {point.s:.6g} is not matched: {defect:.1e} of {size:.1e}. Take points "
-                    "apart from each other and from poles, or fewer moments at each"
+                    f"moment {order} at s = {point.s:.6g} is not matched: {defect:.1e} of {size:.1e}. Use points "
+                    "farther from each other and from poles, or fewer moments at each"
                 )

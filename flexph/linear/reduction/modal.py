@@ -15,11 +15,11 @@ from .retained_states import RetainedStates
 
 
 def modal(shifted: Shifted, order: int, kept: RetainedStates | None = None) -> LinearPHDAE:
-    """The system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
+    """Project the system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
     system, parts = shifted.system, shifted.split
     if parts is None:
         raise ValueError(
-            "method 'modal' needs a system of velocities and stresses (kinetic) whose inputs are forces; take method "
+            "method 'modal' needs a system of velocities and stresses (kinetic) whose inputs are forces; use method "
             "'krylov' for others, such as those with algebraic states of a controller"
         )
     rigid = orthonormal(rigid_motions(shifted).toarray(), parts.M)

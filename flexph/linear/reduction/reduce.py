@@ -31,68 +31,69 @@ def reduce(
     ports: Sequence[str] | None = None,
     keep: Keep = None,
 ) -> LinearPHDAE:
-    """The system on a subspace, x = V x̂ and its equations times Vᵀ, of at most ``order`` states.
+    """Reduce a system by projection on a subspace, x = V x̂, to at most ``order`` states.
 
         Ê = VᵀEV,  Ĵ = VᵀJV,  R̂ = VᵀRV,  B̂ = VᵀB
 
-    So Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂, and the ports, :meth:`LinearPHDAE.expand` and the passivity stay.
-    Constraints are kept by every V x̂: V lies in null G ([flex] eq. (46)), and the reduced system has none. A system
-    that splits into velocities and stresses keeps that too, V = diag(V_v, orth(C⁻¹D V_v)), but by method ``irka``.
+    Thus Ĵ is skew, R̂ ⪰ 0, the energy is that of V x̂, and the ports, :meth:`LinearPHDAE.expand` and passivity stay.
+    Every V x̂ satisfies the constraints: V lies in null G ([flex] eq. (46)), and the reduced system has none. A system
+    that splits into velocities and stresses keeps this form, V = diag(V_v, orth(C⁻¹D V_v)), except with method
+    ``irka``.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The full system.
+        Full system.
     order : int, optional
-        The largest number of states, kept ones included; not given along with ``points``.
+        Largest number of states, including kept ones; omit it if ``points`` are given.
     method : {"krylov", "modal", "irka"}
         ``krylov``: V_v spans solutions of ``(sE − J + R) x = B`` and derivatives with respect to s, at given ``points``
-        or at points sought in a ``band``. ``modal``: rigid motions and the lowest undamped modes. ``irka``: points that
-        are the mirrored poles of the reduced system itself, optimal in H2 up to what the structure takes (Gugercin et
-        al. 2012); they are first guessed in the ``band``. For damped systems.
+        or at points sought in a ``band``. ``modal``: rigid motions and the lowest undamped modes. ``irka``: points at
+        the mirrored poles of the reduced system, H2-optimal up to the conditions of the structure (Gugercin et al.
+        2012); first guesses lie in the ``band``. For damped systems.
     points : sequence, optional
-        Numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity): that many moments of the transfer
-        function are matched at each, and verified to 1e-8; twice that many where velocities split off without a
-        gyroscopic part.
+        Numbers s [rad/s] (real, imaginary, complex) or pairs (s, multiplicity): so many moments of the transfer
+        function are matched at each, and verified to 1e-8; twice as many for systems of velocities and stresses without
+        a gyroscopic part.
     band : tuple of float, optional
-        Frequencies (ω₁, ω₂) [rad/s]: beside the rigid motions that the ports drive, points iω are sought there, and at
-        each the input directions in which the error is large.
+        Frequencies (ω₁, ω₂) [rad/s]: points iω are sought there, with the input directions of large errors, in addition
+        to the rigid motions that the ports drive.
     tolerance : float, optional
-        The search in a band ends where the error of H is below this part of the largest |H|. Without a tolerance an
-        error above a tenth warns (:class:`ReductionWarning`).
+        Error of H, over the largest |H|, at which the search in a band ends. Without a tolerance an error above a tenth
+        causes a warning (:class:`ReductionWarning`).
     ports : sequence of str, optional
-        Ports whose responses count; all by default. The others stay, but are not matched.
+        Ports whose responses are matched; by default all. The other ports stay, but are not matched.
     keep : "rigid" or sequence of str, optional
-        Parts that are not reduced, see below.
+        Parts that are not reduced, see Notes.
 
     Returns
     -------
     LinearPHDAE
-        The reduced system, of the same ports.
+        Reduced system with the same ports.
 
     Raises
     ------
     ValueError
-        For a wrong order, band or point (a pole among the points), a system without ports, motion without energy (E
+        For a wrong order, band or point (a pole among the points), a system without ports, or motion without energy (E
         singular).
     ArithmeticError
-        Where moments are not matched, the tolerance is not reached, or points do not settle.
+        If moments are not matched, the tolerance is not reached, or points do not converge.
 
     Notes
     -----
-    ``keep="rigid"`` reduces the flexible states p_f alone, with V = diag(1, V_f): the rigid velocities p_r (and forces
+    ``keep="rigid"`` reduces only the flexible states p_f, with V = diag(1, V_f): the rigid velocities p_r (and forces
     of springs) of a linearized mechanism stay unknowns, and its constraints stay, with their names and multipliers,
 
         M_rr ṗ_r + M_rf V_f p̂̇_f = G_rᵀλ + B_r u,   V_fᵀM_fr ṗ_r + V_fᵀM_ff V_f p̂̇_f = V_fᵀ(J_ff V_f p̂_f + G_fᵀλ +
         B_f u), 0 = G_r p_r + G_f V_f p̂_f
 
-    ([flex] eq. (46)): a system of the same kind that can be constrained further. V_f is made of the flexible parts of
-    the same vectors, so that as many moments are matched, those of the multipliers too, and of the static responses to
-    constraint forces that p_r does not feel. A list of names keeps these parts instead.
+    ([flex] eq. (46)): a system of the same kind, to which further constraints can be added. V_f consists of the
+    flexible parts of the same vectors, so that as many moments are matched, those of the multipliers, too, and of the
+    static responses to constraint forces that do not act on p_r. A list of names keeps these parts instead.
 
     Examples
     --------
-    A chain of eight masses between springs, with the moments at s = 0.1 rad/s:
+    A chain of eight masses between springs, with the moments at s = 0.1 rad/s matched:
 
     >>> import numpy as np
     >>> from flexph import LinearPHDAE, reduce
@@ -108,7 +109,7 @@ def reduce(
     shifted = Shifted(system, _used(system, ports))
     kept_states = retained_states(shifted, keep)
     if method != "modal" and not shifted.columns.size:
-        raise ValueError(f"method {method!r} needs a port to see the system through, see LinearPHDAE.ports")
+        raise ValueError(f"method {method!r} needs a system with ports, see LinearPHDAE.ports")
     if points is not None:
         _refuse("points", method, "krylov", {"order": order, "band": band, "tolerance": tolerance})
         return krylov(shifted, as_points(points), kept_states)

@@ -1,4 +1,4 @@
-"""Reductions of the flexible states alone, which keep the rigid ones and the multipliers ([flex] eq. (46))."""
+"""Reduction of flexible states only, which keeps the rigid states and the multipliers ([flex] eq. (46))."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ..shifted import Pole, Shifted
 
 Keep = Literal["rigid"] | Sequence[str] | None
 FLEXIBLE = ("deformation_rate", "stress")
-"""Parts of a body that deforms; its others are rigid."""
+"""Suffixes of the flexible parts of a body; its other parts are rigid."""
 NOISE = 1e-10
-"""Flexible part of a vector over all of it, in the square root of energy, that is round-off of it."""
+"""Flexible part of a vector over the whole, in the root of energy, that counts as round-off."""
 
 
 @dataclass(frozen=True, eq=False)
 class RetainedStates:
-    """The states p_r that stay as they are, and what p_f must span whatever else it spans.
+    """States p_r that are retained, and vectors that the basis of p_f must contain.
 
-    ``leading`` (n,): which of the leading unknowns are kept, ``others`` (m,): which of the stresses; ``responses``
-    (n, k): static deformations p_f under the constraint forces Gᵀλ that act on no kept velocity, G_rᵀλ = 0. With them
-    [G_r, G_f V_f] has the rank of G for every V_f, so that the multipliers are as unique as they were.
+    ``leading`` (n,) marks the retained leading unknowns, ``others`` (m,) the retained stresses; ``responses`` (n, k)
+    are static deformations p_f under constraint forces Gᵀλ that act on no retained velocity, G_rᵀλ = 0. With them [G_r,
+    G_f V_f] has the rank of G for every V_f, so that the multipliers stay as unique as they were.
     """
 
     leading: Array
@@ -40,21 +40,21 @@ class RetainedStates:
 
     @property
     def count(self) -> int:
-        """Number of kept states."""
+        """Number of retained states."""
         return int(self.leading.sum() + self.others.sum())
 
     @property
     def least(self) -> int:
-        """Order without any other vector."""
+        """Order without any further vector."""
         return self.count + self._states * self.responses.shape[1]
 
     @property
     def _states(self) -> int:
-        """States of a vector: a velocity and its stress, or one."""
+        """Number of states per vector: a velocity and its stress, or one."""
         return 2 if self.others.size else 1
 
     def room(self, order: int) -> int:
-        """Number of vectors that make a system of at most that order."""
+        """Number of vectors that fit a system of at most the given order."""
         return (order - self.least) // self._states
 
     def order(self, vectors: Array, weight: Any) -> int:
@@ -62,30 +62,30 @@ class RetainedStates:
         return self.least + self._states * self.flexible(vectors, weight).shape[1]
 
     def flexible(self, vectors: Array, weight: Any) -> Array:
-        """The vectors (n, k) without what is kept of them; without those of which only round-off is left."""
+        """Vectors (n, k) without their retained part; those with only round-off left are dropped."""
         left = np.where(self.leading[:, None], 0.0, vectors)
         size = weight.diagonal()
         share = size @ left**2 > NOISE**2 * (size @ vectors**2)
         return left[:, share]
 
     def velocities(self, vectors: Array, weight: Any) -> Array:
-        """Leading unknowns (n, r): the kept ones, one by one, and an orthonormal basis of p_f."""
+        """Basis of the leading unknowns (n, r): the retained ones, one by one, and an orthonormal basis of p_f."""
         own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
         return np.hstack([units(self.leading), own])
 
 
 def units(chosen: Array) -> Array:
-    """A unit vector for each entry that is chosen of n, (n, k)."""
+    """Unit vectors for the chosen ones of n entries, (n, k)."""
     vectors = np.zeros((len(chosen), int(chosen.sum())))
     vectors[chosen] = np.eye(vectors.shape[1])
     return vectors
 
 
 def retained_states(shifted: Shifted, keep: Keep) -> RetainedStates | None:
-    """The retained states of a system by the names of their parts; None without names.
+    """Retained states of a system by the names of their parts; None without names.
 
-    Raises ValueError for unknown names, for parts of a system that was eliminated or reduced, where nothing is left to
-    reduce, and where states that are not kept move rigidly although constraints act on them alone.
+    Raises ValueError for unknown names, for a system that was eliminated or reduced, if nothing is left to reduce, and
+    if states that are not retained move rigidly and constraints act on them alone.
     """
     if keep is None:
         return None
@@ -100,7 +100,7 @@ def retained_states(shifted: Shifted, keep: Keep) -> RetainedStates | None:
 def _places(system: LinearPHDAE, keep: Literal["rigid"] | Sequence[str]) -> Array:
     """Mask of the retained states, (n,)."""
     if system.lift is not None and system.lift.shape != (system.size, system.size):
-        raise ValueError("keep needs the states that parts names: take the system as it was before elimination")
+        raise ValueError("keep needs the states that parts names: use the system before elimination")
     names = _rigid(system) if keep == "rigid" else _names(keep)
     places = np.zeros(system.size, dtype=bool)
     for name in names:
@@ -125,8 +125,9 @@ def _rigid(system: LinearPHDAE) -> list[str]:
 
 
 def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
-    """K_ff⁻¹G_fᵀY of the flexible states for a basis Y of G_rᵀY = 0, leading unknowns (n, k); E_ff⁻¹ for K_ff⁻¹ where
-    the system does not split."""
+    """Responses K_ff⁻¹G_fᵀY of the flexible states, leading unknowns (n, k), for a basis Y of G_rᵀY = 0.
+
+    If the system does not split, E_ff⁻¹ replaces K_ff⁻¹."""
     system, G = shifted.system, sparse.csr_array(shifted.system.G)
     if not G.shape[0]:
         return np.zeros((len(leading), 0))
@@ -165,7 +166,7 @@ def _solved(E: Any, load: Array) -> Array:
 
 
 def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
-    """diag(1, V_f) over all states, and which of its columns are velocities: [1, V_f], kept stresses, those of V_f."""
+    """Basis diag(1, V_f) of all states, and its mask of velocities: [1, V_f], retained stresses, stresses of V_f."""
     v, own = velocities.shape[1], units(others)
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))
     basis[parts.velocities, :v] = velocities

@@ -1,4 +1,4 @@
-"""Names of single inputs and outputs: ``port[i]``, or the port where it has one."""
+"""Names of single inputs and outputs: ``port[i]``, or the port if it has one component."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Channels(NamedTuple):
 
 
 def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
-    """The outputs and inputs asked for: names of ports, of one component ``port[i]``, or None for all."""
+    """Requested outputs and inputs: names of ports, of components ``port[i]``, or None for all."""
     if not linear_system(system).B.shape[1]:
         raise ValueError("the system has no ports: give the mechanism a force(...) or torque(...)")
     (rows, out), (columns, into) = (_pick(system, what) for what in (outputs, inputs))
@@ -35,7 +35,7 @@ def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
 
 
 def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
-    """The channels of the full system in the reduced one."""
+    """Channels of the full system in the reduced one."""
     linear_system(reduced, "through")
     try:
         return channels(reduced, asked.outputs, asked.inputs)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...display.labelled import Labelled, Labels, Variable
 from ...numerics import checks as check
 from ...numerics.arguments import computing
 from ...numerics.arrays import Array, Numbers
@@ -16,12 +17,12 @@ from .channels import Names, channels, same_channels
 from .grid import Method, evaluate
 
 CHECKED = 7
-"""Frequencies at which a response through a reduced model is compared with the full one."""
+"""Number of frequencies at which a response through a reduced model is compared with the full one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FrequencyResponse:
-    """H(iω): ``y = H(iω) u`` for ``u e^{iωt}``.
+class FrequencyResponse(Labelled):
+    """Frequency response H(iω): ``y = H(iω) u`` for ``u e^{iωt}``.
 
     Attributes
     ----------
@@ -34,10 +35,10 @@ class FrequencyResponse:
     inputs : tuple of str
         Names of the m inputs.
     error : float, optional
-        Largest relative difference ‖H_full − H‖/‖H_full‖ (Frobenius) to the full system where it was computed through a
-        reduced model, None where it is the system's own.
+        Largest relative difference ‖H_full − H‖/‖H_full‖ (Frobenius) to the full system if the response was computed
+        with a reduced model, else None.
     checked : array
-        Frequencies at which that was computed [rad/s].
+        Frequencies at which the error was computed [rad/s].
     """
 
     omega: Array
@@ -63,28 +64,28 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Array:
-        """|H(iω)|, (k, p, m)."""
+        """Magnitude |H(iω)|, (k, p, m)."""
         return np.abs(self.values)
 
     @property
     def phase(self) -> Array:
-        """arg H(iω) [rad], (k, p, m), continued over the frequencies without jumps of 2π."""
+        """Phase arg H(iω) [rad], (k, p, m), continuous over the frequencies."""
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """H(iω) from one input to one output, (k,); a name may be left out where there is only one.
+        """Response H(iω) from one input to one output, (k,); omit a name if there is only one.
 
         Parameters
         ----------
         output : str, optional
-            Component of an output; may be left out where there is only one.
+            Component of an output; omit it if there is only one.
         input : str, optional
-            Component of an input, in the same way.
+            Component of an input, likewise.
 
         Returns
         -------
         array
-            (k,), complex.
+            Complex response (k,).
         """
         return self.values[:, place("output", output, self.outputs), place("input", input, self.inputs)]
 
@@ -96,15 +97,25 @@ class FrequencyResponse:
             f"inputs {list(self.inputs)}{through})"
         )
 
+    def _labels(self) -> Labels:
+        coordinates = {
+            "omega": Variable(("omega",), self.omega, "rad/s", "frequency"),
+            "output": Variable(("output",), np.array(self.outputs, dtype=str), "", "component of an output"),
+            "input": Variable(("input",), np.array(self.inputs, dtype=str), "", "component of an input"),
+        }
+        dims, words = ("omega", "output", "input"), "output over input, complex"
+        told = {} if self.error is None else {"error": self.error}
+        return Labels("omega", {"H": Variable(dims, self.values, "", words)}, coordinates, told)
+
     def describe_error(self) -> str:
-        """The error of a response through a reduced model in words; empty for a full one."""
+        """Error of a response through a reduced model in words; empty for a full one."""
         if self.error is None:
             return ""
         return f"error {self.error:.1e} at {self.checked.size} frequencies"
 
 
 def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
-    """Place of a name, or of the only one."""
+    """Index of a name, or of the only one."""
     if name is None:
         if len(names) > 1:
             raise ValueError(f"name the {kind}: there are {', '.join(map(repr, names))}")
@@ -123,30 +134,30 @@ def frequency_response(
     method: Method = "auto",
     progress: bool = True,
 ) -> FrequencyResponse:
-    """The frequency response ``H(iω) = B_outᵀ (iωE − J + R)⁻¹ B_in`` on the null space of G.
+    """Compute the frequency response ``H(iω) = B_outᵀ (iωE − J + R)⁻¹ B_in`` on the null space of G.
 
-    The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. A port gives H its unit: (m/s)/N for forces, (rad/s)/(N
-    m) for torques. At ω = 0 it is the static response (:func:`flexph.linear.responses.static.static_response`).
+    The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. The unit of H is that of its ports: (m/s)/N for forces,
+    (rad/s)/(N m) for torques. At ω = 0 it is the static response
+    (:func:`flexph.linear.responses.static.static_response`).
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system, with or without constraints.
+        System, with or without constraints.
     omega : array_like
         Frequencies ω ≥ 0 [rad/s], ascending.
     inputs, outputs : str or sequence of str, optional
-        Ports, or components of ports as ``port[i]``; all by default.
+        Ports, or components of ports as ``port[i]``; by default all.
     through : LinearPHDAE, optional
-        A reduced system with the same ports. It is evaluated at all frequencies, the full one at seven spread over
-        them; the result carries the ``error`` at those.
+        Reduced system with the same ports, evaluated at all frequencies; the full system is evaluated at seven of them,
+        and the result has the ``error`` there.
     method : {"auto", "direct", "batched", "schur"}
-        ``direct``: one sparse factorisation for every frequency, of the constrained system as it is, in displacements
-        and stresses where it splits (:class:`flexph.linear.shifted.Shifted`). ``schur``: constraints eliminated, one
-        complex Schur form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, one triangular solution for every frequency. ``batched``: the
-        same matrix, solved for many frequencies at once. ``auto`` takes the first for sparse systems, the others for
-        dense ones.
+        ``direct``: one sparse factorisation per frequency of the constrained system, in displacements and stresses if
+        it splits (:class:`flexph.linear.shifted.Shifted`). ``schur``: constraints are eliminated; one complex Schur
+        form of L⁻¹(J − R)L⁻ᵀ with E = LLᵀ, and one triangular solution per frequency. ``batched``: the same matrix,
+        solved for many frequencies at once. ``auto`` uses the first for sparse systems, the others for dense ones.
     progress : bool
-        Whether long runs show a bar.
+        True to show a progress bar for long runs.
 
     Returns
     -------
@@ -156,12 +167,12 @@ def frequency_response(
     Raises
     ------
     ValueError
-        For frequencies that are negative or do not ascend, for a frequency that is an undamped pole up to round-off,
-        for ω = 0 where a rigid motion is driven, and for a reduced system with other ports.
+        For negative or non-ascending frequencies, a frequency that is an undamped pole up to round-off, ω = 0 if a
+        rigid motion is driven, and a reduced system with other ports.
 
     Examples
     --------
-    The velocity of a mass of 2 kg with a damper of 4 N s/m, per force:
+    Velocity of a mass of 2 kg with a damper of 4 N s/m, per force:
 
     >>> import numpy as np
     >>> from flexph import LinearPHDAE, frequency_response
@@ -186,7 +197,7 @@ def frequency_response(
 
 
 def frequencies(omega: Any) -> Array:
-    """Frequencies that ascend from ω ≥ 0."""
+    """Check frequencies that ascend from ω ≥ 0."""
     grid = check.array("omega", np.atleast_1d(omega), (None,))
     if not grid.size:
         raise ValueError("omega must hold at least one frequency [rad/s]")

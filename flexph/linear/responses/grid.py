@@ -1,4 +1,4 @@
-"""Transfer functions on many frequencies, by the route that suits the system."""
+"""Transfer functions at many frequencies, by the method that suits the system."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import schur, solve_triangular
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
@@ -22,13 +22,13 @@ METHODS = ("auto", "direct", "batched", "schur")
 SMALL = 40
 """States up to which all frequencies are solved at once; frequencies up to which a Schur form does not pay."""
 CHUNK = 4_000_000
-"""Complex numbers that a batch of matrices may hold: 64 MB."""
+"""Complex numbers in a batch of matrices: 64 MB."""
 NEAR = 1e13
-"""Growth of a solution in energy coordinates beyond which its frequency is a pole: 500 units of the last digit."""
+"""Growth of a solution in energy coordinates above which its frequency is a pole: 500 units of the last digit."""
 
 
 def evaluate(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Method, progress: bool) -> Array:
-    """H(iω), (k, p, m), on frequencies ω ≥ 0."""
+    """H(iω), (k, p, m), at frequencies ω ≥ 0."""
     check.choice("method", method, METHODS)
     values = np.empty((omega.size, len(channels.outputs), len(channels.inputs)), dtype=complex)
     rest, moving = omega == 0.0, omega[omega != 0.0]
@@ -47,15 +47,15 @@ def _moving(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Me
         except Improper:
             if method != "auto":
                 raise
-    bar = tqdm(total=omega.size, delay=1.0, disable=None if progress else True, unit="frequency")
-    with bar:
+    progress_bar = bar(total=omega.size, delay=1.0, shown=progress, unit="frequency")
+    with progress_bar:
         if model is None:
-            return _direct(system, omega, channels, bar.update)
+            return _direct(system, omega, channels, progress_bar.update)
         model = model.between(channels.columns, channels.rows)
         small = model.A.shape[0] <= SMALL or omega.size <= SMALL
         if method == "batched" or (method == "auto" and small):
-            return _batched(model, omega, bar.update)
-        return _schur(model, omega, bar.update)
+            return _batched(model, omega, progress_bar.update)
+        return _schur(model, omega, progress_bar.update)
 
 
 def _direct(system: LinearPHDAE, omega: Array, channels: Channels, done: Callable[[int], Any]) -> Array:
@@ -107,7 +107,7 @@ def _refuse_poles(omega: Array, states: Array, largest: float, b: Array) -> None
 
 
 def _closest(a: Array, omega: Array) -> float:
-    """The frequency next to an eigenvalue."""
+    """Frequency nearest to an eigenvalue."""
     values = np.linalg.eigvals(a)
     return float(omega[np.argmin(np.abs(1j * omega[:, None] - values).min(axis=1))])
 

@@ -1,4 +1,4 @@
-"""Linear systems under constant inputs in time: exact steps, and the implicit midpoint rule."""
+"""Time propagation of linear systems under constant inputs: exact steps, and the implicit midpoint rule."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import expm
 from scipy.sparse.linalg import splu
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Pole, Shifted
@@ -19,13 +19,13 @@ from .channels import Channels
 
 Kind = Literal["step", "impulse"]
 SAME = 4.0 * np.finfo(float).eps
-"""Difference of step lengths over the whole time that counts as none: times of a uniform grid are rounded."""
+"""Relative difference of step lengths, over the whole time, that counts as equal: uniform grids are rounded."""
 LOST = 1e-8
-"""Residual of the state after an impulse, relative, above which E does not determine it."""
+"""Relative residual of the state after an impulse above which E does not determine it."""
 
 
 def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, progress: bool) -> Array:
-    """``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B`` by one exponential of [[A, B], [0, 0]] h for every step length."""
+    """Exact response ``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B``, with one exponential of [[A, B], [0, 0]] h per step length."""
     a, b, c, d = state_space(system).between(channels.columns, channels.rows)
     through, (n, m) = d * (kind == "step"), b.shape
     augmented = np.block([[a, b], [np.zeros((m, n + m))]]) if kind == "step" else a
@@ -40,7 +40,7 @@ def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kin
 def midpoint_response(
     system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, substeps: int, progress: bool
 ) -> Array:
-    """The implicit midpoint rule with equal substeps; see :func:`midpoint_states`."""
+    """Response by the implicit midpoint rule with equal substeps; see :func:`midpoint_states`."""
     load = channels.input_matrix
     state = np.zeros_like(load)
     if kind == "impulse":
@@ -53,10 +53,10 @@ def midpoint_response(
 def midpoint_states(
     system: LinearPHDAE, widths: Array, load: Array, state: Array, *, progress: bool = True
 ) -> Iterator[Array]:
-    """``[[2E/h − J + R, −Gᵀ], [G, 0]] [x̄; λ] = [2E x/h + f; 0], x₊ = 2x̄ − x`` after every step h of the widths [s].
+    """States after every step: ``[[2E/h − J + R, −Gᵀ], [G, 0]] [x̄; λ] = [2E x/h + f; 0], x₊ = 2x̄ − x``.
 
-    load f (n, k) and the first state (n, k); one factorisation for equal widths. Raises ValueError where a step is not
-    determined.
+    The step lengths h are ``widths`` [s], the load f is (n, k), the first state (n, k); equal widths share one
+    factorisation. Raises ValueError if a step is not determined.
     """
     shifted = Shifted(system)
 
@@ -75,7 +75,7 @@ def midpoint_states(
 
 
 def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
-    """``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``."""
+    """State after an impulse, from ``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``."""
     rows, diagonal = system.G.shape[0], np.asarray(system.E.diagonal())
     unit = sparse.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
     E, G = unit @ sparse.csr_array(system.E) @ unit, sparse.csr_array(system.G) @ unit
@@ -91,7 +91,7 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
 
 
 class _Steps:
-    """A function of the step length, evaluated once for equal ones."""
+    """Function of the step length, evaluated once for equal ones."""
 
     def __init__(self, make: Callable[[float], Any], span: float) -> None:
         self._function, self._same = make, SAME * span
@@ -106,4 +106,4 @@ class _Steps:
 
 
 def _bar(steps: Array, progress: bool) -> Iterable[float]:
-    return tqdm(steps.tolist(), delay=1.0, disable=None if progress else True, unit="step")
+    return bar(steps.tolist(), delay=1.0, shown=progress, unit="step")

@@ -1,11 +1,11 @@
-"""Time responses that are only as exact as their steps, or as the reduced model they go through: by how much."""
+"""Error control of time responses computed by finite steps or with a reduced model."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.integrate import trapezoid
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted
@@ -13,23 +13,23 @@ from .channels import Channels
 from .propagation import SAME, Kind, midpoint_response
 
 ALWAYS = 600
-"""States up to which steps are exact whatever the times."""
+"""States up to which steps are exact for any times."""
 LARGEST = 2000
-"""States up to which they are exact where few lengths of steps need a matrix exponential."""
+"""States up to which steps are exact if few step lengths need a matrix exponential."""
 WORK = 1.2e10
-"""Cubed states times lengths of steps that takes some ten seconds."""
+"""Cubed states times step lengths that take some ten seconds."""
 MOST = 512
-"""Substeps of an interval beyond which a response counts as not settled."""
+"""Number of substeps per interval above which a response counts as not converged."""
 POINTS = 60
-"""Frequencies on which a response through a reduced model is compared, and poles of that model beside them."""
+"""Number of frequencies at which a response through a reduced model is compared, and of its poles added to them."""
 BEYOND = 1e3
-"""Highest of them times the shortest interval over π: samples also show what is faster than they are."""
+"""Highest of them times the shortest interval over π: samples also show motions faster than themselves."""
 NOTHING = 1e-9
-"""Size of a response over that of the largest one below which it counts as none."""
+"""Response over the largest one below which it counts as zero."""
 
 
 def affordable(states: int, times: Array) -> bool:
-    """Whether exact steps take seconds."""
+    """True if exact steps take seconds at most."""
     lengths = np.sort(np.diff(times, prepend=0.0))
     different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
     return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)
@@ -38,12 +38,12 @@ def affordable(states: int, times: Array) -> bool:
 def settled_response(
     system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, tolerance: float, progress: bool
 ) -> tuple[Array, int, float]:
-    """The midpoint rule with substeps doubled until no response changes by more than the tolerance.
+    """Response by the midpoint rule, with substeps doubled until no response changes by more than the tolerance.
 
-    Their numbers are even and odd in turn (1, 2, 5, 10, 21 …): motions faster than the steps swing with alternating
-    signs, which equal parities would show alike. Values (k, p, m), the substeps, and the last change over the largest
-    value of each response. Raises ArithmeticError where more than 512 substeps would be needed, by the second order of
-    the rule.
+    Their numbers are alternately even and odd (1, 2, 5, 10, 21 …): motions faster than the steps alternate in sign,
+    which equal parities would not reveal. Returns values (k, p, m), the substeps, and the last change over the largest
+    value of each response. Raises ArithmeticError if, by the second order of the rule, more than 512 substeps would be
+    needed.
     """
 
     def respond(substeps: int) -> Array:
@@ -53,8 +53,8 @@ def settled_response(
     while change > tolerance:
         if substeps > 4 and substeps * np.sqrt(change / tolerance) > MOST:
             raise ArithmeticError(
-                f"the response has not settled: with {substeps} substeps of each interval, not {substeps // 2}, it "
-                f"changed by {change:.1e} of its largest value, tolerance = {tolerance:g}. Give through= a reduced "
+                f"the response did not converge: {substeps} substeps per interval instead of {substeps // 2} "
+                f"changed it by {change:.1e} of its largest value, tolerance = {tolerance:g}. Give through= a reduced "
                 f"system (flexph.reduce), method='exact' ({system.size} states, dense), a larger tolerance, or "
                 "method='midpoint' with substeps="
             )
@@ -65,7 +65,7 @@ def settled_response(
 
 
 def _largest_ratio(difference: Array, values: Array) -> float:
-    """Largest |difference| over largest |value| in time, of the worst input and output."""
+    """Largest |difference| over largest |value| in time, for the worst input and output."""
     apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
     return _worst(apart, size)
 
@@ -84,16 +84,16 @@ def reduced_error(
     kind: Kind,
     progress: bool,
 ) -> tuple[float, Array]:
-    """``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt``, its root, of the worst input and output, and frequencies (k,).
+    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output, and frequencies (k,).
 
-    By Parseval on the line s = 1/T + iω, where y(s) = H(s)/s after a step and H(s) after an impulse; T is the last
-    time. The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and those
-    of the poles of the reduced system: an estimate, for all times and not only those of the samples.
+    By Parseval on the line s = 1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse; T is the last time.
+    The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and over those of
+    the reduced system's poles: an estimate for all times, not only the samples.
     """
     line = _line(times, poles)
     both = (Shifted(system), channels[0]), (Shifted(through), channels[1])
     weighted = []
-    for s in tqdm(line.tolist(), delay=1.0, disable=None if progress else True, unit="frequency"):
+    for s in bar(line.tolist(), delay=1.0, shown=progress, unit="frequency"):
         exact, other = (c.output_matrix.T @ model.resolvent(s)(c.input_matrix) for model, c in both)
         weight = 1.0 / s if kind == "step" else 1.0
         weighted.append((weight * exact, weight * (other - exact)))

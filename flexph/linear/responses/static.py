@@ -1,4 +1,4 @@
-"""The response at ω = 0."""
+"""Static response, at ω = 0."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..elimination import eliminate
 from ..shifted import Pole, Shifted
 
 DENSE_LIMIT = 2000
-"""States up to which a singular system is treated by singular values."""
+"""States up to which a singular system is solved by singular values."""
 NOISE = 1e-12
-"""Singular value over the largest one that counts as zero: the round-off of a few hundred states."""
+"""Relative singular value that counts as zero: round-off of a few hundred states."""
 
 
 def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
-    """``H(0) = B_outᵀ (R − J)⁺ B_in`` on the null space of G, (p, m).
+    """Static response ``H(0) = B_outᵀ (R − J)⁺ B_in`` on the null space of G, (p, m).
 
-    J − R has one kernel N from both sides, so that H(0) is finite where NᵀB = 0. A structure that is held without a
-    static freedom has H(0) = 0: forces do not move it. Raises ValueError where a rigid motion without damping (or an
-    integrator) is driven or seen.
+    J − R has one kernel N from both sides, so that H(0) is finite if NᵀB = 0. A structure that is held without a static
+    degree of freedom has H(0) = 0: forces cause no velocity. Raises ValueError if a rigid motion without damping (or an
+    integrator) is driven or observed.
     """
     if _is_held(system):
         return np.zeros((output.shape[1], into.shape[1]))
@@ -47,7 +47,7 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
 
 
 def _is_held(system: LinearPHDAE) -> bool:
-    """Whether every motion that the constraints leave open strains something: s = 0 is no pole of the displacements."""
+    """True if every motion that the constraints admit causes strain, so that s = 0 is no pole of the displacements."""
     shifted = Shifted(system)
     if shifted.split is None:
         return False
@@ -59,7 +59,7 @@ def _is_held(system: LinearPHDAE) -> bool:
 
 
 def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
-    """The system with other columns of B, which elimination then carries along."""
+    """System with other columns of B, which elimination then transforms, too."""
     B = sparse.csr_array(wide) if system.is_sparse else wide
     return LinearPHDAE(
         E=system.E, J=system.J, R=system.R, B=B, G=system.G, constraints=system.constraints, kinetic=system.kinetic
@@ -67,7 +67,7 @@ def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
 
 
 def _scale(energy: Array, a: Array) -> Array:
-    """Energy coordinates; rows without energy are brought to the size of the others."""
+    """Scaling to energy coordinates; rows without energy are scaled to the size of the others."""
     stores = energy > 0.0
     scale = 1.0 / np.sqrt(np.where(stores, energy, 1.0))
     if np.all(stores) or not np.any(stores):

@@ -1,4 +1,4 @@
-"""Frequencies and damping ratios over a pose or a parameter."""
+"""Frequencies and damping ratios as functions of a pose or parameter."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import scipy
 from scipy import sparse
 from scipy.linalg import lstsq
 from scipy.sparse.linalg import splu
-from tqdm import tqdm
 
+from ...display.bars import bar
+from ...display.labelled import Labelled, Labels, Variable
+from ...display.tables import html_table
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
@@ -24,28 +26,30 @@ from ..eigenmodes.modes import modes
 from ..elimination import eliminate
 from .zeros import lowest_vectors
 
+SHOWN = 6
+"""Modes of a table in a notebook."""
 SPARE = 4
-"""Modes computed beyond those asked for: a followed mode may leave the lowest ones."""
+"""Number of additional modes, as a tracked mode may leave the lowest ones."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """Natural frequencies over a parameter, each column one mode that is followed.
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Labelled):
+    """Natural frequencies as functions of a parameter; each column tracks one mode.
 
     Attributes
     ----------
     name : str
         Name of the parameter.
     values : array
-        (k,).
+        Parameter values (k,).
     frequencies : array
         ω = |s| (k, count) [rad/s].
     ratios : array
         ζ = −Re s/|s| (k, count), zero without dissipation.
     likeness : array
-        (k − 1, count) of each mode with that of the value before, 0 to 1 (1 where shapes were not compared).
+        Similarity (k − 1, count) of each mode with that at the value before, 0 to 1 (1 if shapes were not compared).
     failures : mapping
-        Messages by the values that were left out.
+        Messages by value, for values without a result.
     """
 
     name: str
@@ -64,9 +68,34 @@ class Sweep:
         object.__setattr__(self, "likeness", check.array("likeness", self.likeness, (max(k - 1, 0), shape[1])))
         object.__setattr__(self, "failures", read_only(self.failures))
 
+    def __repr__(self) -> str:
+        k, count = self.frequencies.shape
+        span = f" from {self.values[0]:.4g} to {self.values[-1]:.4g}" if k else ""
+        left = f", {len(self.failures)} left out" if self.failures else ""
+        return f"<Sweep of {count} frequencies over {k} values of {self.name}{span}{left}>"
+
+    def _repr_html_(self) -> str:
+        """Frequencies over the parameter, as notebooks show them."""
+        head = (self.name, *(f"mode {i + 1} [rad/s]" for i in range(min(self.frequencies.shape[1], SHOWN))))
+        rows = [(float(v), *map(float, own[:SHOWN])) for v, own in zip(self.values, self.frequencies, strict=True)]
+        return html_table(head, rows, title=repr(self)[1:-1])
+
+    def _labels(self) -> Labels:
+        modes_of = np.arange(1, self.frequencies.shape[1] + 1)
+        coordinates = {
+            self.name: Variable((self.name,), self.values, "", self.name),
+            "mode": Variable(("mode",), modes_of, "", "number of the mode that is followed"),
+        }
+        dims = (self.name, "mode")
+        variables = {
+            "frequency": Variable(dims, self.frequencies, "rad/s", "natural frequency"),
+            "damping_ratio": Variable(dims, self.ratios, "1", "damping ratio −Re s/|s|"),
+        }
+        return Labels(self.name, variables, coordinates)
+
     @property
     def poles(self) -> Array:
-        """s = ω (−ζ + i√(1 − ζ²)), (k, count) [1/s]."""
+        """Poles s = ω (−ζ + i√(1 − ζ²)), (k, count) [1/s]."""
         return self.frequencies * (-self.ratios + 1j * np.sqrt(np.maximum(1.0 - self.ratios**2, 0.0)))
 
 
@@ -90,42 +119,42 @@ def sweep(
     progress: bool = True,
     executor: Executor | None = None,
 ) -> Sweep:
-    """The ``count`` lowest frequencies and damping ratios of ``make(value)`` for every value.
+    """Compute the ``count`` lowest frequencies and damping ratios of ``make(value)`` for every value.
 
-    A system without dissipation is solved for its frequencies (:func:`flexph.modes`), others for their poles, dense.
-    Modes are those that are lowest at the first value; then each is followed by the assignment that makes shapes alike,
-    ``|aᴴE b|²/(aᴴE a · bᴴE b)`` (MAC in the energy of the later system, each state of the earlier one scaled by √E_ii),
-    and poles near; by poles alone where the number of states differs. Reduced systems are compared through the states
-    that they stand for.
+    A system without dissipation is solved for its frequencies (:func:`flexph.modes`), others for their poles, densely.
+    The modes are the lowest ones at the first value; each is then tracked by the assignment that maximises the
+    similarity of shapes, ``|aᴴE b|²/(aᴴE a · bᴴE b)`` (MAC in the energy of the later system, each state of the earlier
+    one scaled by √E_ii), and the nearness of poles; by poles alone if the number of states differs. Reduced systems are
+    compared in the states that they approximate.
 
     Parameters
     ----------
     make : callable
-        The system of a value; for workers that are processes a function of a module.
+        Function from a value to its system; for worker processes a function of a module.
     values : array_like
         Values (k,).
     count : int
         Number of modes.
     name : str
-        Name of the value, for pictures.
+        Name of the parameter, for pictures.
     follow : bool
-        False sorts by frequency at every value instead of following modes.
+        False to sort by frequency at every value instead of tracking modes.
     failures : {"raise", "keep"}
-        Whether a value that fails ends the sweep, or its message is kept.
+        "raise" to end the sweep if a value fails, "keep" to record its message.
     progress : bool
-        Whether a bar shows in a terminal.
+        True to show a progress bar in a terminal.
     executor : Executor, optional
-        One of :mod:`concurrent.futures`, or of its kind, whose workers compute the values.
+        Executor of :mod:`concurrent.futures` or similar, whose workers compute the values.
 
     Returns
     -------
     Sweep
-        Frequencies and damping ratios (k, count), how alike their modes are, messages.
+        Frequencies and damping ratios (k, count), similarities of modes, messages.
 
     Raises
     ------
     ValueError
-        With the value in its message, where one fails, and where fewer than ``count`` modes exist.
+        If a value fails (the message names it) or there are fewer than ``count`` modes.
     """
     check.count("count", count)
     check.choice("failures", failures, ("raise", "keep"))
@@ -138,7 +167,7 @@ def sweep(
     attempts = map(compute, grid.tolist()) if executor is None else executor.map(compute, grid.tolist())
     spectra: list[_Spectrum] = []
     kept, told = [], {}
-    shown = tqdm(attempts, total=grid.size, delay=1.0, disable=None if progress else True, unit="value")
+    shown = bar(attempts, total=grid.size, delay=1.0, shown=progress, unit="value")
     for value, found in zip(grid.tolist(), shown, strict=True):
         if isinstance(found, _Spectrum):
             spectra.append(found)
@@ -157,7 +186,7 @@ def sweep(
 def swept(
     name: str, values: Array, branches: tuple[Array, Array], failures: Mapping[float, str] | None = None
 ) -> Sweep:
-    """The sweep of branches: their poles (k, count) and the likeness (k − 1, count) of each with the one before."""
+    """Sweep from tracked poles (k, count) and their similarity (k − 1, count) with the ones before."""
     poles, likeness = branches
     size = np.abs(poles)
     ratios = np.clip(-poles.real / size, -1.0, 1.0) + 0.0
@@ -167,7 +196,7 @@ def swept(
 def _attempt(
     make: Callable[[float], LinearPHDAE], value: float, *, wanted: int, least: int
 ) -> _Spectrum | ValueError | ArithmeticError | RuntimeError:
-    """The spectrum at a value, or the error that it ends in: one value that fails must not end a map."""
+    """Spectrum at a value, or its error, as one failing value must not end a map."""
     try:
         return _lowest(make(value), wanted, least)
     except (ValueError, ArithmeticError, RuntimeError) as error:
@@ -194,10 +223,10 @@ def _sorted(poles: list[Array], count: int) -> tuple[Array, Array]:
 
 
 def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], Array | None]) -> tuple[Array, Array]:
-    """Poles (k, count) of modes that are followed, and the likeness (k − 1, count) of each with the one before.
+    """Tracked poles (k, count), and the similarity (k − 1, count) of each mode with the one before.
 
-    ``poles`` (m,) of every value; ``alike(k, own)``: likeness (count, m) of the modes ``own`` of value k − 1 with those
-    of value k, or None where they cannot be compared.
+    ``poles`` (m,) are those of every value; ``alike(k, own)`` is the similarity (count, m) of the modes ``own`` of
+    value k − 1 with those of value k, or None if they cannot be compared.
     """
     tracked, likeness, own = [poles[0][:count]], [], np.arange(count)
     for k in range(1, len(poles)):
@@ -209,13 +238,13 @@ def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], A
 
 
 def _distance(tracked: list[Array], poles: Array) -> Array:
-    """Relative distance of poles from where the followed ones are heading, at most one."""
+    """Relative distance of poles from the extrapolated tracked ones, at most one."""
     ahead = tracked[-1] if len(tracked) < 2 else 2.0 * tracked[-1] - tracked[-2]
     return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)
 
 
 def _mac(before: _Spectrum, now: _Spectrum) -> Array | None:
-    """Likeness of shapes in the energy of the second system; states at round-off have none."""
+    """Similarity of shapes in the energy of the second system; None if the states cannot be compared."""
     a, b, E = _brought(before, now.system), now.shapes, now.system.E
     if a is None:
         return None
@@ -225,7 +254,7 @@ def _mac(before: _Spectrum, now: _Spectrum) -> Array | None:
 
 
 def _brought(before: _Spectrum, now: LinearPHDAE) -> Array | None:
-    """Shapes in the states of another system: in its units of energy, or through the states that both lift to."""
+    """Shapes in the states of another system: in its units of energy, or through the common lifted states."""
     old = before.system
     if old.lift is None and now.lift is None:
         if old.size != now.size:

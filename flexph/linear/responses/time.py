@@ -20,7 +20,7 @@ from .time_response import TimeResponse
 
 Method = Literal["auto", "exact", "midpoint"]
 TOLERANCE = 1e-3
-"""Change of a response, over its largest value, at which substeps are not doubled any more."""
+"""Relative change of a response at which substeps are no longer doubled."""
 
 
 @computing(unknowns)
@@ -36,33 +36,33 @@ def step_response(
     substeps: int | None = None,
     progress: bool = True,
 ) -> TimeResponse:
-    """The response y = Bᵀx to a unit step of each input in turn, from rest.
+    """Compute the response y = Bᵀx to a unit step of each input in turn, from rest.
 
-    ``E ẋ = (J − R) x + B eⱼ + Gᵀλ, 0 = G x, x(0) = 0`` for each input j.
+    The equations are ``E ẋ = (J − R) x + B eⱼ + Gᵀλ, 0 = G x, x(0) = 0`` for each input j.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system, with or without constraints.
+        System, with or without constraints.
     times : array_like
         Times t ≥ 0 [s], ascending.
     inputs, outputs : str or sequence of str, optional
-        Ports, or components of ports as ``port[i]``; all by default.
+        Ports, or components of ports as ``port[i]``; by default all.
     through : LinearPHDAE, optional
-        A reduced system with the same ports: it answers in place of the full one, and the result carries the ``error``.
+        Reduced system with the same ports, used instead of the full one; the result has its ``error``.
     method : {"auto", "exact", "midpoint"}
-        ``exact``: matrix exponentials of the system without constraints, exact to round-off whatever the times, dense.
-        ``midpoint``: the implicit midpoint rule on the constrained system, one sparse factorisation for every step
-        length, of second order. ``auto`` takes the exact one up to 600 states, and up to 2000 where it takes seconds
-        (equal intervals).
+        ``exact``: matrix exponentials of the system without constraints, exact to round-off for any times, dense.
+        ``midpoint``: the implicit midpoint rule on the constrained system, one sparse factorisation per step length, of
+        second order. ``auto`` uses the exact one up to 600 states, and up to 2000 if it takes seconds (equal
+        intervals).
     tolerance : float
-        Of the midpoint rule: the substeps of each interval are doubled until no response changes by more, over its
-        largest value.
+        For the midpoint rule: the substeps of each interval are doubled until no response changes by more, relative to
+        its largest value.
     substeps : int, optional
-        Only with ``method="midpoint"``: so many equal steps in each interval, with ΔH = work − losses to round-off;
-        nothing is checked then.
+        With ``method="midpoint"`` only: fixed number of equal steps in each interval, with ΔH = work − losses to
+        round-off; the error is not checked then.
     progress : bool
-        Whether long runs show a bar.
+        True to show a progress bar for long runs.
 
     Returns
     -------
@@ -72,15 +72,14 @@ def step_response(
     Raises
     ------
     ValueError
-        For times that are negative or do not ascend, and where an input prescribes a velocity of something with
-        inertia.
+        For negative or non-ascending times, and if an input prescribes a velocity of something with inertia.
     ArithmeticError
-        With the measured change, where the midpoint rule does not settle: motions faster than the steps take part in
-        the response. A reduced system leaves them out.
+        If the midpoint rule does not converge, with the measured change: motions faster than the steps take part in the
+        response. A reduced system omits them.
 
     Examples
     --------
-    A force of 1 N on a mass of 2 kg with a damper of 4 N s/m:
+    Force of 1 N on a mass of 2 kg with a damper of 4 N s/m:
 
     >>> import numpy as np
     >>> from flexph import LinearPHDAE
@@ -108,42 +107,42 @@ def impulse_response(
     substeps: int | None = None,
     progress: bool = True,
 ) -> TimeResponse:
-    """``y(t) = Bᵀ x(t)`` after ``x(0+) = E⁻¹(B eⱼ + Gᵀμ), 0 = G x(0+)``: the answer to a unit impulse at t = 0.
+    """Compute the impulse response ``y(t) = Bᵀ x(t)`` after ``x(0+) = E⁻¹(B eⱼ + Gᵀμ), 0 = G x(0+)``.
 
-    A direct feedthrough D (algebraic states) would add D δ(t), which no sample shows. An impulse moves the fastest
-    modes of the mesh as much as any: on large systems give ``through``. The other arguments are as of
+    A direct feedthrough D (algebraic states) would add D δ(t), which no sample shows. An impulse excites the fastest
+    modes of the mesh as much as any: for large systems give ``through``. Other arguments are those of
     :func:`step_response`.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system.
+        System.
     times : array_like
         Times t ≥ 0 [s], ascending.
     inputs : str or sequence of str
-        Ports, or components of ports as ``port[i]``, that are pushed; all by default.
+        Ports, or components of ports as ``port[i]``, that are excited; by default all.
     outputs : str or sequence of str
-        Those that are looked at; all by default.
+        Ports, or components of ports, that are observed; by default all.
     through : LinearPHDAE, optional
-        A reduced system with the same ports, which answers in place of the full one.
+        Reduced system with the same ports, used instead of the full one.
     method : str
         ``auto``, ``exact`` or ``midpoint``.
     tolerance : float
-        Of the midpoint rule: largest change of a response by half the steps, over its largest value.
+        For the midpoint rule: largest change of a response on halving the steps, over its largest value.
     substeps : int, optional
-        Only with ``method="midpoint"``: so many equal steps in each interval; nothing is checked then.
+        With ``method="midpoint"`` only: fixed number of equal steps in each interval; the error is not checked then.
     progress : bool
-        Whether long runs show a bar.
+        True to show a progress bar for long runs.
 
     Returns
     -------
     TimeResponse
-        y(t) by input and output.
+        Response y(t) by input and output.
 
     Raises
     ------
     ValueError
-        As for :func:`step_response`, and where E is singular and the midpoint rule is taken.
+        As for :func:`step_response`, and if E is singular with the midpoint rule.
     """
     how = _How("impulse", method, tolerance, substeps, progress)
     return _respond(system, times, inputs, outputs, through=through, how=how)
@@ -207,5 +206,5 @@ def _own(system: LinearPHDAE, times: Array, asked: Channels, how: _How) -> TimeR
 def _ascending(times: Any) -> Array:
     grid = check.array("times", np.atleast_1d(times), (None,))
     if not grid.size or grid[0] < 0.0 or np.any(np.diff(grid) <= 0.0):
-        raise ValueError("times must hold at least one time, begin at t >= 0 s (the input acts from 0 on) and ascend")
+        raise ValueError("times must hold at least one time, start at t >= 0 s (the input acts from 0 on) and ascend")
     return grid

@@ -1,4 +1,4 @@
-"""The value of a step or impulse response: outputs over time by input, with how they were computed."""
+"""Result of a step or impulse response, with the method and its error."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Literal
 
 import numpy as np
 
+from ...display.labelled import Labelled, Labels, Variable
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .frequency import place
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeResponse:
-    """Outputs over time, from rest, to a unit step or impulse of one input after the other.
+class TimeResponse(Labelled):
+    """Outputs over time, from rest, for a unit step or impulse of each input in turn.
 
     Attributes
     ----------
@@ -27,15 +28,15 @@ class TimeResponse:
     inputs : tuple of str
         Names of the m inputs.
     method : {"exact", "midpoint"}
-        How they were made.
+        Method of computation.
     substeps : int, optional
-        Of the midpoint rule in each interval.
+        Substeps of the midpoint rule in each interval.
     error : float, optional
-        None for exact ones and where substeps were given; by the midpoint rule the largest change by the last doubling
-        of the substeps, over the largest value of each response; through a reduced system the relative difference to
-        the full one, weighted with e^{−t/T} (:func:`flexph.linear.responses.refinement.reduced_error`).
+        None for exact responses and given substeps; for the midpoint rule the largest change by the last doubling of
+        the substeps, over the largest value of each response; with a reduced system the relative difference to the full
+        one, weighted with e^{−t/T} (:func:`flexph.linear.responses.refinement.reduced_error`).
     checked : array
-        Frequencies on which that was estimated [rad/s].
+        Frequencies at which the error was estimated [rad/s].
     """
 
     times: Array
@@ -54,19 +55,19 @@ class TimeResponse:
         object.__setattr__(self, "values", check.array("values", self.values, shape))
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
-        """The response of one output to one input, (k,); a name may be left out where there is only one.
+        """Response of one output to one input, (k,); omit a name if there is only one.
 
         Parameters
         ----------
         output : str, optional
-            Component of an output; may be left out where there is only one.
+            Component of an output; omit it if there is only one.
         input : str, optional
-            Component of an input, in the same way.
+            Component of an input, likewise.
 
         Returns
         -------
         array
-            (k,).
+            Response (k,).
         """
         return self.values[:, place("output", output, self.outputs), place("input", input, self.inputs)]
 
@@ -79,8 +80,18 @@ class TimeResponse:
             f"{how}{', ' + told if told else ''})"
         )
 
+    def _labels(self) -> Labels:
+        coordinates = {
+            "time": Variable(("time",), self.times, "s", "time"),
+            "output": Variable(("output",), np.array(self.outputs, dtype=str), "", "component of an output"),
+            "input": Variable(("input",), np.array(self.inputs, dtype=str), "", "component of an input"),
+        }
+        words = "output to a unit step or impulse of an input"
+        values = {"response": Variable(("time", "output", "input"), self.values, "", words)}
+        return Labels("time", values, coordinates, {"method": self.method})
+
     def describe_error(self) -> str:
-        """The error in words; empty for exact steps."""
+        """Error in words; empty for exact steps."""
         if self.error is None:
             return ""
         if self.checked.size:

@@ -1,4 +1,4 @@
-"""Parts of a linear system that take part in the response from some inputs to some outputs."""
+"""Parts of a linear system that contribute to the response from given inputs to given outputs."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eig, qr, svdvals
 from scipy.sparse.csgraph import connected_components
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..state_space import StateSpace
 
 LINK = 1e-14
-"""Entry over the largest of its row and of its column, in units of energy, below which it links nothing: round-off of
-directions that are turned by right angles."""
+"""Entry over the largest of its row and of its column, in units of energy, below which it is no link: round-off of
+directions rotated by right angles."""
 NOISE = 1e3 * np.finfo(float).eps
-"""Change of ‖A‖ that is round-off of the elimination."""
+"""Change of ‖A‖ by round-off of the elimination."""
 CLOSE = 1e-10
-"""Distance of a zero from a pole, over ‖A‖, within which the mode may be one that no port moves or sees."""
+"""Distance of a zero from a pole, over ‖A‖, within which the mode may be uncontrollable or unobservable."""
 HIDDEN = 1e-12
-"""Smallest singular value of [A − sI, B] over ‖A‖ below which the mode at s takes no part in the response."""
+"""Smallest singular value of [A − sI, B] over ‖A‖ below which the mode at s does not contribute to the response."""
 NEIGHBOURS = 40
-"""Modes next to s in which that of the smallest singular value is sought: the least of them all to two digits, since
-round-off mixes modes by ε‖A‖ over their distance."""
+"""Number of modes near s among which the smallest singular value is sought, accurate to two digits, as round-off mixes
+modes by ε‖A‖ over their distance."""
 
 
 def linked(free: LinearPHDAE, rows: list[int], columns: list[int]) -> LinearPHDAE:
-    """The states that a chain of entries of E, J and R links both to one of the inputs and to one of the outputs."""
+    """Subsystem of the states that entries of E, J and R link to both an input and an output."""
     _, label = connected_components(_links(free), directed=False)
     b = sparse.csc_array(free.B)
     seen, moved = (np.unique(label[b[:, which].indices]) for which in (rows, columns))
@@ -55,7 +55,7 @@ def _links(free: LinearPHDAE) -> Any:
 
 
 def transmits(model: StateSpace, poles: Array) -> Array:
-    """Mask (p, m) of the entries of H(s) above round-off at one of some s > 0 from the lowest to the highest pole.
+    """Mask (p, m) of the entries of H(s) above round-off at some s > 0 between the lowest and the highest pole.
 
     Round-off of size ε‖A‖ in A changes H by ε‖A‖ ‖C(s − A)⁻¹‖ ‖(s − A)⁻¹B‖.
     """
@@ -72,7 +72,7 @@ def transmits(model: StateSpace, poles: Array) -> Array:
 
 
 def transmitted(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:
-    """Zeros at which both [A − sI, B] and [A − sI; C] have full rank; ‖A‖ = ‖B‖ = ‖C‖ = 1."""
+    """Zeros at which both [A − sI, B] and [A − sI; C] have full rank; assumes ‖A‖ = ‖B‖ = ‖C‖ = 1."""
     a, b, c, _ = model
     near = np.abs(zeros[:, None] - poles).min(axis=1, initial=np.inf) < CLOSE
     candidates = np.flatnonzero(near & (zeros.imag >= 0.0))
@@ -80,15 +80,15 @@ def transmitted(zeros: Array, model: StateSpace, poles: Array, *, progress: bool
     if not candidates.size:
         return zeros
     values, left, right = eig(a, left=True)
-    for i in tqdm(candidates.tolist(), delay=1.0, disable=None if progress else True, unit="zero"):
+    for i in bar(candidates.tolist(), delay=1.0, shown=progress, unit="zero"):
         next_to = np.argsort(np.abs(values - zeros[i]))[:NEIGHBOURS]
-        s = values[next_to[0]]  # the pole, at which only what the ports see is not round-off
+        s = values[next_to[0]]  # at a pole everything except the ports' view is round-off
         keep[i] = not (_hidden(a, c, s, right[:, next_to]) or _hidden(a.T, b.T, np.conj(s), left[:, next_to]))
-    mirrored = np.isin(zeros.conj(), zeros[~keep]) & (zeros.imag < 0.0)  # a real matrix: pairs share their fate
+    mirrored = np.isin(zeros.conj(), zeros[~keep]) & (zeros.imag < 0.0)  # of a real matrix: pairs stay together
     return zeros[keep & ~mirrored]
 
 
 def _hidden(a: Array, c: Array, s: complex, vectors: Array) -> bool:
-    """Whether [A − sI; C] loses rank, in a space of modes that holds those at s."""
+    """True if [A − sI; C] loses rank in a space of modes that contains those at s."""
     basis = qr(vectors, mode="economic")[0]
     return bool(svdvals(np.vstack([a @ basis - s * basis, c @ basis]))[-1] <= HIDDEN)

@@ -19,31 +19,30 @@ from .channels import Names, channels
 from .transmission import linked, transmits, transmitted
 
 RANK = 1e-11
-"""Singular value over the largest entry that counts as zero in the staircase: orthogonal steps lose a few digits."""
+"""Relative singular value that counts as zero in the staircase: orthogonal steps lose a few digits."""
 
 
 @computing(unknowns)
 def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, progress: bool = True) -> Array:
-    """The finite transmission zeros s of y = H(s) u, at which H(s) loses rank.
+    """Finite transmission zeros s of y = H(s) u, at which H(s) loses rank.
 
     They are the finite eigenvalues of the Rosenbrock pencil ``[[A − sE, B], [C, 0]]``. Infinite ones are not filtered
-    by their size but taken out before by orthogonal staircase steps (Emami-Naeini and Van Dooren, Automatica 18, 1982),
-    constraints and algebraic states before that (:func:`flexph.linear.state_space.state_space`), and before all the
-    states that nothing links to these inputs and outputs. Modes that the inputs do not move or the outputs do not see
-    are left out: they are poles and zeros at once, and no transmission. Inputs and outputs whose response is zero to
-    round-off are left out too. Dense.
+    by their size but removed first by orthogonal staircase steps (Emami-Naeini and Van Dooren, Automatica 18, 1982),
+    after constraints and algebraic states (:func:`flexph.linear.state_space.state_space`) and all states that nothing
+    links to these inputs and outputs. Uncontrollable and unobservable modes are left out, as they are poles and zeros
+    at once, and so are inputs and outputs whose response is zero to round-off. Dense.
 
-    The zeros between one port's force and velocity are the poles of the system with that port held: they lie in Re s ≤
-    0, and without dissipation alternate with the poles on the imaginary axis.
+    The zeros between one port's force and velocity are the poles of the system with that port held: they lie in
+    Re s ≤ 0, and without dissipation alternate with the poles on the imaginary axis.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system; constraints are eliminated.
+        System; constraints are eliminated.
     output, input : str or sequence of str, optional
-        Ports, or components of ports as ``port[i]``; all by default.
+        Ports, or components of ports as ``port[i]``; by default all.
     progress : bool
-        Whether long runs show a bar.
+        True to show a progress bar for long runs.
 
     Returns
     -------
@@ -53,7 +52,7 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     Raises
     ------
     ValueError
-        Where H is identically zero.
+        If H is identically zero.
 
     Examples
     --------
@@ -88,7 +87,7 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
 
 
 def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
-    """A system of equal zeros with D of full row rank: outputs without D are differentiated, fixed states drop."""
+    """Equivalent system whose D has full row rank: outputs without D are differentiated, fixed states removed."""
     while True:
         own = singular_vectors(d, tolerance=RANK, size=1.0)
         if (rank := own.rank) == d.shape[0]:
@@ -105,7 +104,7 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
 
 
 def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
-    """QᵀAQ, QᵀB, CQ with the first columns of Q spanning those that are held, by Householder reflections."""
+    """QᵀAQ, QᵀB, CQ with the first columns of Q spanning the held directions, by Householder reflections."""
     (reflectors, weights), _ = qr(held, mode="raw")
     for k, weight in enumerate(weights):
         v = np.concatenate([np.zeros(k), [1.0], reflectors[k + 1 :, k]])

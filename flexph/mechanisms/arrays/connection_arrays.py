@@ -18,6 +18,8 @@ from ...kernels.arrays import Rolling, Springs
 from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Slips
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics.rotations import spins
 from ...systems.resistive_relations import Relation
 from .numbering import Numbering, indices
@@ -29,7 +31,9 @@ FLAT = 1e-6
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
     """Arrays of the spring-dampers of all connections."""
     ordered = [m for _, m in measures(connections)]
-    state = np.cumsum([m.stiffness > 0.0 for m in ordered]) - 1
+    state = np.cumsum([m.has_state for m in ordered]) - 1
+    laws = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ElasticLaw)]
+    forces = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ForceLaw)]
     take = lambda kind, i: indices(numbering.product(m.products[i]) for m in ordered if m.kind == kind)  # noqa: E731
     return Springs(
         length_product=take("length", 0),
@@ -38,7 +42,11 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         cosine_product=take("angle", 1),
         stiffness=np.array([m.stiffness for m in ordered]),
         damping=np.array([0.0 if isinstance(m.damping, Relation) else m.damping for m in ordered]),
-        state=indices(int(k) if m.stiffness > 0.0 else -1 for k, m in zip(state, ordered, strict=True)),
+        state=indices(int(k) if m.has_state else -1 for k, m in zip(state, ordered, strict=True)),
+        lawful=indices(i for i, _ in laws),
+        laws=tuple(law for _, law in laws),
+        forced=indices(i for i, _ in forces),
+        force_laws=tuple(law for _, law in forces),
         **_relations(ordered),
     )
 

@@ -44,7 +44,7 @@ class ConstantBlocks:
         E[self.v, self.v][np.diag_indices(a.weight.size)] = np.repeat(a.mass, a.dim)
         E[self.du, self.du] = a.stack[: self.n]
         E[self.sigma, self.sigma] = a.compliance
-        E[self.spring, self.spring] = np.diag(1.0 / a.springs.stiffness[self.stored])
+        E[self.spring, self.spring] = np.diag(1.0 / a.springs.gain[self.stored])
         return E
 
     def _structure(self) -> Array:

@@ -233,6 +233,7 @@ class Matrices:
         z[f.q] = f.z
         # ½ wᵀ(∂M/∂u)w = ½ Σ ω_a (a_k)_a − ½ Σ ω_a N_a u̇
         z[f.u] = 0.5 * np.einsum("na,an->n", self.spin, self.coupled - self.Pdu[1 : 1 + s])
+        z[f.spring] = self.a.springs.forces(self.x[f.spring])
         return _frozen(z)
 
     @cached_property
@@ -243,8 +244,8 @@ class Matrices:
         first, stress = self.velocity[: a.weight.size], x[f.sigma]
         twice = np.repeat(a.mass, a.dim) @ (first * first) + self.du @ p_u + stress @ (a.compliance @ stress)
         twice += p_r[a.turning].ravel() @ self.velocity[self.k.spin.ravel()]
-        twice += x[f.spring] @ (x[f.spring] / a.springs.stiffness[f.stored])
-        return float(0.5 * twice - a.weight.ravel() @ self.r.ravel())
+        springs = a.springs.energies(x[f.spring]).sum()
+        return float(0.5 * twice + springs - a.weight.ravel() @ self.r.ravel())
 
 
 def strain_viscosity(a: Arrays) -> Array:

@@ -23,10 +23,11 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """Derivative ∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, and ones."""
+        """Derivative ∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, V'' of springs with a law, and ones."""
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0
+        slope[f.spring, f.spring] = np.diag(self.a.springs.state_slopes(self.p.x[f.spring]))
         slope[f.u, f.u] = squares(self.a, spin, spin)
         slope[f.u, f.du] = -turns(self.a, spin)
         self._add_to_spins(slope[f.u, f.v].T, self.p.coupled)

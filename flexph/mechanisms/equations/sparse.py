@@ -61,7 +61,7 @@ class _Sparse:
                 sparse.eye_array(sum(self.layout.position_sizes)),
                 continuous.mass_matrix(self.a, c.u),
                 sparse.csr_array(self.a.compliance),
-                sparse.diags_array(1.0 / self.a.springs.stiffness[self.stored]),
+                sparse.diags_array(1.0 / self.a.springs.gain[self.stored]),
                 sparse.csr_array((self.layout.multipliers,) * 2),
             ]
         ).tocsr()
@@ -141,7 +141,11 @@ class _Sparse:
         c, _ = self.at(x)
         turned = np.zeros(entry_count(self.layout.dim) * self.a.turning.size)
         gradient = [-self.a.weight.ravel(), turned, continuous.kinetic_gradient(self.a, c)]
-        return np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
+        z = np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
+        first = self.layout.size - self.layout.springs
+        own = slice(first, first + self.a.springs.stored)
+        z[own] = self.a.springs.forces(z[own])
+        return z
 
     def energy(self, x: Array) -> float:
         return float(sum(np.sum(part) for part in energies(self.a, *self.at(x)).values()))

@@ -11,6 +11,7 @@ import numpy as np
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import total
+from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -75,13 +76,14 @@ class AccountRows:
     def _count_springs(self) -> None:
         springs, own = list(measures(self.mechanism.connections)), self.arrays.springs
         self._springs = [name for name, _ in springs]
-        self._storing = [name for name, measure in springs if measure.stiffness > 0.0]
+        self._storing = [name for name, measure in springs if measure.has_state]
         resists = np.zeros(len(springs), dtype=bool)
         resists[own.resisting] = True
+        resists[own.forced] = True
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
         relations = zip(own.resisting, own.relations, strict=True)
         self._general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
-        self.references = _places(measure.is_driven for _, measure in springs)
+        self.references = _places(measure.is_driven or isinstance(measure.law, ForceLaw) for _, measure in springs)
 
     def _count_contacts(self) -> None:
         touching = [c for c in self.mechanism.connections if c.touches]

@@ -67,12 +67,23 @@ def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configurati
     return c._replace(v=means.v, omega=means.omega, du=means.du)
 
 
-def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Forces k (measure − free measure) of all spring-dampers."""
+def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
+    """Measure less free measure of every spring-damper."""
     a = mechanism.network.arrays
     if not a.springs.stiffness.size:
         return np.zeros(0)
-    return a.springs.stiffness * (spring_values(mechanism, derive(a, c).product) - table.references.at(time))
+    return spring_values(mechanism, derive(a, c).product) - table.references.at(time)
+
+
+def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
+    """Force at rest of every spring-damper."""
+    return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time), time)
+
+
+def spring_states(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
+    """States of the springs that have one: forces, or extensions where there is an elastic law."""
+    springs = mechanism.network.arrays.springs
+    return (springs.gain * spring_extensions(mechanism, c, table, time))[springs.state >= 0]
 
 
 def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:

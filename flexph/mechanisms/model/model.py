@@ -44,7 +44,7 @@ class Model(Memo, Remade):
     @once
     def layout(self) -> Layout:
         """Layout of the flat state by name."""
-        springs = [(name, 1) for name, measure in measures(self.connections) if measure.stiffness > 0.0]
+        springs = [(name, 1) for name, measure in measures(self.connections) if measure.has_state]
         anchors = anchor_sizes(self.connections, next(iter(self.bodies.values())).dim)
         return lay_out(self.bodies, [*springs, *anchors.items()], self.constraint_names)
 

@@ -11,7 +11,7 @@ from ...bodies.nodal_body import FramedBody
 from ...contacts.arrays import refuse_contacts
 from ...numerics import checks as check
 from ..model.consistency import check_consistent
-from ..model.constraints import spring_forces
+from ..model.constraints import spring_states
 from ..model.placement import Motion
 from ..model.state import Pose, State, flat
 from ..model.state import at_rest as placed
@@ -56,9 +56,10 @@ def consistent_state(
     warn_of_changed(mechanism, c, velocities, table=table, time=time)
     if joints is None:
         warn_of_loose(mechanism, c, velocities, table=table, time=time)
-    forces = spring_forces(mechanism, c, table, time)[mechanism.network.arrays.springs.state >= 0]
+    forces = spring_states(mechanism, c, table, time)
     c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction carry no force yet
-    state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors, joint_forces=False)
+    none, names = np.zeros(mechanism.layout.multipliers), tuple(mechanism.bodies)
+    state = State(time, flat(mechanism, c), none, pose.anchors, joint_forces=False, bodies=names)
     check_consistent(mechanism, state, table=table)
     if elastic == "quasi_static":
         warn_of_range(mechanism, np.array([time]), state.x[None])

@@ -30,6 +30,7 @@ from ..model.constraints import (
     move,
     moved,
     rates_at,
+    spring_extensions,
     spring_forces,
     velocities_of,
 )
@@ -104,7 +105,8 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
     blocks = [(0, 0, M[:, :r]), (r, u, K), (0, lam, -G.T), (r, means, shift)]
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
-        blocks.append((0, r, S.T @ scale_rows(S, a.springs.stiffness)))
+        slopes = a.springs.slopes(spring_extensions(mechanism, c, table, time), time)
+        blocks.append((0, r, S.T @ scale_rows(S, slopes)))
     rows = [(r + n, 0, G[:, :r]), (r + n + g, r, G), (r + n + 2 * g, u, mean), (r + n + 2 * g, means, -np.eye(k))]
     system = (dense_blocks if n <= FEW else sparse_blocks)((r + n + 2 * g + k, size), [*blocks, *rows])
     gap, curvature = constraint_gap(mechanism, c, table, time), _curvature(mechanism, c, table, time)

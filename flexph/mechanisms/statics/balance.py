@@ -25,7 +25,7 @@ from ...numerics.factors.positive_definite import MANY
 from ...numerics.factors.singular_systems import solve_saddle
 from ...numerics.rotations import spin_map
 from ...systems.inputs import Forcing, Input
-from ..model.constraints import constraint_gap, moved, rates_at, spring_forces
+from ..model.constraints import constraint_gap, moved, rates_at, spring_extensions
 from ..model.redundancy import independent
 from ..model.time_table import Anchors, TimeTable
 from .steady_rotation import Steady
@@ -64,10 +64,11 @@ class Problem(NamedTuple):
             d = derive(a, c)
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
-        tension = spring_forces(self.mechanism, c, self.table, self.time)
+        extension = spring_extensions(self.mechanism, c, self.table, self.time)
+        tension = a.springs.tensions(extension, self.time)
         if has_dampers(a, c):
             tension = tension + steady_tensions(a, c, derive(a, c))
-        return Forces(on_product, tension, self.applied, lam)
+        return Forces(on_product, tension, a.springs.slopes(extension, self.time), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion minus all forces, on (ṙ, ω, u̇)."""

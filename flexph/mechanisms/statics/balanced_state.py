@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...kernels.state import Configuration, derive
 from ...kernels.strains import strain_stresses
 from ...numerics.arrays import Array
 from ..model.consistency import check_consistent
-from ..model.constraints import extent, spring_forces, velocities_of
+from ..model.constraints import extent, spring_states, velocities_of
 from ..model.redundancy import explain_redundancy
 from ..model.state import State, flat
 from .balance import Problem, coordinates, independent_rows, saddle
@@ -53,7 +53,7 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     sigma = c.sigma.copy()
     sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
-    c = c._replace(spring=spring_forces(mechanism, c, given.table, given.time)[a.springs.state >= 0], sigma=sigma)
+    c = c._replace(spring=spring_states(mechanism, c, given.table, given.time), sigma=sigma)
     G = given.constraints(c)
     force = given.unbalanced(c, np.zeros(G.shape[0]))
     solved_in, T = coordinates(given, c)
@@ -69,7 +69,8 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
     names = explain_redundancy(mechanism, given.constraints(at.c))
     if names and redundant == "refuse":
         raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
-    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, joint_forces=True)
+    own: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
+    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **own)
     turning = bool(np.any(steady.spin))
     try:
         check_consistent(mechanism, state, velocities=turning)  # at rest the rates of drives do not matter
@@ -101,7 +102,7 @@ def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
     sizes = displacement_sizes(a, size)
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
     moved = a.springs.length_product.size + a.springs.component_product.size
-    turning, own = float(a.springs.stiffness[moved:].sum()), float(a.springs.stiffness[:moved].sum())
+    turning, own = float(a.springs.scale[moved:].sum()), float(a.springs.scale[:moved].sum())
     elastic = float(abs(D.T @ (a.stiffness @ D)).max()) if a.columns.u.size else 0.0
     if a.strains.stress.size:
         S = scale_both(strain_rates(a, c, derive(a, c)), np.ones(a.strains.stress.size), sizes)

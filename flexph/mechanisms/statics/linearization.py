@@ -14,7 +14,7 @@ from ...bodies.mean_axes import unshifted
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...interconnection.direct_sum import join
-from ...joints.rows.connection import measures
+from ...joints.rows.connection import measures, refuse_force_laws
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import curve_slips, input_matrix, spring_rates
@@ -52,6 +52,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     loads the pose, as the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
+    refuse_force_laws(mechanism.connections, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     for name, body in mechanism.bodies.items():
@@ -67,7 +68,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     rest = _at_rest(mechanism, pose, system)
     coefficient, _ = TimeTable(mechanism, pose.anchors).at(0.0)
     matrix = constraint_matrix(rest.arrays, rest.R, coefficient, arm=rest.arm, vector=rest.vector)
-    matrices, further = _with_springs(mechanism, rest, system)
+    matrices, further = _with_springs(mechanism, rest, system, _spring_slopes(mechanism, rest, pose))
     n = matrices["E"].shape[0]
     matrices["B"] = _over(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, n).T
     matrices["G"] = _over(_without_round_off(rest, matrix) @ rest.velocities, n)
@@ -126,7 +127,9 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
     length = max(float(np.abs(part).max(initial=0.0)) for part in points)
     size = {"length": length, "component": length, "angle": 1.0}
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
-        if a.springs.stiffness[i] and abs(values[i] - pose.anchors.springs[i]) > UNLOADED * size[measure.kind]:
+        stretch = values[i] - pose.anchors.springs[i]
+        loaded = measure.law.force(stretch) != 0.0 if measure.law else measure.stiffness > 0.0
+        if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
             raise ValueError(
                 f"linearize needs an unloaded pose, and {name} is stretched: take "
                 "mechanism.linearize(mechanism.equilibrium(pose))"
@@ -198,10 +201,28 @@ def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
     return entries_of(a, (velocity_count(a), system.size), values, *places)
 
 
-def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[dict[str, Any], dict[str, slice]]:
+def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
+    """Stiffness of the springs in the pose, (springs,); ValueError where one is negative."""
+    springs = mechanism.network.arrays.springs
+    if not springs.laws:
+        return springs.stiffness
+    slopes = springs.slopes(spring_values(mechanism, rest.product) - pose.anchors.springs, 0.0)
+    if slopes.min() < 0.0:
+        name = [name for name, _ in measures(mechanism.connections)][int(slopes.argmin())]
+        raise ValueError(
+            f"linearize needs springs whose energy has a minimum: {name} has the stiffness {slopes.min():.6g} in this "
+            "pose; take mechanism.spectrum(state)"
+        )
+    return slopes
+
+
+def _with_springs(
+    mechanism: Model, rest: _Rest, system: LinearPHDAE, slopes: Array
+) -> tuple[dict[str, Any], dict[str, slice]]:
     """E, J, R extended by spring forces (compliance 1/k), stresses of strain rows, and dampers.
 
-    The second value has the slices of the additional states by name.
+    The second value has the slices of the additional states by name. Springs of stiffness zero in the pose, of
+    ``slopes`` (springs,), have none.
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
     springs, own = a.springs, a.strains.stress
@@ -210,7 +231,7 @@ def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[d
     moved = product_matrix(rest.arrays, rest.R, rest.arm, rest.vector)
     rates = spring_rates(springs, rest.product, moved) @ rest.velocities
     strained = rows(a.strains, gradient(a.strains, rest.product), rest.product.size) @ moved @ rest.velocities
-    stored = springs.state >= 0
+    stored = (springs.state >= 0) & (slopes > 0.0)
     S, n = stacked_rows(rates[np.flatnonzero(stored)], strained), system.size
     size, compliance = n + S.shape[0], a.compliance[own][:, own]
     damping = rates.T @ scale_rows(rates, damping_slopes(springs, np.zeros(len(elements))))
@@ -218,7 +239,7 @@ def _with_springs(mechanism: Model, rest: _Rest, system: LinearPHDAE) -> tuple[d
     slips, steep = curve_slips(a, rest.product, moved)
     slips = slips @ rest.velocities
     damping = damping + slips.T @ scale_rows(slips, steep)
-    softness = [(n, n, np.diag(1.0 / springs.stiffness[stored])), (size - own.size, size - own.size, compliance)]
+    softness = [(n, n, np.diag(1.0 / slopes[stored])), (size - own.size, size - own.size, compliance)]
     blocks = {
         "E": [(0, 0, system.E), *softness],
         "J": [(0, 0, system.J), (0, n, -S.T), (n, 0, S)],

@@ -11,6 +11,7 @@ from scipy.linalg import cholesky, eigh
 
 from ...bodies.ports import pieces_of
 from ...contacts.arrays import refuse_contacts
+from ...joints.rows.connection import refuse_force_laws
 from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_of, strain_rates
 from ...kernels.gradient import product_matrix
 from ...kernels.springs import damping_slopes
@@ -36,6 +37,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     Raises ValueError for a steady rotation, a load without potential, and if K is not positive semi-definite.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
+    refuse_force_laws(mechanism.connections, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
         raise ValueError("state is a steady rotation, linearize needs one at rest: use mechanism.spectrum(state)")
@@ -134,7 +136,8 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
         names = list(mechanism.layout.parts)
         stored = np.flatnonzero(a.springs.state >= 0)
         first = len(names) - mechanism.layout.multipliers - len(stored)
-        forces = np.pad(a.springs.stiffness[stored, None] * S[stored], ((0, 0), (free, 0)))
+        slopes = a.springs.gain[stored] * a.springs.state_slopes(small.c.spring[: stored.size])
+        forces = np.pad(slopes[:, None] * S[stored], ((0, 0), (free, 0)))
         pieces += zip(names[first:], forces[:, None], strict=False)
     edges = np.cumsum([0, *(len(piece) for _, piece in pieces)]).tolist()
     parts = {name: slice(*ends) for (name, piece), ends in zip(pieces, pairwise(edges), strict=True) if len(piece)}

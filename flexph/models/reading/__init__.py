@@ -1,4 +1,4 @@
-"""YAML as plain data with the place of every value, and errors that say where.
+"""Parser of YAML into plain data with the position of every value, and errors that give the position.
 
 Imports: no other room.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a model file, and where."""
+"""Errors of model files with their position."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST = 20
-"""Problems of one file that are told at once."""
+"""Largest number of problems listed for one file."""
 
 Path = tuple[str | int, ...]
-"""Where a value stands in a file: names of mappings and numbers in lists."""
+"""Path of a value in a file: names in mappings and indices in lists."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake: the path of the value, what was given, what would be right; line and column count from 1."""
+    """One error: path of the value, what was given, what would be right; line and column count from 1."""
 
     path: Path
     text: str
@@ -27,7 +27,7 @@ class Problem:
 
 
 class ModelError(ValueError):
-    """A model file that cannot be read, built or run; ``problems`` says what is wrong, a line of the message each."""
+    """Model file that cannot be read, built or run; ``problems`` lists the errors, one per line of the message."""
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         self.name, self.problems = name, tuple(problems)
@@ -40,7 +40,7 @@ class ModelError(ValueError):
 
 
 class Misfit(ValueError):
-    """A mistake at a path of the data, before its line is known."""
+    """Error at a path of the data whose line is not looked up yet."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text
@@ -48,6 +48,6 @@ class Misfit(ValueError):
 
 
 def dotted(path: Path) -> str:
-    """A path as it is written: ``bodies.rod.length``, ``connections[2].first``."""
+    """Text of a path: ``bodies.rod.length``, ``connections[2].first``."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.removeprefix(".")

@@ -1,6 +1,6 @@
 """YAML 1.2 as plain data: mappings, lists, texts and numbers, with the line and column of each.
 
-Nodes are composed by ruamel.yaml and nothing is constructed from tags. Refused: duplicate names, tags, merge keys,
+ruamel.yaml composes the nodes; no objects are constructed from tags. Refused are duplicate names, tags, merge keys,
 anchors that contain themselves or multiply beyond a bound, deep nesting and large files.
 """
 
@@ -23,10 +23,10 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from .problems import ModelError, Path, Problem
 
 LARGEST, MANY, DEEPEST = 500_000, 50_000, 40
-"""Letters of a file, values in it (those of anchors wherever they are used), and levels of its nesting."""
+"""Limits: letters of a file, values in it (with anchors expanded), and levels of nesting."""
 TAG = "tag:yaml.org,2002:"
 PLAIN = ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
-"""Tags of values that a model file is made of; a date is a text."""
+"""Allowed tags; a date is read as text."""
 REMEDIES = {
     "'\\t'": "indent with spaces, not with tabs",
     "mapping values are not allowed": "a text with ': ' in it is written in quotes; a mapping begins on its own line",
@@ -37,28 +37,28 @@ REMEDIES = {
     "block": "entries of a mapping or list begin in the same column",
     "cannot start any token": "a text with such a letter in front is written in quotes",
 }
-"""What to do about what the parser says, by words of its message."""
+"""Remedies for errors of the parser, by words of its message."""
 
 
 MANY_VALUES = f"more than {MANY} values, those of anchors counted wherever they are used: take tables (CSV) for numbers"
 COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 SEPARATED = re.compile(r",|^[ \t]*- ", re.MULTILINE)
-"""What stands between the values of lists and mappings."""
+"""Pattern of the separators between values of lists and mappings."""
 
 
 class _TooMany(Exception):
-    """More values than a file may have; the line and column where they are."""
+    """Exception for a file with too many values, with the line and column of the first one too many."""
 
 
 class _Counting(Composer):
-    """A composer that ends where a text has too many values, in place of composing all of them first."""
+    """Composer that stops at the limit of values instead of composing all of them first."""
 
     count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """The next node."""
+        """Compose the next node."""
         self.count += 1
-        if self.count > 2 * MANY:  # names of mappings are nodes, too
+        if self.count > 2 * MANY:  # names of mappings count as nodes, too
             mark = self.parser.peek_event().start_mark
             raise _TooMany(mark.line + 1, mark.column + 1)
         return super().compose_node(parent, index)
@@ -66,7 +66,7 @@ class _Counting(Composer):
 
 @dataclass(frozen=True)
 class Tree:
-    """The data of a file ``name``, and where values and names stand, (line, column) by path."""
+    """Data of a file ``name``, with the (line, column) of values and of names by path."""
 
     name: str
     data: Any
@@ -74,7 +74,7 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """A mistake of a value, or of its name, at the nearest place that stands in the file."""
+        """Problem of a value, or of its name, at the nearest path that has a position in the file."""
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
             for known in places:
@@ -84,7 +84,7 @@ class Tree:
 
 
 def read_file(path: File) -> Tree:
-    """The tree of a YAML file. Raises ModelError for what is not one; OSError where it cannot be read."""
+    """Parse a YAML file. Raises ModelError for invalid content and OSError if it cannot be read."""
     if path.exists() and not path.is_file():
         raise OSError(EINVAL, "no regular file", str(path))
     with open(path, "rb") as file:
@@ -97,16 +97,16 @@ def read_file(path: File) -> Tree:
 
 
 def read_text(text: str, name: str) -> Tree:
-    """The tree of a YAML text; ``name`` stands in errors."""
+    """Parse a YAML text; ``name`` appears in errors."""
     tree = Tree(name, None)
     if len(text) > LARGEST:
-        wrong = f"more than {LARGEST} letters: numbers in such a quantity belong into tables (CSV) and mesh files"
+        wrong = f"more than {LARGEST} letters: put large sets of numbers into tables (CSV) or mesh files"
         raise ModelError(name, [Problem((), wrong)])
-    if len(SEPARATED.findall(COMMENT.sub("", text))) > MANY:  # before the parser, which takes 0.1 ms for each
+    if len(SEPARATED.findall(COMMENT.sub("", text))) > MANY:  # checked before parsing, which takes 0.1 ms for each
         raise ModelError(name, [Problem((), MANY_VALUES)])
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of anchors that are used again, and directives that are not known
+            warnings.simplefilter("ignore")  # of anchors that are used again, and of unknown directives
             yaml = YAML(typ="safe", pure=True)
             yaml.Composer = _Counting
             node = yaml.compose(text)
@@ -120,7 +120,7 @@ def read_text(text: str, name: str) -> Tree:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(name, [Problem((), f"not YAML: {reason}")]) from None
     if node is None:
-        raise ModelError(name, [Problem((), "the file is empty: 'flexph new NAME' writes one to begin with")])
+        raise ModelError(name, [Problem((), "the file is empty: 'flexph new NAME' writes an example")])
     walk = _Walk(tree, iter(range(MANY)))
     return Tree(name, walk.plain(node, ()), tree.values, tree.keys)
 
@@ -137,13 +137,13 @@ def _of_parser(error: MarkedYAMLError) -> Problem:
 
 @dataclass(frozen=True)
 class _Walk:
-    """A walk over nodes, which fills the places of a tree and counts what it meets."""
+    """Walk over nodes that fills the positions of a tree and counts the values."""
 
     tree: Tree
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """The data of a node."""
+        """Plain data of a node."""
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:
@@ -174,7 +174,7 @@ class _Walk:
             self.tree.keys[below] = self.tree.values[below] = (line, column)
             self._scalar("str", name, below)
             yield name, self.plain(value, below)
-            if value.start_mark.line > key.start_mark.line:  # the error is about what the name stands for, or nothing
+            if value.start_mark.line > key.start_mark.line:  # a value on a later line: point to its name
                 self.tree.values[below] = (line, column)
 
     def _scalar(self, kind: str, text: str, path: Path) -> Any:

@@ -1,9 +1,9 @@
-"""The sections of a model file as pydantic models: names and units, and how each entry is built.
+"""Sections of a model file as pydantic models with names and units, and the construction of each entry.
 
-An entry has the arguments of the Python function that makes its value, under their names; those that are left out have
-the defaults of that function. Kinds of bodies, materials and cross sections come from the packages that make them,
-under the entry-point group ``flexph.model_files``.
+The fields of an entry are the arguments of the Python function that it calls; omitted ones have that function's
+defaults. Kinds of bodies, materials and cross sections come from the packages that implement them, registered under
+the entry-point group ``flexph.model_files``.
 
 Imports: bodies, bodies.foreign, bodies.saved, contacts, control, control.linear, integration.methods, joints,
-joints.rows, models.reading, models.values, sensors, systems, units.
+joints.rows, laws, models.reading, models.values, sensors, systems, units.
 """

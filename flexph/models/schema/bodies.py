@@ -1,4 +1,4 @@
-"""Bodies of model files that no package of elements makes: reduced ones, and those of other programs' matrices."""
+"""Bodies of model files without finite elements: reduced ones, and those from matrices of other programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wro
 
 
 class LumpedMass(Entry):
-    """A mass and a rotary inertia at a port."""
+    """A lumped mass and rotary inertia at a port."""
 
     port: str
     mass: Mass = 0.0
@@ -26,13 +26,13 @@ class LumpedMass(Entry):
 
 
 class BodyEntry(Entry):
-    """A body, on which ``masses`` may be lumped."""
+    """A body with optional lumped ``masses``."""
 
     aside: ClassVar = frozenset({"kind", "masses"})
     masses: list[LumpedMass] = Field(default_factory=list)
 
     def build(self, builder: Builder) -> Body:
-        """The body with its masses."""
+        """Build the body and add its lumped masses."""
         body: Body = super().build(builder)
         for i, lumped in enumerate(self.masses):
             with builder.at("masses", i).refusals(lumped):
@@ -41,7 +41,7 @@ class BodyEntry(Entry):
 
 
 class Reduced(BodyEntry):
-    """A body in the span of a few deformations, see :func:`flexph.bodies.reduce_body`, or the ``file`` of one."""
+    """A body reduced to a few modes, see :func:`flexph.bodies.reduce_body`, or the ``file`` of a reduced body."""
 
     makes: ClassVar = staticmethod(reduce_body)
     others: ClassVar = (load_reduced,)
@@ -60,20 +60,20 @@ class Reduced(BodyEntry):
             raise wrong("write either body: the body to reduce, or file: one that flexph reduce has written")
         if "file" in given and len(given) > 1:
             others = ", ".join(name for name in given if name != "file")
-            raise wrong(f"write no {others} beside file: its body is reduced already")
+            raise wrong(f"leave out {others}: the body of file is reduced already")
         return self
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of the arguments of a call."""
+        """Settings of the file for the arguments of a call."""
         return {("file" if name == "path" else name): value for name, value in given.items()}
 
     def call(self) -> Callable[..., Any]:
-        """The function that makes the body."""
+        """Function that creates the body."""
         return load_reduced if "file" in self.model_fields_set else reduce_body
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of either function."""
+        """Arguments of that function."""
         return {("path" if name == "file" else name): value for name, value in super().arguments(builder).items()}
 
 
@@ -81,7 +81,7 @@ Nodes = int | str | list[int]
 
 
 class Foreign(BodyEntry):
-    """A body of the matrices of another program, see :func:`flexph.bodies.body_from_matrices`."""
+    """A body from matrices of another program, see :func:`flexph.bodies.body_from_matrices`."""
 
     makes: ClassVar = staticmethod(body_from_matrices)
     kind: Literal["foreign"]
@@ -100,7 +100,7 @@ class Foreign(BodyEntry):
 
 
 class ForeignModes(BodyEntry):
-    """A body of the modes of another program, see :func:`flexph.bodies.body_from_modes`."""
+    """A body from modes of another program, see :func:`flexph.bodies.body_from_modes`."""
 
     makes: ClassVar = staticmethod(body_from_modes)
     kind: Literal["foreign_modes"]
@@ -113,11 +113,11 @@ class ForeignModes(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of the arguments of a call."""
+        """Settings of the file for the arguments of a call."""
         return {("masses_of_nodes" if name == "masses" else name): value for name, value in given.items()}
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """``masses`` of the function are those of the nodes; the name is that of lumped ones here."""
+        """Arguments of the call: the nodes' masses are its ``masses``, which in files are lumped masses."""
         given = super().arguments(builder)
         return {("masses" if name == "masses_of_nodes" else name): value for name, value in given.items()}
 

@@ -1,4 +1,4 @@
-"""Contacts and stops of model files, with the arguments of the functions and values of :mod:`flexph.contacts`."""
+"""Contacts and stops of model files; the arguments are those of :mod:`flexph.contacts`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PerLength, PerAngle = quantity("N/m", "N*m/rad"), quantity("N*s/m", "N*m*s/rad")
 
 
 class Sphere(Entry):
-    """A ball about a port, in the plane a disc."""
+    """A ball about a port; a disc in the plane."""
 
     makes: ClassVar = make.Sphere
     kind: Literal["sphere"]
@@ -31,7 +31,7 @@ class Plane(Entry):
 
 
 class Cylinder(Entry):
-    """A long cylinder about an axis, in the plane a disc."""
+    """A long cylinder about an axis; a disc in the plane."""
 
     makes: ClassVar = make.Cylinder
     kind: Literal["cylinder"]
@@ -41,7 +41,7 @@ class Cylinder(Entry):
 
 
 class Hole(Entry):
-    """A long hole about an axis, in the plane a round one."""
+    """A long cylindrical hole about an axis; a round one in the plane."""
 
     makes: ClassVar = make.Hole
     kind: Literal["hole"]
@@ -51,7 +51,7 @@ class Hole(Entry):
 
 
 class Hertz(Entry):
-    """Contact of round bodies; its stiffness is a number, in N/m^(3/2)."""
+    """Hertzian contact of round bodies; the stiffness is a plain number in N/m^(3/2)."""
 
     makes: ClassVar = make.Hertz
     kind: Literal["hertz"]
@@ -63,7 +63,7 @@ class Hertz(Entry):
 
 
 class KelvinVoigt(Entry):
-    """Spring and damper while bodies touch."""
+    """Spring and damper that act while bodies touch."""
 
     makes: ClassVar = make.KelvinVoigt
     kind: Literal["kelvin_voigt"]
@@ -91,7 +91,7 @@ Shapes = by_shape("a port, a shape, or a list of them", scalar=Port, mapping=_SH
 
 
 class Contact(Entry):
-    """Shapes that cannot be in each other; of lists each of the first touches each of the second."""
+    """Contact between shapes; of two lists each first shape touches each second one."""
 
     makes: ClassVar = staticmethod(make.contact)
     kind: Literal["contact"]
@@ -102,7 +102,7 @@ class Contact(Entry):
 
 
 class MutualContact(Entry):
-    """Shapes of a group, each of which touches each other."""
+    """Contact of each pair in a group of shapes."""
 
     makes: ClassVar = staticmethod(make.mutual_contact)
     kind: Literal["mutual_contact"]

@@ -1,4 +1,4 @@
-"""Controllers of runs in model files: ready ones, and functions of a user that are read with --trust only."""
+"""Controllers in model files: built-in ones, and functions of the user, called with --trust only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Drag, _ = damping("N*m*s/rad")
 
 
 class PortController(Entry):
-    """A spring and damper at an external port, solved within the steps, see :func:`flexph.control.port_spring`."""
+    """A spring and damper at an external port, solved within the steps; see :func:`flexph.control.port_spring`."""
 
     kind: Literal["port"]
     port: str
@@ -35,7 +35,7 @@ class PortController(Entry):
     reference: Reference = None
 
     def build(self, builder: Builder) -> Continuous:
-        """The controller."""
+        """Build the controller."""
         moved: dict[str, Any] = {}
         if self.reference is not None:
             moved["spring"] = as_function(builder.of(self.reference, "reference"))
@@ -45,7 +45,7 @@ class PortController(Entry):
 
 
 class _DriveTrain(Entry):
-    """What a motor and a gearbox share: the port of their shaft, their inertia and friction."""
+    """Fields shared by motors and gearboxes: the port of the shaft, inertia and friction."""
 
     port: str
     ratio: Number = 1.0
@@ -55,7 +55,7 @@ class _DriveTrain(Entry):
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
-        """The system at its port, under what it is supplied with."""
+        """Join the system to its port, with its supply as input."""
         given = as_input(builder.of(getattr(self, supplied), supplied))
         return Continuous(system=system, ports={"shaft": self.port}, inputs={supplied: given})
 
@@ -66,7 +66,7 @@ class _DriveTrain(Entry):
 
 
 class MotorController(_DriveTrain):
-    """A motor with its gearbox under a voltage, solved within the steps, see :func:`flexph.control.motor`."""
+    """A motor with gearbox and supply voltage, solved within the steps; see :func:`flexph.control.motor`."""
 
     kind: Literal["motor"]
     supply: by_shape(FORMULA, scalar=formula_of("V"), mapping=FunctionMapping) = 0.0
@@ -76,7 +76,7 @@ class MotorController(_DriveTrain):
     torque_limit: quantity("N*m") = None
 
     def build(self, builder: Builder) -> Continuous:
-        """The controller."""
+        """Build the controller."""
         with builder.refusals(self):
             system = motor(
                 constant=self.constant,
@@ -89,21 +89,21 @@ class MotorController(_DriveTrain):
 
 
 class GearboxController(_DriveTrain):
-    """A gearbox under a torque, solved within the steps, see :func:`flexph.control.gearbox`."""
+    """A gearbox with a driving torque, solved within the steps; see :func:`flexph.control.gearbox`."""
 
     kind: Literal["gearbox"]
     drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=FunctionMapping) = 0.0
 
     def build(self, builder: Builder) -> Continuous:
-        """The controller."""
+        """Build the controller."""
         with builder.refusals(self):
             return self._joined(builder, gearbox(**self._options(builder)), "drive")
 
 
 class FeedbackController(Entry):
-    """A function u = f(t, y) by its import path, solved within the steps, see :class:`flexph.control.StateFeedback`.
+    """A function u = f(t, y) by its import path, solved within the steps; see :class:`flexph.control.StateFeedback`.
 
-    With a ``period`` it is called and held.
+    With a ``period`` it is called periodically and held in between.
     """
 
     kind: Literal["feedback"]
@@ -113,7 +113,7 @@ class FeedbackController(Entry):
     period: Time = None
 
     def build(self, builder: Builder) -> StateFeedback:
-        """The controller."""
+        """Build the controller."""
         with builder.at("function").refusals():
             function = trusted_function(self.function, builder.folder, trust=builder.trust)
         sensors = builder.of(self.sensors, "sensors")
@@ -135,19 +135,19 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for what controllers follow or are supplied with, of a wrong size, or undefined within a run."""
+    """Raise Misfit for references and supplies of the wrong size, or undefined during the run."""
     for name, entry in given.items():
         for field in ("reference", "supply", "drive"):
             place = here.at("controllers", name, field)
             function = place.of(getattr(entry, field, None))
             if callable(function):
-                last = 0.5 * (times[-2] + times[-1]) - getattr(entry, "period", 0.0)  # the last sample is not before
+                last = 0.5 * (times[-2] + times[-1]) - getattr(entry, "period", 0.0)  # the last sample is not earlier
                 size = entry.width if isinstance(entry, PortController) else 1
                 _refuse_size(function, size, place, (float(times[0]), max(float(last), float(times[0]))))
 
 
 def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, float]) -> None:
-    """Raise Misfit for a function that is not so many finite numbers at two times."""
+    """Raise Misfit for a function whose values at two times are not ``size`` finite numbers."""
     with place.refusals():
         for time, when in zip(span, ("the start", "the end"), strict=True):
             refuse_undefined(function, time, when)
@@ -155,15 +155,19 @@ def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, fl
                 raise place.misfit(f"it must be {size} number{'s' * (size > 1)}, got {np.size(function(time))}")
 
 
-def check_driven(known: Mapping[str, slice], given: Mapping[str, Any], made: Mapping[str, Any], here: Builder) -> None:
-    """Refuse ports of sampled laws that neither the mechanism has, whose are ``known``, nor another controller."""
-    free = [f"{name}: {port}" for name, c in made.items() if isinstance(c, Continuous) for port in c.system.ports]
+def check_driven(
+    known: Mapping[str, slice], given: Mapping[str, Any], controllers: Mapping[str, Any], here: Builder
+) -> None:
+    """Raise Misfit if the port of a sampled controller exists neither in the mechanism nor in another controller."""
+    free = [
+        f"{name}: {port}" for name, c in controllers.items() if isinstance(c, Continuous) for port in c.system.ports
+    ]
     for name, entry in given.items():
         if isinstance(entry, PDController | PIDController) and entry.port not in (ports := [*known, *free]):
-            told = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
-            raise here.at("controllers", name, "port").misfit(told)
+            message = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
+            raise here.at("controllers", name, "port").misfit(message)
         if isinstance(entry, PDController | PIDController) and entry.port in known:
             part, own = known[entry.port], 1 if entry.axis is None else len(entry.axis)
             if part.stop - part.start != own:
-                told = f"{entry.port!r} has {part.stop - part.start} components, and the controller answers {own}"
-                raise here.at("controllers", name, "port").misfit(told)
+                message = f"{entry.port!r} has {part.stop - part.start} components, but the controller has {own}"
+                raise here.at("controllers", name, "port").misfit(message)

@@ -1,4 +1,4 @@
-"""The whole of a model file."""
+"""Top level of a model file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GROUP = "flexph.model_files"
 
 
 class Kinds(NamedTuple):
-    """What a package adds to model files: kinds of bodies, materials and cross sections.
+    """Kinds of bodies, materials and cross sections that a package adds to model files.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ class Kinds(NamedTuple):
     sections : tuple of type
         Kinds of cross sections.
     parts : tuple of type
-        Other kinds that these are made of.
+        Kinds of values within these.
     """
 
     bodies: tuple[type[Entry], ...] = ()
     materials: tuple[type[Entry], ...] = ()
     sections: tuple[type[Entry], ...] = ()
     parts: tuple[type[Entry], ...] = ()
-    """Values within bodies, such as their damping."""
+    """Kinds of values within bodies, for example their damping."""
 
 
 def _folder(name: str) -> str:
@@ -51,7 +51,7 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$"), AfterValidato
 
 
 class Document(Entry):
-    """A mechanism, and what is done with it; all numbers are in SI units or have their unit."""
+    """A mechanism with its runs and studies; all numbers are in SI units or have a unit."""
 
     flexph: Literal[1] = 1
     description: str = ""
@@ -64,14 +64,14 @@ class Document(Entry):
 
 @cache
 def all_kinds() -> Kinds:
-    """The kinds of all installed packages."""
+    """Kinds of all installed packages."""
     kinds = [Kinds(bodies=BODIES), *(entry.load() for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name))]
     return Kinds(*(tuple(kind for one in kinds for kind in one[i]) for i in range(len(Kinds._fields))))
 
 
 @cache
 def document_type() -> type[Document]:
-    """The model of a file, with the kinds of all installed packages."""
+    """Pydantic model of a file, with the kinds of all installed packages."""
     bodies, materials, sections, _ = all_kinds()
     body = one_of(bodies)
     Reduced.model_rebuild(_types_namespace={"Any_body": body})
@@ -84,12 +84,12 @@ def document_type() -> type[Document]:
 
 
 def model_schema() -> dict[str, Any]:
-    """The JSON schema of model files, for editors and other programs.
+    """JSON schema of model files, for editors and other programs.
 
     Returns
     -------
     dict[str, Any]
-        A JSON schema, as plain values.
+        JSON schema as plain values.
     """
     model: type[BaseModel] = document_type()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}

@@ -1,4 +1,4 @@
-"""Drives, springs and external forces of model files."""
+"""Drives, springs and external forces in model files."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from .functions import (
     damping,
 )
 from .joints import JOINTS
+from .laws import SpringLaw, SpringLaws
 from .rotations import RotationValue
 
 Damper, Dampers = damping("N*s/m")
@@ -36,7 +37,7 @@ class RotationDrive(Entry):
 
 
 class Drive(Driven):
-    """One motion as a function of time."""
+    """A prescribed motion as a function of time."""
 
     makes: ClassVar = staticmethod(make.drive)
     motions: ClassVar = ("angle", "displacement", "position", "rotation")
@@ -62,6 +63,7 @@ class SpringDamper(Entry):
     first: Port
     second: End
     stiffness: Stiffness = 0.0
+    law: SpringLaw = None
     damping: Damper = 0.0
     length: Length = None
     direction: Direction = None
@@ -76,6 +78,7 @@ class TorsionSpring(Entry):
     first: Port
     second: End
     stiffness: Torsional = 0.0
+    law: SpringLaw = None
     damping: TorsionalDamper = 0.0
     angle: Angle = None
     axis: Direction = None
@@ -109,11 +112,13 @@ class Bushing(Entry):
     damping: Dampers = 0.0
     torsional_stiffness: Torsionals = 0.0
     torsional_damping: TorsionalDampers = 0.0
+    law: SpringLaws = None
+    torsional_law: SpringLaws = None
     name: Name = None
 
 
 class ForceEntry(Entry):
-    """An external force; runs give it by its name."""
+    """An external force; runs refer to it by its name."""
 
     makes: ClassVar = staticmethod(make.force)
     kind: Literal["force"]
@@ -123,7 +128,7 @@ class ForceEntry(Entry):
 
 
 class TorqueEntry(Entry):
-    """An external torque; runs give it by its name."""
+    """An external torque; runs refer to it by its name."""
 
     makes: ClassVar = staticmethod(make.torque)
     kind: Literal["torque"]
@@ -134,7 +139,7 @@ class TorqueEntry(Entry):
 
 
 class DistributedLoad(Entry):
-    """A force density on a load port; runs give it by its name."""
+    """A force density on a load port; runs refer to it by its name."""
 
     makes: ClassVar = staticmethod(make.distributed_load)
     kind: Literal["distributed_load"]

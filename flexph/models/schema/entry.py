@@ -1,4 +1,4 @@
-"""Entries: sections of a model file that become a value by a call."""
+"""Entries: sections of a model file that create a value by a function call."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .fields import TAG, Buildable
 
 @dataclass(frozen=True)
 class Builder:
-    """What entries are built with: the folder of the file, whether its code is trusted, other entries by section.
+    """Context of entries while they are built: the file's folder, its trust, and named entries by section.
 
-    ``dim`` is that of the mechanism, 0 before it is known.
+    ``dim`` is the dimension of the mechanism, 0 before it is known.
     """
 
     folder: Folder
@@ -33,22 +33,22 @@ class Builder:
     dim: int = 0
 
     def at(self, *path: str | int) -> Builder:
-        """The builder of an entry below."""
+        """Context of an entry below this one."""
         return replace(self, path=(*self.path, *path))
 
     def misfit(self, text: str) -> Misfit:
-        """A mistake of the entry that is built."""
+        """Error at the path of this entry."""
         return Misfit(self.path, text)
 
     def named(self, section: str, name: str) -> Any:
-        """The value of an entry of a section."""
+        """Value of a named entry of a section."""
         entries = self.sections.get(section, {})
         if name not in entries:
             raise self.misfit(f"no entry {name!r} in {section!r}: {nearest(name, entries)}")
         return replace(self, path=(section,)).of(entries[name], name)
 
     def of(self, value: Any, *path: str | int) -> Any:
-        """The value of what an entry holds."""
+        """Value of a field: entries are built, in lists and mappings, too."""
         here = self.at(*path)
         if isinstance(value, Buildable):
             return value.build(here)
@@ -60,7 +60,7 @@ class Builder:
 
     @contextmanager
     def refusals(self, entry: Any = None) -> Iterator[None]:
-        """Say where a value is refused: an error that names a setting of the entry is told there."""
+        """Turn errors into Misfit, at the setting that the error names if ``entry`` has it."""
         try:
             yield
         except Misfit:
@@ -71,7 +71,7 @@ class Builder:
 
 
 def _place(text: str, entry: Any) -> Path:
-    """The setting that an error begins with ("length must be …"), or the name in one ("station 'middle' must …")."""
+    """Setting named at the start of an error ("length must be …") or within it ("station 'middle' must …")."""
     names = () if entry is None else type(entry).model_fields
     first = text.partition(" ")[0].strip(":,")
     if first in names:
@@ -83,12 +83,12 @@ def _place(text: str, entry: Any) -> Path:
 
 
 class Entry(BaseModel, Buildable):
-    """An entry; ``makes`` is the function whose arguments its fields are, but for ``kind`` and those in ``aside``."""
+    """Entry whose fields are the arguments of the function ``makes``, except ``kind`` and those in ``aside``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
     makes: ClassVar[Callable[..., Any]]
     others: ClassVar[tuple[Callable[..., Any], ...]] = ()
-    """Further functions that some of its fields are arguments of."""
+    """Further functions whose arguments are among the fields."""
     aside: ClassVar[frozenset[str]] = frozenset({"kind"})
 
     @model_validator(mode="before")
@@ -104,37 +104,37 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def names(cls) -> str:
-        """The fields in words."""
+        """Text that lists the fields."""
         return f"a mapping with some of {', '.join(cls.model_fields)}"
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Settings of the arguments of a call."""
+        """Settings of the file for the arguments of a call."""
         return given
 
     def call(self) -> Callable[..., Any]:
-        """The function that makes the value."""
+        """Function that creates the value."""
         return type(self).makes
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """The arguments of the call."""
+        """Arguments of the call."""
         given = [name for name in type(self).model_fields if name in self.model_fields_set - self.aside]
         return {name: builder.of(getattr(self, name), name) for name in given}
 
     def build(self, builder: Builder) -> Any:
-        """The value of the entry. Raises Misfit, which says where."""
+        """Build the value. Raises Misfit with the path."""
         with builder.refusals(self):
             return self.call()(**self.arguments(builder))
 
 
 def kind_of(entry: type[Entry]) -> str:
-    """The word of an entry's ``kind``."""
+    """Value of an entry's ``kind``."""
     (kind,) = get_args(entry.model_fields["kind"].annotation)
     return str(kind)
 
 
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
-    """The type of an entry of one of several kinds, by the word in ``kind``."""
+    """Union type of several kinds of entries, told apart by ``kind``."""
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)
 

@@ -1,4 +1,4 @@
-"""Types of fields: numbers with units, points, ports, names of other entries and of files."""
+"""Field types: numbers with units, points, ports, names of other entries and of files."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ...units.words import nearest, shown
 
 RESERVED = ("solution.h5", "ledger.csv", "forces.csv", "frequencies.csv", "summary.json", "report.html")
 RESERVED += ("unfinished.h5", "unfinished", "checkpoint")
-"""What a folder of results holds beside the outputs of a model file; scenes begin with ``scene``."""
+"""Files that every run writes, besides the outputs of a model file; scenes begin with ``scene``."""
 LONGEST_NAME = 100
-"""Bytes of the name of a file or folder of results: systems take 255, of which some are needed while it is written."""
+"""Longest name of a result file or folder in bytes; systems allow 255, some of which temporary names need."""
 TAG = "arm "
-"""Begin of the tags of unions, which no path of a file has."""
+"""Prefix of the tags of unions; no path in a file begins with it."""
 
 
 def wrong(text: str) -> PydanticCustomError:
-    """An error of a field with a text of its own."""
+    """Pydantic error with a given text."""
     return PydanticCustomError("model_file", "{text}", {"text": text})
 
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """An annotation: the field is what ``read`` makes of the data, which has a JSON ``schema``."""
+    """Annotation of a field that ``read`` converts from the data; ``schema`` is its JSON schema."""
 
     read: Callable[[Any], Any]
     schema: tuple[tuple[str, Any], ...]
@@ -52,7 +52,7 @@ class Reads:
 
 
 def quantity(*units: str) -> Any:
-    """The type of a number with one of some units, in SI units when it is read."""
+    """Field type of a number with one of the given units, converted to SI units."""
     schema = (("type", ["number", "string"]), ("description", " or ".join(f"[{unit}]" for unit in units if unit)))
     return Annotated[float, Reads(lambda given: read_quantity(given, *units), schema)]
 
@@ -69,7 +69,7 @@ Matrix = list[list[Number]]
 
 
 def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
-    """The type of a field that is a number or text, a mapping or a list; ``words`` say what would be right."""
+    """Union type that is told apart by shape: number or text, mapping, list; ``words`` say what would be right."""
     arms = {"scalar": scalar, "mapping": mapping, "sequence": sequence}
     given = {name: arm for name, arm in arms.items() if arm is not None}
 
@@ -85,27 +85,27 @@ def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: A
 
 
 class Buildable(ABC):
-    """What becomes a value when a model is built."""
+    """Base of values in a file that are built into other values."""
 
     @abstractmethod
     def build(self, builder: Any) -> Any:
-        """The value; ``builder`` is a :class:`flexph.models.schema.entry.Builder`."""
+        """Build the value; ``builder`` is a :class:`flexph.models.schema.entry.Builder`."""
 
 
 @dataclass(frozen=True)
 class Reference(Buildable):
-    """The name of an entry of another section of the file."""
+    """Reference to an entry of another section by its name."""
 
     section: str
     name: str
 
     def build(self, builder: Any) -> Any:
-        """The value of that entry."""
+        """Value of that entry."""
         return builder.named(self.section, self.name)
 
 
 def name_in(section: str) -> Any:
-    """The type of a field that names an entry of a section."""
+    """Field type of a reference to an entry of a section."""
 
     def read(given: Any) -> Reference:
         if not isinstance(given, str):
@@ -117,12 +117,12 @@ def name_in(section: str) -> Any:
 
 @dataclass(frozen=True)
 class InputFile(Buildable):
-    """A file beside the model file."""
+    """Input file, relative to the model file."""
 
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Its path, which must be there."""
+        """Path of the file. Raises Misfit if it does not exist or lies outside the folder without trust."""
         path = builder.folder / self.name
         if not (builder.trust or path.resolve().is_relative_to(builder.folder.resolve())):
             raise builder.misfit(f"{self.name!r} leads out of the folder of the model: move it there, or give --trust")
@@ -133,7 +133,7 @@ class InputFile(Buildable):
 
 
 def relative(given: Any) -> str:
-    """The name of a file from the folder of the model. Raises ValueError for absolute paths."""
+    """Name of a file relative to the model's folder. Raises ValueError for absolute paths."""
     right = "write the name of a file, relative to the model file"
     if not isinstance(given, str) or not given.strip() or "\0" in given or len(given) > 1000:
         raise ValueError(f"got {shown(given)}: {right}")

@@ -29,13 +29,13 @@ class ExpressionEntry(Entry):
     unit: str = ""
 
     def build(self, builder: Builder) -> Expression:
-        """The function."""
+        """Build the function."""
         with builder.refusals(self):
             return Expression(self.expression, factor=_factor(builder, self.unit, "unit"))
 
 
 class TableEntry(Entry):
-    """Columns of a table of comma-separated values, by the names in its first row."""
+    """Columns of a table of comma-separated values, named in its first row."""
 
     table: File
     time: str = "t"
@@ -45,7 +45,7 @@ class TableEntry(Entry):
     interpolation: Interpolation = "linear"
 
     def build(self, builder: Builder) -> Any:
-        """The function."""
+        """Build the function."""
         factors = _factor(builder, self.time_unit, "time_unit"), _factor(builder, self.unit, "unit")
         path = builder.of(self.table, "table")
         values = [self.value] if isinstance(self.value, str) else self.value
@@ -59,7 +59,7 @@ class TrustedEntry(Entry):
     function: str
 
     def build(self, builder: Builder) -> Any:
-        """The function."""
+        """Build the function."""
         with builder.at("function").refusals():
             return trusted_function(self.function, builder.folder, trust=builder.trust)
 
@@ -70,7 +70,7 @@ def _factor(builder: Builder, unit: str, name: str) -> float:
 
 
 def formula_of(*units: str) -> Any:
-    """The type of a number with its unit, or an expression of t."""
+    """Field type of a number with its unit, or an expression of t."""
 
     def read(given: Any) -> Any:
         return Expression(given) if isinstance(given, str) and not is_quantity(given) else read_quantity(given, *units)
@@ -102,7 +102,7 @@ InputValue = by_shape(
 
 
 def as_function(given: Any) -> Any:
-    """A function of time of what was read: constants too, and lists of them."""
+    """Function of time from a field's value; constants and lists of them become functions, too."""
     if callable(given):
         return given
     if isinstance(given, list):
@@ -111,30 +111,30 @@ def as_function(given: Any) -> Any:
 
 
 def refuse_undefined(function: Any, time: float, when: str) -> None:
-    """Raise ValueError for a function without a finite value at a time [s], which is the start or the end of a run."""
-    told = f" {function.text!r}" if isinstance(function, Expression) else ""
+    """Raise ValueError if a function has no finite value at a time [s]; ``when`` names the time in the error."""
+    name = f" {function.text!r}" if isinstance(function, Expression) else ""
     try:
         with np.errstate(all="ignore"):
             value = function(time)
-    except Exception as error:  # also functions of others, which raise anything
-        raise ValueError(f"the function{told} fails at t = {time:.6g} s, {when}: {error}") from error
+    except Exception as error:  # user functions may raise anything
+        raise ValueError(f"the function{name} fails at t = {time:.6g} s, {when}: {error}") from error
     entries = value.as_matrix() if isinstance(value, Rotation) else value
     if not np.all(np.isfinite(np.asarray(entries, dtype=float))):
-        raise ValueError(f"the function{told} is not finite at t = {time:.6g} s, {when}")
+        raise ValueError(f"the function{name} is not finite at t = {time:.6g} s, {when}")
 
 
 class Driven(Entry):
-    """An entry with ``motions``, fields that are functions of time, constants too."""
+    """Entry with prescribed ``motions``, fields that are functions of time or constants."""
 
     motions: ClassVar[tuple[str, ...]]
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Motions are functions of time."""
+        """Arguments with motions converted to functions of time."""
         given = super().arguments(builder)
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
     def check_at(self, time: float, builder: Builder, when: str = "the start") -> None:
-        """Raise Misfit where a motion has no value at a time [s]."""
+        """Raise Misfit if a motion has no value at a time [s]."""
         given = self.arguments(builder)
         for name in self.motions:
             if name in given:
@@ -144,12 +144,12 @@ class Driven(Entry):
 
 @dataclass(frozen=True)
 class Components:
-    """A vector (k,) of functions of time, which have one number each."""
+    """Vector-valued function of time (k,) with one scalar function per component."""
 
     functions: tuple[Any, ...]
 
     def __call__(self, time: float) -> list[float]:
-        """The values at a time. Raises ValueError for a component that is several numbers."""
+        """Values at a time. Raises ValueError for a component that is no scalar."""
         values = [np.asarray(function(time), dtype=float) for function in self.functions]
         for k, value in enumerate(values):
             if value.size != 1:
@@ -159,18 +159,18 @@ class Components:
 
 @dataclass(frozen=True)
 class Turned:
-    """The rotation by an ``angle`` that is a function of time, about an ``axis`` (3,)."""
+    """Rotation about an ``axis`` (3,) by an ``angle`` that is a function of time."""
 
     axis: Any
     angle: Any
 
     def __call__(self, time: float) -> Any:
-        """A scipy Rotation."""
+        """Rotation at a time, as a scipy Rotation."""
         return turned(self.axis, float(as_function(self.angle)(time)))
 
 
 def as_input(given: Any) -> Any:
-    """An input of a run: constants stay numbers."""
+    """Input of a run; constants stay numbers, so that they are not evaluated in every step."""
     moving = isinstance(given, list) and any(callable(item) for item in given)
     return as_function(given) if moving else given
 
@@ -192,7 +192,7 @@ class Quadratic(Entry):
 
 
 class Coulomb(Entry):
-    """Dry friction made smooth, see :func:`flexph.coulomb`."""
+    """Regularised dry friction, see :func:`flexph.systems.coulomb`."""
 
     makes: ClassVar = staticmethod(coulomb)
     kind: Literal["coulomb"] = "coulomb"
@@ -214,7 +214,7 @@ RateFormula = by_shape("a formula of the rate s such as '2*s + s**3'", scalar=_R
 
 
 class Resistive(Entry):
-    """Any relation as a formula of the rate s [m/s or rad/s], ``s ρ(s) ≥ 0``."""
+    """Any relation ``s ρ(s) ≥ 0`` as a formula of the rate s [m/s or rad/s]."""
 
     makes: ClassVar = staticmethod(resistive)
     kind: Literal["resistive"] = "resistive"
@@ -226,7 +226,7 @@ Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
 
 
 class CoulombFriction(Entry):
-    """Dry friction in proportion to the force of the joint, see :class:`flexph.CoulombFriction`."""
+    """Dry friction proportional to the force of the joint, see :class:`flexph.joints.CoulombFriction`."""
 
     makes: ClassVar = CoulombLaw
     kind: Literal["coulomb_friction"] = "coulomb_friction"
@@ -240,7 +240,7 @@ EACH = "a number with its unit, or a list with one for each axis"
 
 
 def damping(unit: str) -> tuple[Any, Any]:
-    """The types of a damping, a coefficient or a relation, and of one or several of them."""
+    """Field types of a damping: one coefficient or relation, and one or several of them."""
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
     return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

@@ -1,4 +1,4 @@
-"""Joints of model files, with the arguments of the functions of the same names."""
+"""Joints in model files; each has the arguments of the function of the same name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .rotations import RotationValue
 
 
 class Hinge(Entry):
-    """A joint at one point, free to turn about an axis."""
+    """A joint at one point with free rotation about an axis."""
 
     makes: ClassVar = staticmethod(make.hinge)
     kind: Literal["hinge"]
@@ -28,7 +28,7 @@ class Hinge(Entry):
 
 
 class Revolute(Entry):
-    """The hinge of space under its kinematic name."""
+    """A hinge in space under its kinematic name."""
 
     makes: ClassVar = staticmethod(make.revolute)
     kind: Literal["revolute"]
@@ -41,7 +41,7 @@ class Revolute(Entry):
 
 
 class Spherical(Entry):
-    """A joint at one point, free to turn."""
+    """A joint at one point with free rotation."""
 
     makes: ClassVar = staticmethod(make.spherical)
     kind: Literal["spherical"]
@@ -51,7 +51,7 @@ class Spherical(Entry):
 
 
 class Universal(Entry):
-    """A joint at one point, the axes of the cross perpendicular."""
+    """A joint at one point with the two axes of its cross perpendicular."""
 
     makes: ClassVar = staticmethod(make.universal)
     kind: Literal["universal"]
@@ -63,7 +63,7 @@ class Universal(Entry):
 
 
 class Cylindrical(Entry):
-    """A joint along and about one axis."""
+    """A joint with free motion along and about one axis."""
 
     makes: ClassVar = staticmethod(make.cylindrical)
     kind: Literal["cylindrical"]
@@ -78,7 +78,7 @@ class Cylindrical(Entry):
 
 
 class Planar(Entry):
-    """The first section glides on a plane of the second."""
+    """A joint whose first section slides on a plane of the second."""
 
     makes: ClassVar = staticmethod(make.planar)
     kind: Literal["planar"]
@@ -90,7 +90,7 @@ class Planar(Entry):
 
 
 class Slider(Entry):
-    """A port on a line through the rail port."""
+    """A port that slides on a line through the rail port."""
 
     makes: ClassVar = staticmethod(make.slider)
     kind: Literal["slider"]
@@ -103,7 +103,7 @@ class Slider(Entry):
 
 
 class Prismatic(Entry):
-    """A port on a line, without turning."""
+    """A port that slides on a line without rotation."""
 
     makes: ClassVar = staticmethod(make.prismatic)
     kind: Literal["prismatic"]
@@ -138,7 +138,7 @@ class Distance(Entry):
 
 
 class KnifeEdge(Entry):
-    """A port that moves along its edge, not across."""
+    """A port that moves along its edge, not across it."""
 
     makes: ClassVar = staticmethod(make.knife_edge)
     kind: Literal["knife_edge"]
@@ -176,7 +176,7 @@ class RollingDisc(Entry):
 
 
 class Gear(Entry):
-    """Two shafts that turn in a constant ratio."""
+    """Two shafts with a constant speed ratio."""
 
     makes: ClassVar = staticmethod(make.gear)
     kind: Literal["gear"]
@@ -207,7 +207,7 @@ class Belt(Entry):
 
 
 class Rack(Entry):
-    """A rack that moves with the pitch circle of a pinion."""
+    """A rack on the pitch circle of a pinion."""
 
     makes: ClassVar = staticmethod(make.rack)
     kind: Literal["rack"]
@@ -222,7 +222,7 @@ class Rack(Entry):
 
 
 class Screw(Entry):
-    """A joint along and about one axis that advances by its lead in a turn."""
+    """A joint along and about one axis that advances by its lead per turn."""
 
     makes: ClassVar = staticmethod(make.screw)
     kind: Literal["screw"]
@@ -250,7 +250,7 @@ class SlippingWheel(Entry):
 
 
 class PointOnCurve(Driven):
-    """A port that slides along ports of a body, which bends."""
+    """A port that slides along a curve through ports of a flexible body."""
 
     makes: ClassVar = staticmethod(make.point_on_curve)
     motions: ClassVar = ("place",)

@@ -1,4 +1,4 @@
-"""Rotations, places and velocities of bodies."""
+"""Rotations, positions and velocities of bodies in model files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .fields import TAG, Angle, Buildable, Direction, Matrix, Point, Reads, Spin
 
 
 def turned(axis: Any, angle: float) -> Rotation:
-    """The rotation by an angle [rad] about an axis (3,). Raises ValueError for a zero vector."""
+    """Rotation by an angle [rad] about an axis (3,). Raises ValueError for a zero vector."""
     size = float(np.linalg.norm(axis))
     if len(axis) != 3 or size == 0.0:
         raise ValueError(f"axis must be three numbers that are not all zero, got {axis}")
@@ -30,19 +30,19 @@ class AxisAngle(Entry):
     angle: Angle
 
     def build(self, builder: Builder) -> Any:
-        """A scipy Rotation."""
+        """Rotation as a scipy Rotation."""
         with builder.refusals(self):
             return turned(self.axis, self.angle)
 
 
 class EulerAngles(Entry):
-    """Angles about a sequence of axes, as scipy names it: xyz fixed axes, XYZ turning ones."""
+    """Angles about a sequence of axes in scipy's notation: xyz fixed axes, XYZ rotating ones."""
 
     euler: str
     angles: list[Angle]
 
     def build(self, builder: Builder) -> Any:
-        """A scipy Rotation."""
+        """Rotation as a scipy Rotation."""
         with builder.refusals():
             return Rotation.from_euler(self.euler, self.angles)
 
@@ -63,13 +63,13 @@ RotationValue = by_shape(
 
 
 class SpatialPlace(Entry):
-    """Where the origin of a body is, and how the body is turned."""
+    """Position of a body's origin and rotation of the body."""
 
     position: Point = None
     rotation: RotationValue = None
 
     def build(self, builder: Builder) -> Any:
-        """A placement as ``assemble`` takes it."""
+        """Placement for ``assemble``."""
         if not self.model_fields_set:
             raise builder.misfit("got an empty mapping: write position, rotation, or both")
         position, rotation = builder.of(self.position, "position"), builder.of(self.rotation, "rotation")
@@ -77,19 +77,19 @@ class SpatialPlace(Entry):
 
 
 class SpatialMotion(Entry):
-    """The velocity of the origin of a body and its spin, in world axes."""
+    """Velocity of a body's origin and spin of the body, in world axes."""
 
     velocity: list[Velocity] = None
     spin: list[Spin]
 
     def build(self, builder: Builder) -> Any:
-        """Velocities as ``consistent_state`` takes them."""
+        """Velocities for ``consistent_state``."""
         return self.spin if self.velocity is None else (self.velocity, self.spin)
 
 
 @dataclass(frozen=True)
 class Coordinates(Buildable):
-    """Two coordinates, and a third as it was given: an angle in the plane, a length in space."""
+    """Two coordinates, and a third in its original form: an angle in the plane, a length in space."""
 
     values: tuple[float, ...]
     third: tuple[Any, ...]
@@ -97,14 +97,14 @@ class Coordinates(Buildable):
     angle: str
 
     def build(self, builder: Builder) -> list[float]:
-        """Coordinates in SI units. Raises Misfit for a length in the place of an angle, or the other way round."""
+        """Coordinates in SI units. Raises Misfit for a length where an angle is needed, or the other way round."""
         with builder.at(2).refusals():
             unit = self.angle if builder.dim == 2 else self.length
             return [*self.values, *(read_quantity(given, unit) for given in self.third)]
 
 
 def _in_plane(length: str, angle: str) -> Any:
-    """The type of (x, y, angle), whose last entry is an angle in the plane and a length in space."""
+    """Field type of (x, y, angle) in the plane or (x, y, z) in space."""
 
     def read(given: Any) -> Coordinates:
         if not isinstance(given, list) or len(given) not in (2, 3):

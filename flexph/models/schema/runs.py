@@ -1,4 +1,4 @@
-"""Runs of a model file: start, method, inputs, what is written."""
+"""Runs of a model file: start, method, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .sensors import SensorEntry
 
 
 class PoseEntry(Entry):
-    """Places of bodies: those in ``fixed`` are taken as they are, those in ``guess`` may move."""
+    """Positions of bodies: those in ``fixed`` are prescribed, those in ``guess`` may move."""
 
     fixed: dict[str, Place] = Field(default_factory=dict)
     guess: dict[str, Place] = Field(default_factory=dict)
 
 
 class Start(PoseEntry):
-    """The pose and the velocities in which a run begins, and whether bodies are deformed by their motion."""
+    """Initial pose and velocities of a run; ``elastic`` and ``joints`` set its deformation and free velocities."""
 
     velocities: dict[str, Motion] = Field(default_factory=dict)
     elastic: Literal["undeformed", "quasi_static"] = "undeformed"
@@ -44,7 +44,7 @@ def _method_name(given: Any) -> str:
 
 
 class MethodEntry(Entry):
-    """A method of :mod:`flexph.methods` by its name, with its options."""
+    """A method of :mod:`flexph.methods` by name, with its options."""
 
     name: Annotated[str, Reads(_method_name, (("enum", list(NAMES)),))]
     tolerance: by_shape("a number, or [rtol, atol]", scalar=Number, sequence=list[Number]) = None
@@ -55,7 +55,7 @@ class MethodEntry(Entry):
     contact: Literal["events", "steps"] = None
 
     def build(self, builder: Builder) -> Any:
-        """The method."""
+        """Build the method."""
         given = {name: getattr(self, name) for name in self.model_fields_set - {"name"}}
         if isinstance(given.get("tolerance"), list):
             given["tolerance"] = tuple(given["tolerance"])
@@ -73,7 +73,7 @@ READING = re.compile(rf"({_WORDS}) of (\S.*)")
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read of a run: ``displacement of rod.middle``, ``reaction of hinge crank.tip–rod.root``."""
+    """A reading of a run, for example ``displacement of rod.middle`` or ``reaction of hinge crank.tip–rod.root``."""
 
     what: str
     of: str
@@ -83,7 +83,7 @@ def _reading(given: Any) -> Reading:
     match = READING.fullmatch(given.strip()) if isinstance(given, str) else None
     if match is None:
         raise ValueError(
-            f"got {shown(given)}: write such as 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
+            f"got {shown(given)}: write e.g. 'displacement of rod.middle', 'position of' or 'velocity of' a port, "
             "'spin of' a body, 'reaction of' a joint, 'gap of' a contact, 'normal_force of' or 'friction_force of' a "
             "contact or a joint with CoulombFriction, "
             "'place of' or 'place_rate of' a point_on_curve, 'state of' a part of the state such as rod.stress, or a "
@@ -97,9 +97,9 @@ ReadingText: Any = by_shape("such as 'position of rod.tip', or a sensor", scalar
 
 
 class Measure(Entry):
-    """One number of a run: an extreme or a mean of a component, as it stands in the summary and in studies.
+    """One number of a run for its summary and for studies: an extreme or a mean of one component of a reading.
 
-    It is ``of`` a reading such as ``position of rod.tip``, or of a sensor, as those of controllers.
+    It is taken ``of`` a reading such as ``position of rod.tip``, or of a sensor as those of controllers.
     """
 
     of: ReadingText
@@ -108,7 +108,7 @@ class Measure(Entry):
 
 
 class Outputs(Entry):
-    """What is written beside the run itself, its ledger and its summary."""
+    """Files to write besides the run, its ledger and its summary."""
 
     tables: dict[TableName, dict[str, ReadingText]] = Field(default_factory=dict)
     measures: dict[str, Measure] = Field(default_factory=dict)
@@ -117,7 +117,7 @@ class Outputs(Entry):
 
 
 class TimedRun(Entry):
-    """A run in time: ``steps`` equal steps to ``end``, or up to given ``times``."""
+    """A run in time: ``steps`` equal steps to ``end``, or the given ``times``."""
 
     start: Start = None
     end: Time = None
@@ -130,7 +130,7 @@ class TimedRun(Entry):
     @model_validator(mode="after")
     def _check_times(self) -> Self:
         if (self.times is None) == (self.end is None or self.steps is None):
-            raise wrong("the times are not told: write end and steps, or a list of times instead of both")
+            raise wrong("no times given: write end and steps, or a list of times")
         first = self.start.time if self.start is not None else 0.0
         if self.end is not None and not self.end > first:
             raise wrong(f"end must come after the start at {first:.6g} s, got {self.end:.6g} s")
@@ -156,9 +156,9 @@ MovedPort = by_shape(
 
 
 class InverseDynamicsRun(TimedRun):
-    """The forces at ports that make the mechanism follow a motion, see :func:`flexph.inverse_dynamics`.
+    """Forces at ports that make the mechanism follow a motion, see :func:`flexph.inverse_dynamics`.
 
-    The run begins at the pose of its start, with the velocities of the motion.
+    The run starts at the pose of its start, with the velocities of the motion.
     """
 
     kind: Literal["inverse_dynamics"]
@@ -167,12 +167,12 @@ class InverseDynamicsRun(TimedRun):
     @model_validator(mode="after")
     def _check_start(self) -> Self:
         if self.start is not None and self.start.velocities:
-            raise wrong("velocities follow from the motion: leave those of the start out")
+            raise wrong("velocities follow from the motion: omit those of the start")
         return self
 
 
 class Equilibrium(Entry):
-    """The state at rest, or in a steady rotation, near the pose of the start, see ``Mechanism.equilibrium``."""
+    """A state of rest or of steady rotation near the pose of the start, see ``Mechanism.equilibrium``."""
 
     kind: Literal["equilibrium"]
     start: Start = None
@@ -184,7 +184,7 @@ class Equilibrium(Entry):
 
 
 class Frequencies(Entry):
-    """The lowest frequencies at rest at one or more unloaded poses, see ``Mechanism.eigenfrequencies``."""
+    """The lowest eigenfrequencies at rest in one or more unloaded poses, see ``Mechanism.eigenfrequencies``."""
 
     kind: Literal["frequencies"]
     count: Annotated[int, Field(ge=1)]
@@ -200,5 +200,5 @@ def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
 
 
 def motion_of(run: InverseDynamicsRun, builder: Builder) -> dict[str, Any]:
-    """What a run prescribes, by external port: functions of time."""
+    """Prescribed motion of a run by external port, as functions of time."""
     return {name: as_function(value) for name, value in builder.of(run.motion, "motion").items()}

@@ -1,4 +1,4 @@
-"""Sampled controllers in model files, and what stands between them and the mechanism."""
+"""Sampled controllers in model files, with delay, quantisation and limits."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Given, Quick = quantity("N*m", "N", "V", ""), quantity("N*m/s", "N/s", "V/s", "1
 
 
 class Actuated(Entry):
-    """What is called every ``period``, whose answers are late by ``delay`` calls."""
+    """A controller that is called every ``period``, with outputs delayed by ``delay`` calls."""
 
     period: Time
     delay: Annotated[int, Field(ge=0)] = 0
 
     def _through(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
-        """The controller with what its readings are multiples of, and the limits of its answers and their rates."""
+        """Add the quantisation of readings, and the limits of outputs and of their rates."""
         loop = quantised(loop, marks) if marks else loop
         loop = delayed(loop, self.delay) if self.delay else loop
         loop = saturated(loop, limits) if limits else loop
@@ -42,7 +42,7 @@ class Actuated(Entry):
 
 
 class _OfAnAngle(Actuated):
-    """What controllers of an angle share; about ``axis`` in space, along which they answer."""
+    """Fields shared by controllers of an angle; in space ``axis`` is the axis of the angle and of the torque."""
 
     port: str
     angle: Port
@@ -72,7 +72,7 @@ class _OfAnAngle(Actuated):
 
 @dataclass(frozen=True)
 class _Along:
-    """What is answered, along an axis."""
+    """Function whose scalar outputs act along an axis."""
 
     function: Callable[..., Any]
     axis: Any
@@ -89,7 +89,7 @@ class _Along:
 
 @dataclass(frozen=True)
 class _Proportional:
-    """τ = K_p (q_d − q) − K_d q̇ at a port."""
+    """Function τ = K_p (q_d − q) − K_d q̇ at a port."""
 
     port: str
     stiffness: float
@@ -102,14 +102,14 @@ class _Proportional:
 
 
 class PDController(_OfAnAngle):
-    """Proportional to the error of an angle and to its rate, sampled: K_p (q_d − q) − K_d q̇."""
+    """A sampled PD controller of an angle: K_p (q_d − q) − K_d q̇."""
 
     kind: Literal["pd"]
     proportional: Stiff
     derivative: Damped = 0.0
 
     def build(self, builder: Builder) -> Sampled:
-        """The controller."""
+        """Build the controller."""
         reference = as_function(builder.of(self.reference, "reference"))
         law = _Proportional(self.port, self.proportional, self.derivative, reference)
         with builder.refusals(self):
@@ -117,7 +117,7 @@ class PDController(_OfAnAngle):
 
 
 class PIDController(_OfAnAngle):
-    """A compensator of the error of an angle, sampled, see :func:`flexph.control.pid`."""
+    """A sampled PID controller of an angle, see :func:`flexph.control.pid`."""
 
     kind: Literal["pid"]
     proportional: Stiff
@@ -126,7 +126,7 @@ class PIDController(_OfAnAngle):
     lag: Time = 1e-3
 
     def build(self, builder: Builder) -> Sampled:
-        """The controller."""
+        """Build the controller."""
         reference = as_function(builder.of(self.reference, "reference"))
         with builder.refusals(self):
             law = pid(self.proportional, integral=self.integral, derivative=self.derivative, lag=self.lag)
@@ -135,7 +135,7 @@ class PIDController(_OfAnAngle):
 
 
 class FunctionController(Actuated):
-    """A function of time and sensors by its import path, called every period, see :class:`flexph.control.Sampled`.
+    """A function of time and sensors by its import path, called every period; see :class:`flexph.control.Sampled`.
 
     ``limits`` and ``rate_limits`` are by port, ``resolution`` is by sensor.
     """
@@ -149,7 +149,7 @@ class FunctionController(Actuated):
     resolution: dict[str, quantity("rad", "m", "")] = Field(default_factory=dict)
 
     def build(self, builder: Builder) -> Sampled:
-        """The controller."""
+        """Build the controller."""
         with builder.at("function").refusals():
             function = trusted_function(self.function, builder.folder, trust=builder.trust)
         with builder.refusals(self):

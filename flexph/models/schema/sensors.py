@@ -1,4 +1,4 @@
-"""Sensors in model files: what they measure of ports, bodies, contacts and joints."""
+"""Sensors in model files: quantities of ports, bodies, contacts and joints."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ BETWEEN: Mapping[str, Callable[..., Any]] = {
     "distance": make.distance,
     "offset": make.offset,
 }
-"""Of two ports,"""
+"""Sensors between two ports, by name."""
 TAKEN: Mapping[str, tuple[str, ...]] = {
     "angle": ("axis", "second_axis", "zero"),
     "rate": ("axis", "second_axis"),
     "distance": (),
     "offset": ("direction",),
 }
-"""and the options that each takes."""
+"""Options of each of these sensors."""
 OF_PORTS: Mapping[str, Callable[[str], Any]] = {
     "position": make.position,
     "velocity": make.velocity,
@@ -52,10 +52,10 @@ OF_JOINTS: Mapping[str, Callable[[str], Any]] = {
 
 
 class PairSensor(Entry):
-    """What is measured between two ports, of one against the ground by default.
+    """A quantity between two ports, by default between a port and the ground.
 
-    Angles and their rates take the ``axis`` in space, an offset the ``direction`` along which it is. Angles count from
-    ``zero`` [rad]; a ``second_axis`` is the axis in the other section.
+    In space angles and their rates need the ``axis``; an offset needs its ``direction``. Angles count from ``zero``
+    [rad]; ``second_axis`` is the axis in the second port's section.
     """
 
     measure: Literal["angle", "rate", "distance", "offset"]
@@ -67,33 +67,33 @@ class PairSensor(Entry):
     direction: Direction = None
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         options = {name: getattr(self, name) for name in ("axis", "second_axis", "zero", "direction")}
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - TAKEN[self.measure]:
-            raise builder.at(name).misfit(f"{self.measure!r} has no {name}: leave it out")
+            raise builder.at(name).misfit(f"{self.measure!r} has no {name}: omit it")
         if self.measure == "offset" and self.direction is None:
-            raise builder.misfit("direction is missing, along which the offset is: add 'direction: [1, 0]'")
+            raise builder.misfit("direction is missing: add 'direction: [1, 0]'")
         with builder.refusals(self):
             return BETWEEN[self.measure](self.port, builder.of(self.second, "second"), **options)
 
 
 class PortSensor(Entry):
-    """What is read of one port, in the axes of the world."""
+    """A quantity of one port, in world axes."""
 
     measure: Literal["position", "velocity", "acceleration", "section_rotation"]
     port: Port
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         with builder.refusals(self):
             return OF_PORTS[self.measure](self.port)
 
 
 class BodySensor(Entry):
-    """A stress or strain of a body by the name of its field, at a point of it, see :func:`flexph.sensors.stress`.
+    """A stress or strain of a body by the name of its field, at a point, see :func:`flexph.sensors.stress`.
 
-    Of the field ``von_mises`` without a point it is the largest of the body.
+    For the field ``von_mises`` without a point, it is the largest value in the body.
     """
 
     measure: Literal["stress", "strain"]
@@ -102,22 +102,22 @@ class BodySensor(Entry):
     at: Point | None = None
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         if self.at is None and self.measure == "strain":
-            raise builder.misfit("at is missing, the point of the body at which the strain is: add 'at: [0.1, 0]'")
+            raise builder.misfit("at, the point of the strain in the body, is missing: add 'at: [0.1, 0]'")
         with builder.refusals(self):
             return OF_BODIES[self.measure](self.body, self.field, None if self.at is None else tuple(self.at))
 
 
 class SectionSensor(Entry):
-    """Force and moment through a section of a body, see :func:`flexph.sensors.section_force`."""
+    """Force and moment in a section of a body, see :func:`flexph.sensors.section_force`."""
 
     measure: Literal["section_force"]
     body: str
     section: str
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         with builder.refusals(self):
             return make.section_force(self.body, self.section)
 
@@ -129,25 +129,25 @@ class EnergySensor(Entry):
     of: str
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         with builder.refusals(self):
             return make.energy(self.of)
 
 
 class ContactSensor(Entry):
-    """What is read of a contact, or forces of dry friction of a joint, see :func:`flexph.sensors.normal_force`."""
+    """A quantity of a contact, or of dry friction in a joint, see :func:`flexph.sensors.normal_force`."""
 
     measure: Literal["gap", "touches", "normal_force", "friction_force"]
     contact: str
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         with builder.refusals(self):
             return OF_CONTACTS[self.measure](self.contact)
 
 
 class JointSensor(Entry):
-    """The force or torque of a joint by its name, whether its friction holds, or the place of a port on its curve.
+    """Force or torque of a joint, sticking of its friction, or the position of a port on its curve.
 
     See :func:`flexph.sensors.joint_force`, :func:`flexph.sensors.sticks` and :func:`flexph.sensors.place_on_curve`.
     """
@@ -156,7 +156,7 @@ class JointSensor(Entry):
     joint: str
 
     def build(self, builder: Builder) -> Any:
-        """The quantity."""
+        """Build the quantity."""
         with builder.refusals(self):
             return OF_JOINTS[self.measure](self.joint)
 
@@ -170,20 +170,20 @@ _KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "contact": ("contact", OF_CONTACTS),
     "joint": ("joint", OF_JOINTS),
 }
-"""Kinds of sensors, a setting by which one is known whose measure is not, and their measures."""
+"""Kinds of sensors: a field that identifies the kind if its ``measure`` is missing, and its measures."""
 _WORDS = [word for _, words in _KINDS.values() for word in words]
 
 
 def _sensor_tag(given: Any) -> str:
     names = given.model_dump() if isinstance(given, Entry) else given if isinstance(given, dict) else {}
     measure = names.get("measure")
-    known = (kind for kind, (_, words) in _KINDS.items() if isinstance(measure, str) and measure in words)
-    told = (kind for kind, (setting, _) in _KINDS.items() if setting in names)
-    return TAG + (next(known, None) or next(told, "pair"))
+    by_measure = (kind for kind, (_, words) in _KINDS.items() if isinstance(measure, str) and measure in words)
+    by_setting = (kind for kind, (setting, _) in _KINDS.items() if setting in names)
+    return TAG + (next(by_measure, None) or next(by_setting, "pair"))
 
 
-def _known(given: Any) -> Any:
-    """A sensor whose measure is one of all that there are: each kind of sensor knows its own alone."""
+def _check_measure(given: Any) -> Any:
+    """Check that a sensor's measure exists in any kind, as each kind of sensor only checks for its measures."""
     measure = given.get("measure") if isinstance(given, dict) else None
     if isinstance(measure, str) and measure not in _WORDS:
         text = f"got {shown(measure)}: {nearest(measure, _WORDS)}"
@@ -200,5 +200,5 @@ SensorEntry = Annotated[
     | Annotated[ContactSensor, Tag(f"{TAG}contact")]
     | Annotated[JointSensor, Tag(f"{TAG}joint")],
     Discriminator(_sensor_tag),
-    BeforeValidator(_known),
+    BeforeValidator(_check_measure),
 ]

@@ -1,4 +1,4 @@
-"""Studies of a model file: a run at many samples of its settings."""
+"""Studies of a model file: a run repeated for samples of its settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RandomSamples(Entry):
-    """``count`` points of a box, whose ends are numbers by the path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
+    """``count`` points of a box with bounds by the path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
 
     count: Annotated[int, Field(ge=1)]
     bounds: Annotated[dict[str, Ends], Field(min_length=1)]
@@ -24,10 +24,10 @@ class RandomSamples(Entry):
 
 
 class Study(Entry):
-    """A run at many values of settings by path, such as ``bodies.rod.elements``; it gives the measures.
+    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``; its results are measures.
 
-    One of: all combinations of the values to ``vary``, listed ``samples``, the rows of a ``table`` of comma-separated
-    values with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of two points.
+    Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table`` of comma-separated values
+    with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of two points.
     """
 
     run: str
@@ -41,8 +41,8 @@ class Study(Entry):
     def _refuse_several(self) -> Study:
         given = [name for name in SOURCES if name in self.model_fields_set]
         if len(given) != 1:
-            told = f"got {' and '.join(given)}" if given else "got none of them"
-            raise wrong(f"{told}: write one of {', '.join(SOURCES)}")
+            message = f"got {' and '.join(given)}" if given else "got none of them"
+            raise wrong(f"{message}: write one of {', '.join(SOURCES)}")
         count = self.sobol.count if self.sobol is not None else 1
         if count & (count - 1):
             raise wrong(f"count of sobol must be a power of two such as {1 << count.bit_length()}, got {count}")
@@ -50,10 +50,10 @@ class Study(Entry):
 
     @property
     def bounds(self) -> Mapping[str, Ends]:
-        """Ends of random samples, as they are given."""
+        """Bounds of random samples in their original form."""
         drawn = self.latin_hypercube or self.sobol
         return {} if drawn is None else drawn.bounds
 
 
 SOURCES = ("vary", "samples", "table", "latin_hypercube", "sobol")
-"""What samples are told by."""
+"""Fields that define the samples."""

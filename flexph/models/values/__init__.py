@@ -1,4 +1,4 @@
-"""Values of model files: numbers with units, functions of time as expressions, tables or trusted functions.
+"""Values of model files: numbers with units, and functions of time as expressions, tables or trusted functions.
 
 Imports: systems, units.
 """

@@ -1,8 +1,8 @@
 """Expressions of time or of a rate: ``150*t``, ``where(t < 1, sin(2*pi*t), 0)``.
 
-The parser is Python's own (:mod:`ast`). Of its tree only numbers, names, signs, + - * / ** %, comparisons and calls of
-the functions below are taken, each becomes a function of one value, and nothing else is evaluated. All numbers are
-floating-point, so that no power takes long. Libraries for this keep the names in an evaluator, which two threads cannot
+Python's parser (:mod:`ast`) reads them. Only numbers, names, signs, + - * / ** %, comparisons and calls of the
+functions below are accepted and become functions of one value; nothing else is evaluated. All numbers are
+floating-point, so that no power takes long. Libraries for this purpose keep names in an evaluator, which threads cannot
 share, and walk the tree at every call.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from ...units.words import nearest
 
 LONGEST, DEEPEST = 2000, 60
-"""Letters of an expression, and levels of its tree."""
+"""Limits: letters of an expression, and levels of its tree."""
 CONSTANTS = {"pi": np.pi, "e": np.e}
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     **{name: (getattr(np, name), 1) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "sqrt", "sign")},
@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "clip": (np.clip, 3),
     "where": (np.where, 3),
 }
-"""Functions and how many arguments they take."""
+"""Functions and their numbers of arguments."""
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -56,9 +56,9 @@ _Value = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Expression:
-    """A function of ``variable`` (t [s], or s, a rate) by its text, times a ``factor`` that its unit has in SI.
+    """Function of ``variable`` (t [s], or s, a rate) from its text, times ``factor``, the SI value of its unit.
 
-    Raises ValueError for what is not an expression, or has other names.
+    Raises ValueError for an invalid expression or unknown names.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Expression:
         _compiled(self.text, self.variable)
 
     def __call__(self, at: Any) -> Any:
-        """The value at a time or at many."""
+        """Value at one or many arguments."""
         function = self.__dict__.get("_function")
         if function is None:
             function = self.__dict__["_function"] = _compiled(self.text, self.variable)
@@ -85,14 +85,14 @@ class Expression:
         return value if self.factor == 1.0 else self.factor * value
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: the text."""
+        """State for pickling and copying, without the compiled function."""
         return {name: value for name, value in self.__dict__.items() if name != "_function"}
 
 
 def _compiled(text: str, variable: str) -> _Value:
-    """The function of a text. Raises ValueError."""
+    """Compile a text into a function. Raises ValueError."""
     if len(text) > LONGEST:
-        raise ValueError(f"an expression of {len(text)} letters: at most {LONGEST}, take a table")
+        raise ValueError(f"an expression has at most {LONGEST} letters, got {len(text)}: use a table")
     powers = re.sub(r"\^", "**", text.strip())
     try:
         with warnings.catch_warnings():
@@ -100,13 +100,15 @@ def _compiled(text: str, variable: str) -> _Value:
             body = ast.parse(powers, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         at = f", at letter {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
-        raise ValueError(f"got {text[:60]!r}, which is no expression{at}: write such as '2*pi*{variable}'") from None
+        raise ValueError(
+            f"got {text[:60]!r}, which is no expression{at}: write for example '2*pi*{variable}'"
+        ) from None
     return _function(body, variable, 0)
 
 
 def _function(node: ast.AST, variable: str, depth: int) -> _Value:
     if depth > DEEPEST:
-        raise ValueError(f"an expression nested deeper than {DEEPEST} levels: take a table")
+        raise ValueError(f"an expression nested deeper than {DEEPEST} levels: use a table")
 
     def inner(child: ast.AST) -> _Value:
         return _function(child, variable, depth + 1)
@@ -125,7 +127,7 @@ def _function(node: ast.AST, variable: str, depth: int) -> _Value:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return _applied(_called(name, len(args)), tuple(map(inner, args)))
     raise ValueError(
-        f"{ast.unparse(node)[:60]!r} is not allowed in an expression: it takes numbers, {variable}, + - * / ** %, "
+        f"{ast.unparse(node)[:60]!r} is not allowed in an expression: use numbers, {variable}, + - * / ** %, "
         "comparisons in where(condition, a, b), and functions such as sin"
     )
 

@@ -17,7 +17,7 @@ Interpolation = Literal["linear", "cubic"]
 
 
 def read_columns(path: Path, names: list[str]) -> list[np.ndarray]:
-    """Columns (k,) of a file by the names in its first row. Raises ValueError, with the line, for other files."""
+    """Columns (k,) of a file by the names in its first row. Raises ValueError with the line of an error."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = csv.reader(file, skipinitialspace=True)
@@ -49,7 +49,7 @@ def _numbers(path: Path, line: int, row: list[str], places: list[int]) -> list[f
 def function_of_table(
     path: Path, time: str, values: list[str], *, factors: tuple[float, float], interpolation: Interpolation
 ) -> Callable[[float], Any]:
-    """A function of time [s] through the rows of a table; ``factors`` are the units of times and values in SI."""
+    """Interpolated function of time [s] from a table; ``factors`` convert its times and values to SI units."""
     times, *columns = read_columns(path, [time, *values])
     given = factors[1] * np.array(columns).T
     scaled = factors[0] * times

@@ -1,4 +1,4 @@
-"""Functions by import path, for files that are trusted."""
+"""Functions by import path, for trusted files."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from ...units.words import nearest
 
 
 def trusted_function(path: str, folder: Path, *, trust: bool) -> Callable[..., Any]:
-    """The function ``package.module:name``, of an installed module or one in a folder, that of the model file.
+    """Function ``package.module:name`` of an installed module, or of one in the model file's folder.
 
-    Raises ValueError where the file is not trusted, or there is none.
+    Raises ValueError if the file is not trusted or there is no such function.
     """
     if not trust:
-        raise ValueError(f"{path!r} is code that would be run: give --trust if you trust this file")
+        raise ValueError(f"{path!r} is code that would be run: give --trust only if you trust this file")
     module, _, name = path.partition(":")
     try:
-        found = _imported(module, folder.resolve())
-    except Exception as error:  # the code of others
+        imported = _imported(module, folder.resolve())
+    except Exception as error:  # user code may raise anything
         raise ValueError(f"{module!r} cannot be imported: {type(error).__name__}: {error}") from error
-    beside = (folder / f"{module.replace('.', '/')}.py").resolve()
-    if beside.is_file() and Path(getattr(found, "__file__", None) or "").resolve() != beside:
-        raise ValueError(f"{module!r} is {found!r}, and not {beside.name!r} beside the model file: rename this")
-    function = getattr(found, name, None)
+    local = (folder / f"{module.replace('.', '/')}.py").resolve()
+    if local.is_file() and Path(getattr(imported, "__file__", None) or "").resolve() != local:
+        raise ValueError(
+            f"{module!r} is {imported!r}, and not {local.name!r} in the folder of the model file: rename the latter"
+        )
+    function = getattr(imported, name, None)
     if not callable(function):
-        known = [word for word, value in vars(found).items() if callable(value) and not word.startswith("_")]
+        known = [word for word, value in vars(imported).items() if callable(value) and not word.startswith("_")]
         raise ValueError(f"{module!r} has no function {name!r}: {nearest(name, known)}")
     return function
 
 
 def _imported(module: str, folder: Path) -> Any:
-    """A module that is installed, or else in a folder."""
+    """Import a module that is installed, or else in a folder."""
     sys.path.append(str(folder))
     try:
         invalidate_caches()

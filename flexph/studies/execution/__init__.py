@@ -1,7 +1,7 @@
-"""Samples on many processors: at least once each, recorded once, whatever is killed.
+"""Execution of samples on many processors, robust to killed processes: each sample is recorded once.
 
-A sample is a :class:`Task` for a worker (``tasks``), which stores its record itself where it sees the folder
-(``records``, ``folders``); a :class:`Schedule` gives tasks to an :class:`Engine`, and again where a worker died.
+A sample is a :class:`Task` for a worker (``tasks``), which stores the record if it can access the folder (``records``,
+``folders``); a :class:`Schedule` submits tasks to an :class:`Engine`, and resubmits them if a worker died.
 
 Imports: files, flexph, numerics.
 """

@@ -1,4 +1,4 @@
-"""What samples are computed by: processes of this machine, Dask, MPI, or any executor of Python's futures."""
+"""Executors of samples: local processes, Dask, MPI, or any executor of Python's futures."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from typing import Any
 from ...numerics import checks as check
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""Variables that hold a worker to one thread: samples keep all cores busy, further threads only wait for each other."""
+"""Variables that limit a worker to one thread: samples already use all cores, and more threads only compete."""
 
 AHEAD = 2
-"""Samples per process that are given to it at once: while one is computed the next one is there."""
+"""Samples submitted per process: one is computed while the next one waits."""
 
 IDLE = 30.0
-"""Seconds after which a worker without samples ends: also that of a process that was killed."""
+"""Seconds without samples after which a worker ends, also if its parent process was killed."""
 
 MANY = 1000
-"""Samples that are given at once to an executor of unknown size; more would only fill the memory."""
+"""Number of samples submitted to an executor of unknown size; more would only use memory."""
 
 
 class Engine:
-    """An executor, and how many samples it is given at once; ``renewed`` starts another where it broke."""
+    """Executor with the number of samples submitted at once; ``renewed`` starts another one if it broke."""
 
     def __init__(self, executor: Executor, window: int, renewed: Callable[[], Executor] | None = None) -> None:
         self._executor, self.window, self._renewed = executor, window, renewed
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Give a call to the executor."""
+        """Submit a call to the executor."""
         return self._executor.submit(function, *arguments)
 
     def renew(self, error: BaseException) -> None:
-        """Go on with another executor; raises ``error`` as that of an executor that was given."""
+        """Replace a broken executor; raises BrokenExecutor, caused by ``error``, if it belongs to the caller."""
         if self._renewed is None:
             raise BrokenExecutor(
-                f"the executor broke ({error}): finished samples are kept, go on with another one and resume=True"
+                f"the executor broke ({error}): finished samples are kept, continue with another and resume=True"
             ) from error
         self._executor = self._renewed()
 
     def close(self, *, at_once: bool) -> None:
-        """End processes that were started here, after what they are computing or at once."""
+        """End processes started by this engine, at once or after their present samples."""
         if self._renewed is not None:
             self._executor.shutdown(kill_workers=at_once)  # type: ignore[call-arg]
 
 
 class InThisProcess(Executor):
-    """Calls that are made where they are given."""
+    """Executor that runs calls synchronously in this process."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        """The finished call."""
+        """Run a call and return its finished future."""
         future: Future[Any] = Future()
         try:
             future.set_result(function(*arguments, **named))
@@ -61,7 +61,7 @@ class InThisProcess(Executor):
 
 @contextmanager
 def started(executor: Executor | str | None, jobs: int | None) -> Iterator[Engine]:
-    """The engine that is asked for: an executor, "dask://host:port", "mpi", or so many processes of this machine."""
+    """Open an engine: an executor, "dask://host:port", "mpi", or ``jobs`` processes of this machine."""
     if isinstance(executor, str):
         with _by_name(executor) as named:
             yield Engine(named, jobs or MANY)
@@ -95,7 +95,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
 
 @contextmanager
 def _by_name(name: str) -> Iterator[Executor]:
-    """An executor of another package, closed at the end."""
+    """Executor of another package, closed at the end of the block."""
     kind, _, address = name.partition("://")
     if kind == "dask" and address:
         Client = _needed("distributed", "dask").Client

@@ -1,4 +1,4 @@
-"""The folder of a study: what it is of, its records, and one process at a time that writes there."""
+"""Folder of a study with its identity and records, locked by one process at a time."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ STUDY, RECORDS = "study.json", "samples"
 
 @contextmanager
 def study_folder(path: Path, identity: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
-    """The folder of the records of a study, held until the end of the block.
+    """Open the folder of a study's records, locked until the end of the block.
 
-    Raises FolderRefused for a folder with files unless a study is to be resumed; for the study of something else, and
-    where another process is at it.
+    Raises FolderRefused for a folder with files unless the study is resumed, for a folder of another study, and while
+    another process uses it.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise FolderRefused(f"out must be a folder, got {str(path)!r}, where a file is in its place") from None
+        raise FolderRefused(f"out must be a folder, got {str(path)!r}, which is a file") from None
     records = path / RECORDS
     if resume:
         _refuse_another(path, identity)
     elif any(path.iterdir()):
-        going_on = "go on with --resume (resume=True), or " if (path / STUDY).is_file() else ""
+        going_on = "continue with --resume (resume=True), or " if (path / STUDY).is_file() else ""
         raise FolderRefused(f"{path} is not empty: {going_on}choose another folder")
     records.mkdir(exist_ok=True)
     try:
@@ -52,7 +52,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _refuse_another(path: Path, identity: Mapping[str, Any]) -> None:
-    """Raise FolderRefused for the folder of anything but the same study, or of none that has begun."""
+    """Raise FolderRefused for a folder that belongs to another study or contains other files."""
     if not (path / STUDY).is_file():
         if foreign := {*path.iterdir()} - {*leftovers(path)} - {path / RECORDS}:
             names = ", ".join(sorted(entry.name for entry in foreign))

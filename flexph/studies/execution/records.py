@@ -1,4 +1,4 @@
-"""Records of samples on disk: one file each, written whole by whoever computed it, and never written again."""
+"""Records of samples on disk: one file per sample, written atomically by its worker and never changed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .values import Arrays
 
 SUFFIX = ".npz"
 _HEAD = "record"
-"""Entry of a file that tells of the sample, beside one for each value."""
+"""Entry of a file with the description of the sample; each value is a further entry."""
 
 Status = Literal["done", "failed"]
 
 
 @dataclass(frozen=True)
 class Record:
-    """What became of a sample: its ``values``, or the ``error`` it ended in, and the seconds that it took."""
+    """Record of a sample: its ``values`` or its ``error``, and its computing time in seconds."""
 
     parameters: Mapping[str, Any]
     values: Arrays = field(default_factory=dict)
@@ -36,23 +36,23 @@ class Record:
 
     @property
     def status(self) -> Status:
-        """Whether the sample is done, or failed."""
+        """Status of the sample, "done" or "failed"."""
         return "failed" if self.error else "done"
 
 
 def key(parameters: Mapping[str, Any]) -> str:
-    """A short text for the values of the parameters, the same in all processes."""
+    """Hash of the parameter values, equal in all processes."""
     text = json.dumps(dict(parameters), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def record_path(folder: Path, parameters: Mapping[str, Any]) -> Path:
-    """Where the record of a sample is, or comes to be."""
+    """Path of the record of a sample."""
     return folder / f"{key(parameters)}{SUFFIX}"
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Write a record, whole or not at all."""
+    """Write a record atomically."""
     head = {
         "parameters": dict(record.parameters),
         "error": record.error,
@@ -67,13 +67,13 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """All of a record but its values, of which the kinds and shapes are told; OSError where it is damaged."""
+    """Description of a record with the kinds and shapes of its values; OSError if it is damaged."""
     with _entries(path) as file:
         return _head(file)
 
 
 def read_record(path: Path) -> Record:
-    """A record; OSError where it is damaged."""
+    """Read a record; OSError if it is damaged."""
     with _entries(path) as file:
         head = _head(file)
         values = {name: file[f"value {k}"] for k, name in enumerate(head["values"])}
@@ -87,7 +87,7 @@ def _entries(path: Path) -> Iterator[Any]:
         refuse_misfits(path)
         with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
             yield file
-    except Exception as error:  # of archives that are damaged or made to be, all kinds
+    except Exception as error:  # damaged or malicious archives may raise anything
         raise OSError(f"{path} is damaged: {error}") from error
 
 
@@ -100,7 +100,7 @@ def _head(file: Any) -> dict[str, Any]:
 
 
 def tidy(folder: Path, *, failed: bool) -> None:
-    """Remove what killed processes and crashes of the machine left, and the records of ``failed`` samples if asked."""
+    """Remove leftovers of killed processes and damaged records, and with ``failed`` the records of failed samples."""
     for path in folder.iterdir():
         if path.name.startswith(PREFIX):
             path.unlink(missing_ok=True)

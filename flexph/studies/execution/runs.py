@@ -1,4 +1,4 @@
-"""Runs of a subject whose records are kept in a folder, and found there again."""
+"""Runs of a function whose records are kept in a folder and reused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tasks import TOKEN, Outcome, Task, store
 
 @dataclass(frozen=True)
 class Place:
-    """Where samples are computed, and where their records are kept: those of every verb that runs many of them."""
+    """Options of all functions that compute many samples: the folder of records, the executor, and retries."""
 
     out: Path | None = None
     executor: Executor | str | None = None
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Runs:
-    """An engine for a function, and the folder of its records."""
+    """Runs of a function by an engine, with the folder of their records."""
 
     subject: Subject
     engine: Engine
@@ -59,16 +59,16 @@ class Runs:
         Schedule(self.engine, self.retries, ended).follow(self._missing(samples, under_way))
 
     def record(self, parameters: Mapping[str, Any]) -> Record:
-        """The record of a sample that was performed."""
+        """Record of a computed sample."""
         return read_record(record_path(self.folder, parameters))
 
     def records(self, samples: Sequence[Mapping[str, Any]]) -> list[Record]:
-        """The records of samples, which are computed first where they are missing."""
+        """Records of samples; missing ones are computed first."""
         self.perform(samples)
         return [self.record(sample) for sample in samples]
 
     def is_there(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether a sample has a record."""
+        """True if a sample has a record."""
         return record_path(self.folder, parameters).exists()
 
     def _missing(self, samples: Iterable[Mapping[str, Any]], under_way: set[str]) -> Iterator[Task]:
@@ -81,7 +81,7 @@ class Runs:
 
 @contextmanager
 def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
-    """Runs of a subject at a place; without a folder their records are gone at the end of the block."""
+    """Open runs of a subject; without a folder their records are deleted at the end of the block."""
     is_here = place.executor is None and place.jobs == 1
     function = subject.function if is_here else subject.pickled()
     with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:
@@ -92,7 +92,7 @@ def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
 
 
 def progress_bar(total: int, *, shown: bool) -> Any:
-    """A bar that appears after a second, tells what remains, and counts failures."""
+    """Progress bar that appears after a second, estimates the remaining time, and counts failures."""
     bar: Any = progress(total=total, delay=1.0, shown=shown, unit="sample", smoothing=0.05)
     bar.failed = 0
     return bar

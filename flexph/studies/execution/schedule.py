@@ -1,7 +1,7 @@
-"""The loop over samples: given to an engine, awaited, and given again where a worker died.
+"""Schedule of samples: submit them to an engine, await them, and resubmit those whose worker died.
 
-A sample that runs while its process dies is retried by itself: whichever kills its process then is told from those that
-were only beside it. After a bounded number of deaths it is recorded as failed.
+A sample that runs while its process dies is retried alone, which separates the sample that kills its process from those
+that only ran at the same time. After a bounded number of deaths it is recorded as failed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .records import Record, key
 from .tasks import NotLoaded, NotStored, Outcome, Task, perform
 
 LONGEST = 300
-"""Letters that are kept of what an engine says of a dead worker."""
+"""Largest length of an engine's message about a dead worker."""
 
 Ended = Callable[[Task, Outcome], None]
 
 
 class Schedule:
-    """Samples under way on an engine; ``ended`` is told of each that ended."""
+    """Samples in flight on an engine; ``ended`` is called for each one that ended."""
 
     def __init__(self, engine: Engine, retries: int, ended: Ended) -> None:
         self._engine, self._retries, self._ended = engine, retries, ended
@@ -46,7 +46,7 @@ class Schedule:
                 self._died(task, error, self._again)
 
     def _supplied(self, rest: Iterator[Task]) -> bool:
-        """Give the engine what it takes; whether anything is under way."""
+        """Submit tasks up to the engine's window; True if any are in flight."""
         if not self._running:
             self._is_isolated = bool(self._suspects)
             if self._is_isolated:
@@ -62,7 +62,7 @@ class Schedule:
             future = self._engine.submit(perform, task)
         except BrokenExecutor as error:
             self._again.appendleft(task)
-            if self._running:  # which tell that it broke
+            if self._running:  # the running tasks will report the broken executor
                 return False
             self._engine.renew(error)
             return self._give(self._again.popleft())
@@ -78,7 +78,7 @@ class Schedule:
         return error is None
 
     def _recover(self, task: Task, error: BaseException) -> None:
-        """Start another executor; what was under way is suspected, unless it was alone."""
+        """Restart the executor and mark tasks in flight as suspects, unless there was only one."""
         lost = [task]
         while self._running:
             future = self._answers.get()
@@ -92,7 +92,7 @@ class Schedule:
             self._suspects.extend(lost)
 
     def _died(self, task: Task, error: BaseException | None, waiting: deque[Task]) -> None:
-        """Let a sample wait for another attempt, or record it as failed."""
+        """Queue a sample for another attempt, or record it as failed."""
         self._deaths[name := key(task.parameters)] += 1
         if self._deaths[name] <= self._retries:
             waiting.append(replace(task, attempt=task.attempt + 1))

@@ -1,4 +1,4 @@
-"""What is studied: a function of parameters by name, or an installed case."""
+"""Subject of a study: a function of named parameters, or an installed case."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ...case import Case, Parameter, find_cases
+from ...case import Case, Parameter, find_cases, no_case
 from ...numerics import checks as check
+from .needed import needed_xarray
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A function with its name, a digest of its source, and the units of its parameters."""
+    """Function with its name, a digest of its source, and the units of its parameters."""
 
     function: Callable[..., Any]
     name: str
@@ -26,30 +27,28 @@ class Subject:
     units: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, Parameter] = field(default_factory=dict)
-    """The parameters of a case."""
+    """Parameters of a case by name."""
 
     def pickled(self) -> bytes:
-        """The function for workers, by value where they cannot import it."""
+        """Function pickled for workers, by value if they cannot import it."""
         import cloudpickle
 
         try:
             return bytes(cloudpickle.dumps(self.function))
-        except Exception as error:  # pickle raises whatever the values of a function lead to
+        except Exception as error:  # pickle may raise anything
             said = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                f"function must be one that other processes can be sent, got {self.name}: {said}"
-            ) from error
+            raise ValueError(f"function must be picklable for other processes, got {self.name}: {said}") from error
 
     def identity(self) -> dict[str, str]:
-        """What must be the same where a study is resumed."""
+        """Entries that must agree when a study is resumed."""
         return {"function": self.name, "source": self.source, "flexph": version("flexph")}
 
     def check_names(self, given: Iterable[str]) -> None:
-        """Raise ValueError for parameters that the function does not have, and for those that it needs."""
+        """Raise ValueError for unknown parameters, and for missing mandatory ones."""
         try:
             own = self.kinds or inspect.signature(self.function).parameters
-        except ValueError as error:  # of functions of C
-            raise ValueError(f"function must tell its parameters, got {self.name}") from error
+        except ValueError as error:  # functions written in C
+            raise ValueError(f"function must have an inspectable signature, got {self.name}") from error
         kinds = {name: getattr(entry, "kind", None) for name, entry in own.items()}
         if inspect.Parameter.VAR_KEYWORD not in kinds.values():
             for name in given:
@@ -60,7 +59,7 @@ class Subject:
                 raise ValueError(f"samples must have the parameter {name!r}, which {self.name} needs")
 
     def check_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
-        """Raise ValueError for parameters or values that the function does not take."""
+        """Raise ValueError for parameters or values that the function does not accept."""
         self.check_names(columns)
         for name, values in columns.items() if self.kinds else ():
             for value in values:
@@ -68,9 +67,13 @@ class Subject:
 
 
 def subject(given: Callable[..., Any] | str) -> Subject:
-    """The subject that a function, or the name of a case, stands for."""
+    """Subject of a function, or of a case by its name."""
+    needed_xarray()
     if isinstance(given, str):
-        case = check.lookup("case", given, find_cases())
+        cases = find_cases()
+        if given not in cases:
+            raise ValueError(no_case(given, cases))
+        case = cases[given]
         return Subject(
             partial(run_of_case, given),
             f"case {given}",
@@ -83,7 +86,7 @@ def subject(given: Callable[..., Any] | str) -> Subject:
 
 
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
-    """Figures of a run of an installed case; its files are written only where they come from no other function."""
+    """Figures of a run of an installed case; files are written only if the figures come from writing them."""
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
     if case.figures is not None:
@@ -109,11 +112,11 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _source(function: Callable[..., Any]) -> str:
-    """Digest of the source of a function; empty where there is none."""
+    """Digest of the source of a function; empty if there is none."""
     while isinstance(function, partial):
         function = function.func
     try:
         text = inspect.getsource(inspect.unwrap(function))
-    except (OSError, TypeError):  # typed at a prompt, or compiled
+    except (OSError, TypeError):  # defined at a prompt, or compiled
         return ""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

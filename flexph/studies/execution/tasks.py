@@ -1,4 +1,4 @@
-"""One sample in a worker: computed once, and its record stored at once, whatever the engine runs again."""
+"""Tasks: one sample in a worker, computed and recorded once, even if the engine repeats the call."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .records import Record, record_path, write_record
 from .values import plain_values
 
 TOKEN = "token"
-"""File in the folder of the records, by which a worker knows that it sees the folder of the study itself."""
+"""File in the folder of the records by which a worker recognises the study's folder."""
 
 
 class NotStored(Exception):
-    """A record could not be written: the study ends, for it would lose what it computes."""
+    """Error if a record cannot be written; it ends the study, whose results would be lost."""
 
 
 class NotLoaded(Exception):
-    """A worker cannot load the function of the study: no sample could be computed."""
+    """Error if a worker cannot load the function of the study, so that no sample can be computed."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A sample for a worker: the ``function``, pickled for others than this process, and where its record goes."""
+    """Sample for a worker: the ``function``, pickled for other processes, and the folder of its record."""
 
     function: bytes | Callable[..., Any]
     parameters: Mapping[str, Any]
@@ -38,17 +38,17 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """How a sample ended; with its record where the worker does not see the folder of the study."""
+    """Outcome of a sample, with its record if the worker cannot access the study's folder."""
 
     error: str
     record: Record | None
 
 
 def perform(task: Task) -> Outcome:
-    """Compute a sample unless its record is there, and store it."""
+    """Compute a sample unless it has a record, and store it."""
     stores = _sees(task)
     if stores and record_path(task.folder, task.parameters).exists():
-        return Outcome("", None)  # an engine that ran it already lost the answer
+        return Outcome("", None)  # an engine may repeat a call whose answer it lost
     function = _unpickled(task.function) if isinstance(task.function, bytes) else task.function
     record = computed(function, task.parameters)
     if stores:
@@ -57,7 +57,7 @@ def perform(task: Task) -> Outcome:
 
 
 def computed(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Record:
-    """The record of a call; what the function raises becomes its error."""
+    """Record of a call; an exception of the function becomes its error."""
     clock = time.perf_counter()
     try:
         values = plain_values(function(**parameters), parameters)
@@ -69,7 +69,7 @@ def computed(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Rec
 
 
 def store(folder: Path, record: Record) -> None:
-    """Write a record; raises NotStored where that fails."""
+    """Write a record; raises NotStored if that fails."""
     try:
         write_record(folder, record)
     except OSError as error:
@@ -77,7 +77,7 @@ def store(folder: Path, record: Record) -> None:
 
 
 def _sees(task: Task) -> bool:
-    """Whether the folder of the study is on a disk of this worker."""
+    """True if this worker can access the folder of the study."""
     try:
         return (task.folder / TOKEN).read_text(encoding="utf-8") == task.token
     except OSError:
@@ -86,9 +86,9 @@ def _sees(task: Task) -> bool:
 
 @lru_cache(maxsize=4)
 def _unpickled(function: bytes) -> Callable[..., Any]:
-    """The function, once a worker: what it keeps from one sample to the next stays."""
+    """Unpickled function, cached per worker, so that its own caches persist between samples."""
     try:
         loaded: Callable[..., Any] = pickle.loads(function)
-    except Exception as error:  # whatever an import raises
+    except Exception as error:  # an import may raise anything
         raise NotLoaded(f"a worker cannot load the function: {type(error).__name__}: {error}") from None
     return loaded

@@ -1,4 +1,4 @@
-"""Values of a run as plain arrays by name: numbers, texts, arrays, and what nests them."""
+"""Return values of a run as named arrays of numbers or texts, without nesting."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Arrays = dict[str, np.ndarray]
 
 
 def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
-    """What a function returned as arrays of numbers, truth values or texts by name.
+    """Named arrays of numbers, truth values or texts from the return value of a function.
 
-    ``{"a": {"b": 1.0}}`` is ``a.b``; a list of dicts has a column for each of their names; None is NaN; complex numbers
-    are ``name.real`` and ``name.imag``. A value that repeats a parameter under its name is left out. Raises ValueError
-    for anything else.
+    ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
+    numbers become ``name.real`` and ``name.imag``. A value that repeats a parameter under its name is dropped. Raises
+    ValueError for anything else.
     """
     if not isinstance(values, Mapping):
         raise ValueError(f"a function of a study must return a dict of values by name, got {check.shown(values)}")
     arrays = dict(_flat("", values))
     for name in arrays.keys() & parameters.keys():
         if arrays[name].shape or arrays[name].item() != parameters[name]:
-            raise ValueError(f"the value {name!r} must have another name: a parameter is named so")
+            raise ValueError(f"the value {name!r} must be renamed: a parameter has this name")
         del arrays[name]
     return arrays
 
@@ -49,7 +49,7 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
 def _array(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
-        if array.dtype.kind == "O":  # None stands for a number that there is not
+        if array.dtype.kind == "O":  # None stands for a missing number
             array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         array = np.empty(0, dtype=object)

@@ -8,21 +8,12 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 import rigid
-from flexph import (
-    GROUND,
-    bushing,
-    cartesian_spring_damper,
-    connect,
-    coulomb,
-    drive,
-    force,
-    hinge,
-    integrate,
-    torsion_spring,
-)
+from flexph import GROUND, connect, drive, force, hinge, integrate, torsion_spring
 from flexph.analysis import floquet
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
+from flexph.joints import bushing, cartesian_spring_damper
 from flexph.methods import Exact, ExactGauss
+from flexph.systems import coulomb
 
 LENGTH, GRAVITY, REACH = 1.0, 9.81, 0.1
 

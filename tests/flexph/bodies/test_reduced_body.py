@@ -14,7 +14,6 @@ import rigid
 from cases.crank_slider import CRANK, CRANK_MASS, ROD, SLIDER, SPEED, crank_slider
 from flexph import (
     GROUND,
-    ReductionWarning,
     connect,
     drive,
     eigenfrequencies,
@@ -34,6 +33,7 @@ from flexph.bodies.inertia import contract
 from flexph.bodies.quadratic_strain import diverging_spins
 from flexph.export import write_modes, write_series
 from flexph.interconnection import constrain
+from flexph.linear import ReductionWarning
 from flexph.linear.eigenmodes.modes import modes as vibrations
 from flexph.methods import Exact
 
@@ -180,7 +180,7 @@ BODIES = {
 
 
 @covering("name, given", tuple(BODIES), (False, True))
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # whatever the spin at which such a body diverges
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")  # whatever the spin at which such a body diverges
 def test_energies_are_those_of_the_full_body(name, given):
     """H at u = Tû, σ = Sσ̂ at any motion, gravity included."""
     body, rng = BODIES[name](), np.random.default_rng(3)

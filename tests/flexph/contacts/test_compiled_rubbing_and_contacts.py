@@ -8,11 +8,12 @@ from covering import covering
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import GROUND, CoulombFriction, connect, drive, force, hinge, integrate, slider, spring_damper
+from flexph import GROUND, connect, drive, force, hinge, integrate, slider, spring_damper
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.integration.choice import numpy_because
 from flexph.integration.contact.stepper import RigidStepper
 from flexph.integration.loops import near
+from flexph.joints import CoulombFriction
 from flexph.methods import Exact
 
 BOUNCE, PLASTIC, SMOOTH = Rigid(restitution=0.5, friction=0.3), Rigid(friction=0.3), Rigid()

@@ -5,7 +5,7 @@ import pytest
 
 import rigid
 from flexph import GROUND, connect, hinge, integrate, torque
-from flexph.control import angles_of, beside, closed_loop, lqr, margins, notch, passive, pid, port_spring
+from flexph.control import angles_of, append, closed_loop, lqr, margins, notch, passive, pid, port_spring
 from flexph.sensors import joint_angle, joint_rate
 
 ARM = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0)), torque("arm.root", name="motor")])
@@ -29,7 +29,7 @@ def test_transfer_functions():
     np.testing.assert_allclose(
         response(filtered * pid(2.0, integral=5.0), 4.0j), response(filtered, 4.0j) * (2.0 + 5.0 / 4.0j)
     )
-    np.testing.assert_allclose(response(beside(pid(1.0), pid(2.0, integral=1.0)), s), np.diag([1.0, 2.0 + 1.0 / s]))
+    np.testing.assert_allclose(response(append(pid(1.0), pid(2.0, integral=1.0)), s), np.diag([1.0, 2.0 + 1.0 / s]))
     np.testing.assert_allclose(response(passive(port_spring(4.0, 0.5)), s), [[4.0 / s + 0.5]], rtol=1e-12)
 
 
@@ -75,6 +75,6 @@ def test_what_does_not_fit_is_said():
     with pytest.raises(ValueError, match="no port 'moter'"):
         angles_of(ARM.linearize(REST), ["moter"])
     with pytest.raises(ValueError, match="must lead from 1 errors to 1 inputs"):
-        closed_loop(PLANT, beside(pid(1.0), pid(1.0)))
+        closed_loop(PLANT, append(pid(1.0), pid(1.0)))
     with pytest.raises(ValueError, match="in series must fit"):
-        _ = beside(pid(1.0), pid(1.0)) * pid(1.0)
+        _ = append(pid(1.0), pid(1.0)) * pid(1.0)

@@ -218,8 +218,8 @@ def test_what_a_run_cannot_join_is_named():
 
 
 def test_inputs_that_answers_do_not_determine_are_a_failed_step(monkeypatch):
-    monkeypatch.setattr(joined.Tries, "slope", lambda self, inputs, forces: np.zeros((inputs.size, inputs.size)))
-    with pytest.raises(IntegrationError, match="leaves their inputs undetermined") as caught:
+    monkeypatch.setattr(joined.TrialSteps, "slope", lambda self, inputs, forces: np.zeros((inputs.size, inputs.size)))
+    with pytest.raises(IntegrationError, match="inputs undetermined") as caught:
         controlled(method=Exact(compiled=False))
     assert caught.value.solution.times.tolist() == [0.0]
 

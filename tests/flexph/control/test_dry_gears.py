@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, coulomb, hinge, integrate, torque
+from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import Continuous, DryFriction, Sampled, Terminated, gearbox, motor, port_spring
 from flexph.control.laws.laws import Limit, Smooth
 from flexph.control.laws.meeting import Line, meet_all
 from flexph.methods import Exact
 from flexph.numerics.step_failed import StepFailed
 from flexph.sensors import joint_angle, joint_rate
-from flexph.systems import LinearPHDAE, quadratic
+from flexph.systems import LinearPHDAE, coulomb, quadratic
 
 NUMPY = Exact(compiled=False)
 TURNS, ROTOR, WOUND = 50.0, 2e-5, {"constant": 0.05, "resistance": 0.8, "inductance": 1e-3}

@@ -15,7 +15,7 @@ from scipy import LowLevelCallable
 
 import flexph
 import rigid
-from flexph import GROUND, InputError, connect, coulomb, hinge, integrate, torque
+from flexph import GROUND, InputError, connect, hinge, integrate, torque
 from flexph.control import Continuous, StateFeedback, gearbox, motor
 from flexph.control.agreement import CompiledAgreement
 from flexph.control.joined import Joined
@@ -24,6 +24,7 @@ from flexph.methods import Exact
 from flexph.numerics.loops.views import call_two
 from flexph.sensors import distance, joint_angle, joint_rate, seen
 from flexph.sensors.panel import Panel
+from flexph.systems import coulomb
 
 NUMPY, LOOPS = Exact(compiled=False), Exact(compiled=True)
 ROOT = Path(flexph.__file__).parent
@@ -116,27 +117,27 @@ def agreed(address=None):
     rng, times = np.random.default_rng(5), np.cumsum([0.0, *[1e-2] * 6, *[2e-2] * 6])
     agreement = CompiledAgreement(Joined(arm, {**trains, **feedback}, {}), times, start.x, 4)
     mobility, shift = 0.3 * np.diag(rng.uniform(size=4)), 0.01 * rng.normal(size=(start.x.size, 4))
-    told, tries = [], 0
+    verdicts, trials = [], 0
     for step in range(len(times) - 1):
         around = 0.3 * rng.normal(size=4)
         while True:
             agreement.output[:] = mobility @ agreement.inputs[0] + around
             agreement.state[0] = start.x + shift @ agreement.inputs[0]
-            tries += 1
-            told.append(call_two(agreement.address if address is None else address, agreement.data, step))
-            if told[-1] != data.AGAIN:
+            trials += 1
+            verdicts.append(call_two(agreement.address if address is None else address, agreement.data, step))
+            if verdicts[-1] != data.AGAIN:
                 break
     own = agreement._arrays
-    return told, tries, [own.agreed, own.means, own.states, own.laws.lost, own.slope, own.past]
+    return verdicts, trials, [own.agreed, own.means, own.states, own.laws.lost, own.slope, own.past]
 
 
 def test_source_and_compiled_loops_have_the_same_bits():
     """Rows that are agreed on, and Broyden's matrix, for steps of two lengths."""
     with uncompiled() as source:
-        told, tries, expected = agreed(source["flexph.control.loops.agreement"].agree_address())
+        verdicts, trials, expected = agreed(source["flexph.control.loops.agreement"].agree_address())
     compiled = agreed()
-    assert (compiled[0], compiled[1]) == (told, tries)
-    assert told.count(data.AGREED) == 12 and data.FAILED not in told
+    assert (compiled[0], compiled[1]) == (verdicts, trials)
+    assert verdicts.count(data.AGREED) == 12 and data.FAILED not in verdicts
     assert np.ptp(expected[3], axis=0).min() > 0.0  # laws lose something, in some steps more than in others
     for found, own in zip(compiled[2], expected, strict=True):
         np.testing.assert_array_equal(found, own)
@@ -165,7 +166,7 @@ def test_source_and_compiled_loops_measure_the_same_bits(dim):
 @pytest.mark.slow
 @pytest.mark.parametrize("period", [None, 0.02])
 def test_functions_in_c_are_those_of_python(period):
-    """The same numbers within steps and held, in loops and by NumPy, and a failure that is told."""
+    """The same numbers within steps and held, in loops and by NumPy, and a failure that is verdicts."""
     arm, start = arm_of("motor")
     times = np.linspace(0.0, 0.3, 31)
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, connect, coulomb, force, hinge, integrate, torque, torsion_spring, weld
+from flexph import GROUND, connect, force, hinge, integrate, torque, torsion_spring, weld
 from flexph.control import (
     Continuous,
     Plant,
@@ -34,6 +34,7 @@ from flexph.sensors import (
     stress,
     velocity,
 )
+from flexph.systems import coulomb
 
 METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
 LINK = fem.beam(1.0, METAL, fem.Section(width=0.03, height=0.02), elements=2, damping=fem.Damping(stiffness=2e-4))

@@ -9,7 +9,6 @@ import rigid
 from flexph import (
     GROUND,
     Checkpoint,
-    CoulombFriction,
     Event,
     InputError,
     IntegrationInterrupted,
@@ -22,6 +21,7 @@ from flexph import (
 )
 from flexph.contacts import Plane, Rigid, Sphere, contact
 from flexph.control import Continuous, Sampled, StateFeedback, port_spring
+from flexph.joints import CoulombFriction
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.sensors import joint_angle, joint_rate, position, velocity
 

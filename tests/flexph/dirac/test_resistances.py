@@ -25,7 +25,7 @@ from flexph.methods import Gauss
 pytestmark = pytest.mark.processor
 
 TIMES = np.linspace(0.0, 0.1, 6)
-RELATIONS = (flexph.systems.quadratic(0.7), flexph.coulomb(0.4, speed=0.5), flexph.viscous(0.3))
+RELATIONS = (flexph.systems.quadratic(0.7), flexph.systems.coulomb(0.4, speed=0.5), flexph.systems.viscous(0.3))
 seeds = pytest.mark.parametrize("seed", range(3))
 
 
@@ -346,7 +346,7 @@ def test_bad_resistances():
     with pytest.raises(ValueError, match=r"F\(e\) must have shape \(2,\), got \(1,\)"):
         MultiportCharacteristic(entries=2, function=lambda e: e[:1])
     with pytest.raises(ValueError, match="controlled must be one of 'effort', 'flow', got 'voltage'"):
-        Characteristic((flexph.viscous(1.0),), controlled="voltage")
+        Characteristic((flexph.systems.viscous(1.0),), controlled="voltage")
     with pytest.raises(ValueError, match="scale must be positive efforts"):
         MultiportCharacteristic(entries=2, function=lambda e: e, scale=[1.0, 0.0])
     # generated where the check at the door did not look

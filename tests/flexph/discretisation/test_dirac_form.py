@@ -94,5 +94,5 @@ def test_a_change_of_energy_that_the_descriptor_does_not_see_is_answered():
     middle = 0.5 * (x0 + x1)
     slope = np.array([middle[0] * math.exp(0.5 * middle[0] ** 2), middle[1]])
     split = split_of(np.outer([1.0, 1.0], slope))
-    with pytest.raises(StepFailed, match="the energy changes along a step that Ē does not see"):
+    with pytest.raises(StepFailed, match="the energy changes along a step in the kernel of Ē"):
         restricted(split, slope, x1 - x0, (energy(x0), energy(x1)))

@@ -115,7 +115,7 @@ def test_dry_friction_is_told_or_taken(tmp_path):
     """Of 5 N on 2 kg: 4 N of pull is held but for creeping, at tanh(s/v) = 4/5."""
     link, dry = LINK.format(name="upper", mass=2.0), '<dynamics damping="0" friction="5"/>'
     path = lift_file(tmp_path / "lift.urdf", link, more=dry)
-    with pytest.warns(UserWarning, match=r"dry friction .* left out, give friction_speed=.*: joints lift \(5 N\)"):
+    with pytest.warns(UserWarning, match=r"dry friction .* ignored, give friction_speed=.*: joints lift \(5 N\)"):
         assert connect(read_urdf(path).bodies, read_urdf(path).connections, gravity=(0, 0, -2.0)).bodies
     robot = read_urdf(path, friction_speed=1e-3)
     mechanism = connect(robot.bodies, robot.connections, gravity=(0, 0, -2.0))

@@ -13,9 +13,7 @@ from flexph import (
     GROUND,
     InputError,
     IntegrationError,
-    bushing,
     connect,
-    coulomb,
     cylindrical,
     hinge,
     integrate,
@@ -25,11 +23,11 @@ from flexph import (
     spherical,
     spring_damper,
     torsion_spring,
-    viscous,
 )
+from flexph.joints import bushing
 from flexph.mechanisms.arrays import network
 from flexph.methods import Decaying, Exact, Exact4, Gauss
-from flexph.systems import quadratic, resistive
+from flexph.systems import coulomb, quadratic, resistive, viscous
 from flexph.systems.derivatives import Derivatives
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range

@@ -19,7 +19,6 @@ from flexph import (
     IntegrationError,
     ValidityWarning,
     connect,
-    coulomb,
     drive,
     hinge,
     integrate,
@@ -39,6 +38,7 @@ from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable
 from flexph.methods import Exact, Exact4, ExactGauss, by_name
 from flexph.numerics.gauss_tableau import gauss
+from flexph.systems import coulomb
 from flexph.systems.inputs import Forcing
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")

@@ -17,7 +17,6 @@ from flexph import (
     GROUND,
     PHDAE,
     IntegrationError,
-    bushing,
     connect,
     distributed_load,
     drive,
@@ -32,6 +31,7 @@ from flexph import (
 )
 from flexph.integration.general import library
 from flexph.integration.general.library import EXTRAS
+from flexph.joints import bushing
 from flexph.methods import by_name
 from flexph.systems.derivatives import Derivatives
 

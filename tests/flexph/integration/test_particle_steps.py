@@ -11,7 +11,7 @@ import pytest
 from covering import covering
 from four_particles import START, four_particles, momenta
 
-from flexph import Event, InputError, IntegrationError, IntegrationInterrupted, coulomb, viscous
+from flexph import Event, InputError, IntegrationError, IntegrationInterrupted
 from flexph.discretisation.descriptor_split import split_of
 from flexph.discretisation.discrete_gradient_pairs import KINDS, GradientPair
 from flexph.discretisation.pair_equations import Past, begin, slopes
@@ -20,7 +20,7 @@ from flexph.integration.general import run as runs
 from flexph.integration.general.run import integrate_system
 from flexph.integration.times.options import RunOptions
 from flexph.methods import DiracDissipative, DiscreteGradient, Gauss, by_name
-from flexph.systems import quadratic
+from flexph.systems import coulomb, quadratic, viscous
 from rigid import Dashpot, Drag, Rod, Spring, particle_system, point_masses, resolve
 
 pytestmark = pytest.mark.processor

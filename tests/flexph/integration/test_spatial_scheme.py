@@ -32,7 +32,6 @@ from flexph import (
     GROUND,
     InputError,
     Solution,
-    bushing,
     connect,
     cylindrical,
     distance,
@@ -53,6 +52,7 @@ from flexph import (
     weld,
 )
 from flexph.bodies import floating_body
+from flexph.joints import bushing
 from flexph.kernels.jacobians import constant_block
 from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration

@@ -6,9 +6,11 @@ from scipy.spatial.transform import Rotation
 from spatial_bodies import block, cloud
 
 import rigid
-from flexph import GROUND, cartesian_spring_damper, connect, coulomb, eigenfrequencies, integrate, spherical
+from flexph import GROUND, connect, eigenfrequencies, integrate, spherical
+from flexph.joints import cartesian_spring_damper
 from flexph.linear import damping_ratios
 from flexph.methods import Exact
+from flexph.systems import coulomb
 
 AXES = Rotation.from_rotvec((0.3, -0.8, 0.5))
 K, C = (30.0, 70.0, 0.0), (0.4, 0.0, 0.9)

@@ -7,11 +7,12 @@ import pytest
 from rubbing_joints import GRAVITY, crank_slider, door, planar, ring_on_arm, sound, spatial, stick_slip
 
 import rigid
-from flexph import GROUND, Checkpoint, CoulombFriction, Event, connect, hinge, integrate, slider
+from flexph import GROUND, Checkpoint, Event, connect, hinge, integrate, slider
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.control import Sampled
 from flexph.integration.contact.friction_stepper import FrictionStepper
 from flexph.integration.contact.stepper import RigidStepper
+from flexph.joints import CoulombFriction
 from flexph.kernels.convergence.tolerances import RESOLUTION
 from flexph.methods import Exact
 from flexph.sensors import friction_force, normal_force, sticks

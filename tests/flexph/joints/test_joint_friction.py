@@ -8,20 +8,9 @@ from rubbing_joints import consistent, planar, sound, spatial
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    CoulombFriction,
-    connect,
-    cylindrical,
-    hinge,
-    integrate,
-    point_on_curve,
-    prismatic,
-    revolute,
-    slider,
-    weld,
-)
+from flexph import GROUND, connect, cylindrical, hinge, integrate, prismatic, revolute, slider, weld
 from flexph.contacts.complementarity import Pressed, Problem, judged_pressed, solve_pressed
+from flexph.joints import CoulombFriction, point_on_curve
 from flexph.methods import Decaying, Exact4, ExactGauss
 
 GRAVITY = 9.81

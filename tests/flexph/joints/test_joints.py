@@ -21,10 +21,10 @@ from flexph import (
     slider,
     spring_damper,
     torsion_spring,
-    viscous,
     weld,
 )
 from flexph.sensors import joint_force
+from flexph.systems import viscous
 
 SOFT = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)

@@ -21,17 +21,14 @@ from flexph import (
     gear,
     hinge,
     integrate,
-    knife_edge,
     planar,
-    rolling_disc,
-    screw,
     spherical,
     spring_damper,
     weld,
-    wheel,
 )
 from flexph.integration.exact.gauss import GaussStepper
 from flexph.integration.exact.step import ExactStepper, InitialValueProblem
+from flexph.joints import knife_edge, rolling_disc, screw, wheel
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.state import derive
@@ -638,7 +635,7 @@ def test_a_section_that_turns_against_its_body_does_not_roll():
 def test_a_disc_that_lies_flat_cannot_start():
     mechanism = coin()
     for place in (mechanism.assemble(), mechanism.assemble({"disc": ((0.0, 0.0, 0.0), np.eye(3))})):
-        with pytest.raises(ValueError, match=r"height: the centre of the disc must be above the ground, got a height of 0 m"):
+        with pytest.raises(ValueError, match=r"height: the centre of the disc must be above the ground, got .* 0 m"):
             mechanism.consistent_state(place)
 
 

@@ -15,7 +15,6 @@ from flexph import (
     IntegrationError,
     Simulator,
     connect,
-    coulomb,
     drive,
     eigenfrequencies,
     eliminate,
@@ -23,13 +22,12 @@ from flexph import (
     hinge,
     integrate,
     inverse_dynamics,
-    point_on_curve,
     slider,
-    viscous,
     weld,
 )
 from flexph.contacts import Plane, Rigid, contact
 from flexph.control import Continuous, Sampled, port_spring
+from flexph.joints import point_on_curve
 from flexph.kernels.jacobians.blocks import flatten, unflatten
 from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.rates.curves import Curve, pieces
@@ -42,6 +40,7 @@ from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import dense
 from flexph.sensors import place_on_curve, rate
+from flexph.systems import coulomb, viscous
 
 pytestmark = pytest.mark.filterwarnings("ignore:the velocities given contradict")  # the nearest that fit are meant
 ROUND_OFF = 1e-13  # of sums over tens of steps
@@ -103,7 +102,7 @@ def test_places_on_curves_and_their_rates_are_read():
     np.testing.assert_array_equal(seen, s[:-1:3])
     with pytest.raises(ValueError, match=r"no point_on_curve 'rail': there are 'point_on_curve bead.point"):
         run.measured(place_on_curve("rail"))
-    with pytest.raises(ValueError, match="rates are of"):
+    with pytest.raises(ValueError, match="rate must be of an angle"):
         rate(rate(place))
 
 

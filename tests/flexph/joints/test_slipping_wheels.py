@@ -7,9 +7,11 @@ import pytest
 from sliding_samples import RADIUS, Z, cart
 
 import rigid
-from flexph import GROUND, connect, coulomb, integrate, slider, slipping_wheel, viscous
+from flexph import GROUND, connect, integrate, slider
+from flexph.joints import slipping_wheel
 from flexph.kernels.rates.slips import slid, slip_tangent
 from flexph.methods import ExactGauss
+from flexph.systems import coulomb, viscous
 
 MASS, INERTIA, LOAD = 2.0, 0.03, 4.0
 DISC = rigid.body(MASS, inertia=INERTIA, ports={"centre": (0.0, 0.0)})

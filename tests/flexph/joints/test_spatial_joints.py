@@ -25,7 +25,6 @@ from spatial_bodies import (
 import rigid
 from flexph import (
     GROUND,
-    bushing,
     connect,
     cylindrical,
     distance,
@@ -43,6 +42,7 @@ from flexph import (
     universal,
     weld,
 )
+from flexph.joints import bushing
 from flexph.kernels.convergence.tolerances import NEWTON
 from flexph.methods import Exact
 

@@ -10,7 +10,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    belt,
     connect,
     eigenfrequencies,
     eliminate,
@@ -18,13 +17,12 @@ from flexph import (
     hinge,
     integrate,
     prismatic,
-    rack,
     revolute,
-    screw,
     torque,
     torsion_spring,
     weld,
 )
+from flexph.joints import belt, rack, screw
 from flexph.joints.rows.rate_laws import Transmission
 from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact, by_name

@@ -13,17 +13,8 @@ from scipy import sparse
 
 import fem
 import rigid
-from flexph import (
-    GROUND,
-    LinearPHDAE,
-    RedundantConstraintWarning,
-    connect,
-    distance,
-    eigenfrequencies,
-    eliminate,
-    hinge,
-    weld,
-)
+from flexph import GROUND, LinearPHDAE, connect, distance, eigenfrequencies, eliminate, hinge, weld
+from flexph.linear import RedundantConstraintWarning
 from flexph.linear import elimination as module
 from flexph.numerics.factors.sparse_null_space import sparse_null_space
 

@@ -11,7 +11,6 @@ import fem
 from flexph import (
     GROUND,
     LinearPHDAE,
-    ReductionWarning,
     connect,
     eigenfrequencies,
     eliminate,
@@ -25,7 +24,7 @@ from flexph import (
 )
 from flexph.bodies import linear_body
 from flexph.interconnection import constrain
-from flexph.linear import assess, certify
+from flexph.linear import ReductionWarning, assess, certify
 from flexph.linear.shifted import Shifted
 
 pytestmark = pytest.mark.processor
@@ -96,7 +95,7 @@ def chain():
 
 SYSTEMS = {"four-bar": (four_bar, 40), "arm": (arm, 40), "doubly welded": (doubly_welded, 26)}
 all_systems = pytest.mark.parametrize("name", SYSTEMS)
-ignored = pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
+ignored = pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")
 
 
 def full(a):

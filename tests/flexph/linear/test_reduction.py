@@ -8,21 +8,8 @@ from covering import covering
 from scipy import sparse
 
 import fem
-from flexph import (
-    GROUND,
-    LinearPHDAE,
-    ReductionWarning,
-    RedundantConstraintWarning,
-    connect,
-    eigenfrequencies,
-    eliminate,
-    force,
-    hinge,
-    reduce,
-    torque,
-    weld,
-)
-from flexph.linear import assess, certify
+from flexph import GROUND, LinearPHDAE, connect, eigenfrequencies, eliminate, force, hinge, reduce, torque, weld
+from flexph.linear import ReductionWarning, RedundantConstraintWarning, assess, certify
 
 FORMS = {"dense": lambda a: a, "sparse": sparse.csr_array}
 both_forms = pytest.mark.parametrize("form", FORMS)
@@ -87,7 +74,7 @@ def moment(system, s, order):
     return load.T @ x
 
 
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")  # random systems have no few modes that would do
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")  # random systems have no few modes that would do
 @covering("method, order, rows, seed, form", tuple(METHODS), (4, 7, 12), (0, 3), range(4), tuple(FORMS), strength=2)
 def test_structure_is_kept(method, order, rows, seed, form):
     system = mechanical(seed, form, rows=rows)
@@ -99,7 +86,7 @@ def test_structure_is_kept(method, order, rows, seed, form):
     assert (reduced.kinetic is None) == (method == "irka")
 
 
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")
 @random_seeds
 def test_energy_and_outputs_are_those_of_the_full_state(seed):
     system = mechanical(seed, rows=2)
@@ -203,7 +190,7 @@ def test_a_tolerance_that_is_met_is_accepted(elements):
     assert assess(beam, reduced, np.geomspace(*band, 200)).hinf < 1e-2
 
 
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")
 @pytest.mark.parametrize("dim", [2, 3])
 def test_free_bodies_keep_the_rigid_motions_that_are_driven(dim):
     """Of order 2 · 2 + rigid motions; without them the response at low frequencies would be far off."""
@@ -299,7 +286,7 @@ def test_errors_of_the_clamped_beam():
     assert all(a.certificate.holds for a in found.values())
 
 
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")
 def test_energy_error_and_certificate_see_a_wrong_system():
     system = mechanical(0)
     reduced = reduce(system, 20, band=BAND)
@@ -358,7 +345,7 @@ def test_rigid_motion_has_its_pole_at_zero():
 
 def test_an_undamped_system_has_no_h2_optimum():
     system = mechanical(0)
-    with pytest.raises(ValueError, match="needs a system whose responses die out"):
+    with pytest.raises(ValueError, match="needs a system whose responses decay"):
         reduce(replace(system, R=0.0 * system.R), 6, method="irka", band=BAND)
 
 

@@ -7,8 +7,8 @@ import pytest
 from covering import covering
 from linear_samples import chain, frame, random_system, to_sparse
 
-from flexph import RedundantConstraintWarning, eigenfrequencies, frequency_response
-from flexph.linear import step_response
+from flexph import eigenfrequencies, frequency_response
+from flexph.linear import RedundantConstraintWarning, step_response
 from flexph.linear.shifted import Pole, Shifted
 
 

@@ -119,9 +119,7 @@ def test_all_frequencies_there_are():
     poses = mechanism.assemble_all(**places)
     every = eigenfrequencies(mechanism.linearize(poses[1]))
     np.testing.assert_allclose(mechanism.eigenfrequencies(poses, every.size)[1], every, rtol=1e-9)
-    with pytest.raises(
-        ValueError, match=f"count={every.size + 1} exceeds the number of frequencies .*{every.size}"
-    ):
+    with pytest.raises(ValueError, match=f"count={every.size + 1} exceeds the number of frequencies .*{every.size}"):
         mechanism.eigenfrequencies(poses, every.size + 1)
 
 

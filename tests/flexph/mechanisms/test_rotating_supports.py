@@ -5,22 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import rigid
-from flexph import (
-    GROUND,
-    bushing,
-    cartesian_spring_damper,
-    connect,
-    coulomb,
-    drive,
-    force,
-    hinge,
-    integrate,
-    revolute,
-    spring_damper,
-    torque,
-    torsion_spring,
-    viscous,
-)
+from flexph import GROUND, connect, drive, force, hinge, integrate, revolute, spring_damper, torque, torsion_spring
+from flexph.joints import bushing, cartesian_spring_damper
 from flexph.kernels.continuous import spring_operator
 from flexph.kernels.gradient import velocity_count
 from flexph.kernels.state import derive
@@ -31,6 +17,7 @@ from flexph.mechanisms.model.constraints import move
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.statics import balance
 from flexph.mechanisms.statics.steady_rotation import steady_motion
+from flexph.systems import coulomb, viscous
 
 Z = (0.0, 0.0, 1.0)
 CENTRE = GROUND.at(0.0, 0.0, 0.0)

@@ -14,7 +14,6 @@ import rigid
 from flexph import (
     GROUND,
     InputError,
-    bushing,
     connect,
     cylindrical,
     distance,
@@ -34,6 +33,7 @@ from flexph import (
     universal,
     weld,
 )
+from flexph.joints import bushing
 from flexph.mechanisms.statics import searches
 
 NAN = math.nan
@@ -219,7 +219,10 @@ def test_ground_comes_second(make):
 JOINTS_OF_SPACE = {
     "hinge": (lambda: hinge("bar.root", GROUND, axis=Z), "a hinge takes no axis in the plane"),
     "spherical": (lambda: spherical("bar.root", GROUND), "exists in three dimensions only; in the plane use hinge"),
-    "universal": (lambda: universal("bar.root", GROUND, axis=Z, second_axis=(1, 0, 0)), "exists in three dimensions only"),
+    "universal": (
+        lambda: universal("bar.root", GROUND, axis=Z, second_axis=(1, 0, 0)),
+        "exists in three dimensions only",
+    ),
     "cylindrical": (lambda: cylindrical("bar.root", GROUND, axis=Z), "exists in three dimensions only"),
     "planar": (lambda: planar("bar.root", GROUND, normal=Z), "exists in three dimensions only"),
     "prismatic": (
@@ -227,7 +230,10 @@ JOINTS_OF_SPACE = {
         "direction must have 2 components in the plane, got 3",
     ),
     "weld": (lambda: weld("bar.root", GROUND, rotation=np.eye(3)), "a weld in the plane takes angle=, not rotation="),
-    "driven rotation": (lambda: drive("bar.root", rotation=lambda t: np.eye(3)), "exists in three dimensions only; in the plane drive the angle="),
+    "driven rotation": (
+        lambda: drive("bar.root", rotation=lambda t: np.eye(3)),
+        "exists in three dimensions only; in the plane drive the angle=",
+    ),
     "driven angle": (lambda: drive("bar.root", angle=math.sin, axis=Z), "takes no axis in the plane"),
     "torsion spring": (lambda: torsion_spring("bar.root", GROUND, stiffness=1.0, axis=Z), "takes no axis in the plane"),
     "ground": (lambda: hinge("bar.root", ORIGIN), "a ground position must have 2 coordinates, got"),

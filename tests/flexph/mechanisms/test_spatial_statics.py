@@ -17,7 +17,6 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    bushing,
     connect,
     distance,
     distributed_load,
@@ -37,6 +36,7 @@ from flexph import (
     universal,
     weld,
 )
+from flexph.joints import bushing
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
 from flexph.kernels.stiffness.tangent import tangent

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, cartesian_spring_damper, connect, drive, integrate
+from flexph import GROUND, connect, drive, integrate
+from flexph.joints import cartesian_spring_damper
 
 MASS, ECCENTRICITY, STIFFNESS, CRITICAL = 2.0, 1e-3, 800.0, 20.0
 

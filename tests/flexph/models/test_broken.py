@@ -7,7 +7,7 @@ from broken_models import MISTAKES
 from click.testing import CliRunner
 
 from flexph.cli import main
-from flexph.models.examples_of import FOLDER
+from flexph.models.shipped_examples import FOLDER
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from flexph.cli import main
 from flexph.models import load_model
-from flexph.models.examples_of import BESIDE, EXAMPLES
+from flexph.models.shipped_examples import COMPANIONS, EXAMPLES
 
 PLAIN = "steps: 10\n    method: {name: exact, compiled: false}"
 
@@ -23,12 +23,12 @@ def flexph(*arguments):
 @pytest.mark.parametrize("like", [EXAMPLES[0], "solid-bar"])
 def test_new_writes_an_example_that_is_right(like, tmp_path):
     result = flexph("new", tmp_path / "mine", "--like", like)
-    assert result.stdout.split() == [str(tmp_path / name) for name in ("mine.yaml", *BESIDE.get(like, ()))]
+    assert result.stdout.split() == [str(tmp_path / name) for name in ("mine.yaml", *COMPANIONS.get(like, ()))]
     checked = flexph("check", tmp_path / "mine.yaml")
-    assert (checked.exit_code, checked.output.partition(": ")[2][:11]) == (0, "right, with")
+    assert (checked.exit_code, checked.output.partition(": ")[2][:9]) == (0, "no errors")
     again = flexph("new", tmp_path / "mine", "--like", like)
     assert again.exit_code == 1
-    assert "is there already" in again.output
+    assert "exists already" in again.output
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_wrong_options_end_in_a_line(model, tmp_path, options, words):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("", "must be that of a file"), ("none/rod", "none/rod.yaml: there is no folder 'none', make it first")],
+    [("", "must be a file name"), ("none/rod", "none/rod.yaml: there is no folder 'none', make it first")],
 )
 def test_an_example_has_a_name_in_a_folder(name, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, coulomb, hinge, integrate, torque
+from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import (
     Continuous,
     Sampled,
@@ -36,6 +36,7 @@ from flexph.sensors import (
     stress,
     velocity,
 )
+from flexph.systems import coulomb
 
 FILE = """
 flexph: 1
@@ -165,7 +166,7 @@ def test_modules_stand_beside_the_file_and_are_not_mistaken(tmp_path):
         (tmp_path / folder / "model_beside.py").write_text(LAW.replace("5.0", gain))
     before = list(sys.path)
     assert run_of(tmp_path / "one", given, trust=True).figures()["end"] > 0.0
-    with pytest.raises(ModelError, match=r"'model_beside' is .*one.*and not 'model_beside.py' beside the model file"):
+    with pytest.raises(ModelError, match=r"'model_beside' is .*one.*and not 'model_beside.py' in the folder"):
         run_of(tmp_path / "two", given, trust=True)
     assert sys.path == before
 
@@ -384,7 +385,7 @@ def test_tables_and_measures_of_sensors(tmp_path, monkeypatch):
     assert {"face", "shake_y"} <= of_model(model, None).output_variables.keys()
     for right, wrong, told in (
         ("axial_stress_y_upper, at", "axial_stress, at", "no stress 'axial_stress'"),
-        ("component: 1", "component: 3", "component 3 of a sensor that reads 3"),
+        ("component: 1", "component: 3", "component 3 does not exist"),
         ("{measure: acceleration", "{measur: acceleration", "no such setting"),
         ("position of arm.tip", "place arm.tip", "or a sensor such as"),
     ):

@@ -1,21 +1,22 @@
-"""What may stand in model files: all that the Python functions take, and the JSON schema that is shipped."""
+"""What may stand in model files: all that the Python functions take, and the JSON schema of them."""
 
 import inspect
 import json
-from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from fem import cable, rod
 from fem import model_files as of_fem
 from flexph import models
 from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
+from flexph.cli import main
 from flexph.contacts import __all__ as CONTACTS
 from flexph.joints import __all__ as JOINTS
-from flexph.models.examples_of import EXAMPLES, FOLDER
-from flexph.models.schema import bodies, elements, functions
+from flexph.models.schema import bodies, elements, functions, laws
 from flexph.models.schema.entry import kind_of
+from flexph.models.shipped_examples import EXAMPLES, FOLDER
 from rigid import body
 from rigid import model_files as of_rigid
 
@@ -26,6 +27,7 @@ ENTRIES = [
     *of_fem.KINDS.materials,
     *of_fem.KINDS.sections,
     *of_rigid.KINDS.bodies,
+    *laws.LAWS,
     *(functions.Viscous, functions.Quadratic, functions.Coulomb, functions.Resistive),
     *(of_fem.DampingEntry, of_fem.BoxMesh, of_fem.TieEntry, of_fem.LoadEntry, of_fem.CutEntry, of_fem.SupportEntry),
 ]
@@ -66,9 +68,10 @@ def test_all_joints_and_elements_are_there():
     assert {kind_of(entry) for entry in elements.CONNECTIONS} == made
 
 
-def test_the_schema_that_is_shipped_is_that_of_the_models():
-    shipped = json.loads((Path(models.__file__).parent / "schema.json").read_text(encoding="utf-8"))
-    assert shipped == models.model_schema(), "write it again: flexph show --schema > flexph/models/schema.json"
+def test_the_schema_that_the_command_prints_is_that_of_the_models():
+    result = CliRunner().invoke(main, ["show", "--schema"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == models.model_schema()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

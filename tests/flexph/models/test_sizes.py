@@ -33,7 +33,7 @@ WRONG = {
     "motion": ("kind: inverse_dynamics, motion: {push: [t, 0, 1]}", r"a driven position must be \(x, y\)"),
     "reference": (PD.replace("REF", "{table: in.csv, value: [a, b]}"), r"c\.reference: it must be 1 number"),
     "late": (PD.replace("REF", "{table: short.csv, value: a}"), r"controllers\.c\.reference: .*fails at t = .*the end"),
-    "port": (PD.replace("REF", "0").replace("motor", "push"), "'push' has 2 components, and the controller answers 1"),
+    "port": (PD.replace("REF", "0").replace("motor", "push"), "'push' has 2 components, but the controller has 1"),
     "name": (f"outputs: {{tables: {{{'a' * 300}.csv: {{x: {AT}}}}}}}", "at most 100 letters"),
     "page": (f"outputs: {{tables: {{report.html: {{x: {AT}}}}}}}", "which every run writes itself"),
     "suffix": (f"outputs: {{tables: {{a.html: {{x: {AT}}}}}}}", r"a name that ends in \.csv"),

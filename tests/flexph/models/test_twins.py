@@ -8,10 +8,11 @@ import pytest
 import fem
 import rigid
 from cases import bouncing_ball, crank_slider, four_bar, slider_crank_3d
-from flexph import GROUND, CoulombFriction, connect, force, hinge, integrate, slider
+from flexph import GROUND, connect, force, hinge, integrate, slider
 from flexph.bodies import reduce_body
+from flexph.joints import CoulombFriction
 from flexph.models import load_model
-from flexph.models.examples_of import FOLDER
+from flexph.models.shipped_examples import FOLDER
 
 SAME = {"rtol": 1e-9, "atol": 1e-12}
 """The same operations, but for units that are converted: round-off of those, which runs make larger."""

@@ -66,7 +66,7 @@ def test_a_matrix_that_is_not_semi_definite_is_refused(form):
         semi_definite_product("R", V, FORMS[form](np.eye(2)))
 
 
-@pytest.mark.filterwarnings("ignore::flexph.ReductionWarning")
+@pytest.mark.filterwarnings("ignore::flexph.linear.ReductionWarning")
 @pytest.mark.parametrize("elements, order", [(4, 6), (4, 7), (32, 4), (128, 6)])
 def test_stiffness_does_not_damp_rigid_motions_of_a_reduced_beam(elements, order):
     reduced = reduce(free_beam(elements), order, band=(10.0, 1000.0))

@@ -9,9 +9,10 @@ from four_particles import START, four_particles
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import Event, Ledger, LinearPHDAE, Trajectory, integrate
+from flexph import Event, LinearPHDAE, Trajectory, integrate
 from flexph.export.tables import write_ledger
 from flexph.methods import DiscreteGradient, Radau
+from flexph.results import Ledger
 
 GRID = np.linspace(0.0, 0.4, 9)
 

@@ -137,7 +137,7 @@ def test_a_killed_driver_goes_on_where_it_was(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(FolderRefused, match=r"out must be a folder, got .*file"):
             run(deadly, samples, out=path)
-    with pytest.raises(FolderRefused, match="go on with --resume"):
+    with pytest.raises(FolderRefused, match="continue with --resume"):
         run(deadly, samples, out=tmp_path / "s")
     result = run(deadly, samples, out=tmp_path / "s", resume=True)
     assert result.y.values.tolist() == [1.0, 2.0, 5.0, 7.0]
@@ -262,7 +262,7 @@ def test_a_study_of_something_else_is_refused(tmp_path):
     run(reciprocal, {"x": [1]}, out=tmp_path)
     with pytest.raises(FolderRefused, match="its function was 'reciprocal', and is 'cube' now"):
         run(cube, {"k": [1]}, out=tmp_path, resume=True)
-    with pytest.raises(FolderRefused, match="is not empty: go on with --resume"):
+    with pytest.raises(FolderRefused, match="is not empty: continue with --resume"):
         run(reciprocal, {"x": [1]}, out=tmp_path)
     (tmp_path / "study.json").unlink()
     with pytest.raises(FolderRefused, match=r"is not the folder of a study \(study.nc\)"):
@@ -274,7 +274,7 @@ def test_a_study_of_something_else_is_refused(tmp_path):
     [
         ({"z": [1]}, "no parameter 'z'"),
         ({"log": ["a"]}, "samples must have the parameter 'x', which reciprocal needs"),
-        ({"x": []}, "columns must have a value"),
+        ({"x": []}, "columns must have at least one value"),
         ({"x": [1, 1]}, "values of 'x' must differ"),
         ([{"x": 1}, {"y": 1}], r"rows\[1\] must have the parameters \['x'\]"),
         ({"x": [np.nan]}, "must be a finite number"),
@@ -298,7 +298,7 @@ def test_other_arguments_are_checked():
     with pytest.raises(ValueError, match="executor must be 'dask://host:port', 'mpi' or an executor"):
         run(reciprocal, {"x": [1]}, executor="slurm")
     lock = multiprocessing.Lock()
-    with pytest.raises(ValueError, match="function must be one that other processes can be sent"):
+    with pytest.raises(ValueError, match="function must be picklable"):
         run(lambda x: {"y": lock}, {"x": [1]}, jobs=2)
     assert run(lambda x: lock.acquire(False) and {"y": x}, {"x": [1]}).y == 1  # in this process it may
 

@@ -61,7 +61,7 @@ def test_a_grid_of_a_case(command, tmp_path):
     assert results.attrs["parameter_damped"] == "False"
     assert command(*given, "--resume").output == done.output  # all is there
     again = command(*given)
-    assert again.exit_code == 2 and "go on with --resume" in again.output
+    assert again.exit_code == 2 and "continue with --resume" in again.output
 
 
 def test_failures_are_counted_and_named(command):
@@ -77,8 +77,11 @@ def test_failures_are_counted_and_named(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["swing"], "--set is needed, such as --set NAME=A,B; the parameters of swing are length, steps, law, damped"),
-        (["swung", "--set", "a=1"], "no case 'swung': there are 'swing'"),
+        (
+            ["swing"],
+            "--set is needed, for example --set NAME=A,B; the parameters of swing are length, steps, law, damped",
+        ),
+        (["swung", "--set", "a=1"], "no case 'swung': did you mean 'swing'? there are 'swing'"),
         (["swing", "--set", "lenght=1"], "no parameter 'lenght': case swing has 'length', 'steps', 'law', 'damped'"),
         (["swing", "--set", "length"], "--set must be NAME=A,B,…, got 'length'"),
         (["swing", "--set", "steps=1,2.5"], "--set steps: '2.5' is not a valid integer"),
@@ -151,4 +154,4 @@ def test_a_study_that_is_ended_early_says_that_it_can_be_resumed(number, status,
 
     monkeypatch.setattr("flexph.studies.command.find_cases", known)
     ended = command("swing", "--set", "steps=1")
-    assert ended.exit_code == status and "go on with --resume" in ended.output
+    assert ended.exit_code == status and "continue with --resume" in ended.output

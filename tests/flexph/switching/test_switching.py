@@ -586,7 +586,7 @@ def test_bad_runs_are_named():
         run(system, (1.0, 0.0, 0.0), GRID, mode="of")
     with pytest.raises(ValueError, match=r"no consistent start at t = 0\.0 s\. mode 'on' has no consistent state here"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="on")
-    with pytest.raises(ValueError, match="a switching system takes no tolerance, got"):
+    with pytest.raises(ValueError, match="does not support tolerance, got"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="off", method=DiscreteGradient(tolerance=1e-6))
     with pytest.raises(ValueError, match="mode is for a SwitchingPHDAE"):
         run(system.system("off"), (1.0, 0.0, 0.0), GRID, mode="off")

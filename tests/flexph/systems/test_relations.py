@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from flexph import coulomb, viscous
-from flexph.systems import quadratic, resistive
+from flexph.systems import coulomb, quadratic, resistive, viscous
 
 RELATIONS = [
     viscous(3.0),

@@ -7,8 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import ValidityWarning, integrate, viscous
+from flexph import ValidityWarning, integrate
 from flexph.methods import Gauss, by_name
+from flexph.systems import viscous
 
 WITHOUT_LIMITS = pytest.mark.parametrize("turn", [rigid.rotation_matrix(), rigid.quaternion()], ids=lambda o: o.name)
 TUMBLE = Rotation.from_euler("xyz", (0.5, 0.3, 0.2))

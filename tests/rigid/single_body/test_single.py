@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import viscous
 from flexph.bodies import floating_body
 from flexph.numerics.rotations import entries, skew
+from flexph.systems import viscous
 
 SPATIAL = [rigid.rotation_matrix(), rigid.quaternion(), rigid.angles(), rigid.angles("ZXZ")]
 PLANAR = [rigid.angle(), rigid.planar_matrix()]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import viscous
+from flexph.systems import viscous
 
 pytestmark = pytest.mark.processor
 

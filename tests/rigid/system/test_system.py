@@ -182,7 +182,7 @@ def test_a_discrete_jacobian_of_a_position_that_is_not_quadratic():
 
 
 def test_massless_velocities_are_stage_values():
-    damped_everywhere = (Damper("drag", np.eye(2), flexph.viscous(1.0)),)  # else nothing determines them
+    damped_everywhere = (Damper("drag", np.eye(2), flexph.systems.viscous(1.0)),)  # else nothing determines them
     system = pendulum(mass=np.diag([1.0, 0.0]), constraints=(), dissipation=damped_everywhere)
     assert system.massless.shape == (2, 1)
     np.testing.assert_array_equal(system.completed_mass, np.eye(2))

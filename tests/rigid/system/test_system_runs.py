@@ -23,9 +23,9 @@ from scipy.linalg import expm
 
 import flexph
 import rigid
-from flexph import InputError, IntegrationError, ValidityWarning, coulomb, integrate, viscous
+from flexph import InputError, IntegrationError, ValidityWarning, integrate
 from flexph.methods import Gauss, Radau
-from flexph.systems import Relation, quadratic
+from flexph.systems import Relation, coulomb, quadratic, viscous
 from rigid import (
     Damper,
     Dissipation,

@@ -21,9 +21,7 @@ def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
     measure(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
-            m.end_spring[m.joints_state[i]] = (
-                m.at_spring[m.joints_state[i]] + m.joints_stiffness[i] * m.trial_extension[i]
-            )
+            m.end_spring[m.joints_state[i]] = m.at_spring[m.joints_state[i]] + m.joints_gain[i] * m.trial_extension[i]
 
 
 def constrain(m: Memory, before: Array, after: Array) -> None:

@@ -1,11 +1,12 @@
-from ....numerics.loops.views cimport Vec, copy, fill
+from ....numerics.loops.views cimport Vec, copy, fill, larger
 from ..decay.step cimport soften
 from ..memory.memory cimport Memory
 from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves
+from ..terms.spring_laws cimport law_value, user_force
 from ..terms.paths cimport stand_on_curves
 from ..solids.faces cimport face_output
 from ..solids.forces cimport add_law_energies
-from .motion cimport mean_speeds, momenta, node_speeds, product_rate
+from .motion cimport ask, mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin
 from .slips cimport record_slips

@@ -5,19 +5,23 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
+from ..wide.questions import VISCOUS as _VISCOUS
 
 if not cython.compiled:
-    from ....numerics.loops.views import copy, fill
+    from ....numerics.loops.views import copy, fill, larger
     from ..decay.step import soften
     from ..memory.memory import Memory
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
     from ..terms.paths import stand_on_curves
+    from ..terms.spring_laws import law_value, user_force
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
-    from .motion import mean_speeds, momenta, node_speeds, product_rate
+    from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
     from .rolling import gain, world_spin
     from .slips import record_slips
+
+VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
@@ -49,9 +53,11 @@ def energies(m: Memory, dim: int, out: Array) -> None:
         add_law_energies(m, dim, out)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
-            out[m.ledger_spring[0] + m.joints_state[i]] = (
-                0.5 * m.at_spring[m.joints_state[i]] ** 2 / m.joints_stiffness[i]
-            )
+            held = m.at_spring[m.joints_state[i]]
+            if m.joints_law[i] >= 0:
+                out[m.ledger_spring[0] + m.joints_state[i]] = law_value(m, m.joints_law[i], 0, held)
+            elif m.joints_force_law[i] == 0:
+                out[m.ledger_spring[0] + m.joints_state[i]] = 0.5 * held**2 / m.joints_stiffness[i]
     for i in range(m.touch_stored.size):
         out[m.ledger_contact[0] + i] = m.touch_stored[i]
 
@@ -146,9 +152,15 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
             for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
                 strain += m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]
             out[column] += m.elastic_damping[i] / h * m.trial_jump[i] * strain
+    asks = cython.declare(cython.bint)
+    asks = m.run_asked.size > 0 and m.elastic_is_viscous[0] != 0
+    if asks:
+        ask(m, VISCOUS, m.x_du)
     for b in range(m.inertia_mass.size):
         if m.ledger_body[b] >= 0:
             for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                if asks:
+                    out[m.ledger_body[b]] += h * m.x_du[i] * m.run_answered[i][0]
                 for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
                     out[m.ledger_body[b]] += h * m.x_du[i] * m.elastic_viscous[e] * m.x_du[m.inertia_col[e]]
     for i in range(m.joints_damping.size):
@@ -156,6 +168,11 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
             out[m.ledger_damper[i]] += m.joints_damping[i] * m.trial_extension[i] ** 2 / h
             if m.joints_kind[i] != 0:
                 out[m.ledger_damper[i]] += m.trial_extension[i] * force(m, i, m.trial_extension[i] / h)
+            if m.joints_force_law[i] != 0:
+                rate = m.trial_extension[i] / h
+                taken = h * rate * user_force(m, i, m.at_spring[m.joints_state[i]], rate, h)
+                out[m.ledger_damper[i]] += larger(taken, 0.0)
+                out[m.ledger_reference[i]] += larger(-taken, 0.0)
 
 
 def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:

@@ -12,6 +12,7 @@ if not cython.compiled:
     from ....numerics.loops.views import Number, divided, real_part
     from ..memory.memory import Memory
     from ..terms.angles import kappa
+    from ..terms.spring_laws import mean_force, mean_slope, user_force, user_slope
     from .relations import force, slope
 
 
@@ -49,7 +50,12 @@ def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None
 def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     stuck = cython.declare(cython.bint)
     tension = (0.5 * m.joints_stiffness[i] + m.joints_damping[i] / h) * m.trial_extension[i]
-    if m.joints_state[i] >= 0:
+    if m.joints_law[i] >= 0:
+        x0 = e0[m.joints_state[i]]
+        tension += mean_force(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
+    elif m.joints_force_law[i] != 0:
+        tension += user_force(m, i, e0[m.joints_state[i]], m.trial_extension[i] / h, h)
+    elif m.joints_state[i] >= 0:
         tension += e0[m.joints_state[i]]
     if m.joints_kind[i] != 0:
         rate = m.trial_extension[i] / h
@@ -73,6 +79,12 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
         stuck = m.trial_stuck[i] != 0.0
         damping += m.joints_steepness[i] if stuck else slope(m, i, real_part(m.trial_extension[i] / h))
     stiff = 0.5 * m.joints_stiffness[i] + divided(damping, h)
+    if m.joints_law[i] >= 0:
+        x0 = m.at_spring[m.joints_state[i]]
+        stiff += mean_slope(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
+    if m.joints_force_law[i] != 0:
+        span = real_part(h)
+        stiff += user_slope(m, i, m.at_spring[m.joints_state[i]], m.trial_extension[i] / span, span)
     if i < lengths:
         by = m.trial_by_first[i]
         out[0][0] = -divided(stiff * by - tension * by * by, 2.0 * sqrt(after[m.joints_length_product[i]]))

@@ -26,8 +26,16 @@ class Joints(NamedTuple):
     sine_product: Unsigned
     cosine_product: Unsigned
     stiffness: Vector
+    gain: Vector  # (springs,), change of the state by the extension: k, or 1 where there is an elastic law
     damping: Vector
     state: Index
+    law: Index  # (springs,), number of the elastic law, −1 for none
+    law_first: Index  # (laws,), first piece of each, see loops.terms.spring_laws
+    law_edge: Vector  # (pieces,), extensions at which they end, infinite of the last of each law
+    law_base: Vector  # (pieces,), from which they count
+    law_power: Matrix  # (pieces, n), energies by ascending powers
+    law_function: IndexMatrix  # (laws, 3), addresses of V, V' and V'', 0 for none
+    force_law: Index  # (springs,), address of F(x, v, t), 0 for none
     kind: Index  # of the relations of spring-dampers, and behind these of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index

@@ -15,6 +15,7 @@ cdef struct Memory:
     IVec inertia_alike
     Mat inertia_mean
     Ten inertia_form
+    IVec inertia_is_asked
     Vec inertia_resolution
     IVec elastic_ptr
     IVec elastic_row
@@ -67,8 +68,16 @@ cdef struct Memory:
     IVec joints_sine_product
     IVec joints_cosine_product
     Vec joints_stiffness
+    Vec joints_gain
     Vec joints_damping
     IVec joints_state
+    IVec joints_law
+    IVec joints_law_first
+    Vec joints_law_edge
+    Vec joints_law_base
+    Mat joints_law_power
+    IMat joints_law_function
+    IVec joints_force_law
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function
@@ -369,6 +378,7 @@ cdef struct Memory:
     Vec trial_stuck
     Vec trial_before
     Vec trial_moved
+    Vec trial_time
     Vec trial_given
     Vec trial_rub
     Vec system_left_D
@@ -567,6 +577,9 @@ cdef struct Memory:
     Mat run_mean_rate
     Mat run_extrapolation
     Vec run_output
+    Vec run_asked
+    Mat run_answered
+    Vec run_length
     Mat stage_spin
     Mat stage_spin_change
     Mat stage_spread

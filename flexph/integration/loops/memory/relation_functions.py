@@ -46,23 +46,68 @@ def resisting(springs: Springs, slips: tuple[Relation, ...] = ()) -> Resisting:
     return Resisting(kind, parameter, function, derivative, steepness, springs.resisting)
 
 
+class ElasticLaws(NamedTuple):
+    """Elastic laws of springs, by pieces or by addresses of functions; see memory.connection_data.Joints."""
+
+    law: Index
+    law_first: Index
+    law_edge: Array
+    law_base: Array
+    law_power: Array
+    law_function: Index
+    force_law: Index
+
+
+def elastic_laws(springs: Springs) -> ElasticLaws:
+    """The arrays of the elastic laws of springs."""
+    law = np.full(springs.damping.size, -1)
+    law[springs.lawful] = np.arange(len(springs.laws))
+    counts = [len(own.powers) for own in springs.laws]
+    power = np.zeros((sum(counts), max((len(own.powers[0]) for own in springs.laws if own.powers), default=0)))
+    function = np.zeros((len(springs.laws), 3), dtype=np.int64)
+    first = np.cumsum([0, *counts])[:-1] if counts else np.zeros(0, dtype=np.int64)
+    for i, own in enumerate(springs.laws):
+        for piece, powers in enumerate(own.powers):
+            power[first[i] + piece, : len(powers)] = powers
+        for order, given in enumerate(own.functions):
+            function[i, order] = _address(given)
+    edges = [edge for own in springs.laws if own.powers for edge in (*own.edges, np.inf)]
+    bases = [base for own in springs.laws for base in own.bases]
+    force = np.zeros(springs.damping.size, dtype=np.int64)
+    force[springs.forced] = [
+        ctypes.cast(_force(own.function), ctypes.c_void_p).value or 0 for own in springs.force_laws
+    ]
+    return ElasticLaws(law, first, np.array(edges), np.array(bases), power, function, force)
+
+
 def _addresses(relation: Relation) -> tuple[int, int]:
     """Addresses of its functions, 0 where it has none."""
-    function, derivative = (
-        0 if f is None else ctypes.cast(_callback(f), ctypes.c_void_p).value or 0
-        for f in (relation.function, relation.derivative)
-    )
+    function, derivative = (0 if f is None else _address(f) for f in (relation.function, relation.derivative))
     return function, derivative
+
+
+def _address(function: Callable[[float], float]) -> int:
+    return ctypes.cast(_callback(function), ctypes.c_void_p).value or 0
 
 
 @cache  # code at an address must last as long as the process
 def _callback(function: Callable[[float], float]) -> Any:
     """C code of a function; not a number where it raises, so that the NumPy steps, which say why, take over."""
 
-    def safe(x: float) -> float:
+    return REAL.c_type(_safe(function))  # no Callback: threads share the function
+
+
+@cache
+def _force(function: Callable[[float, float, float], float]) -> Any:
+    """C code of a function of three numbers, as of one."""
+    return ctypes.CFUNCTYPE(*(4 * (ctypes.c_double,)))(_safe(function))
+
+
+def _safe(function: Callable[..., float]) -> Callable[..., float]:
+    def safe(*given: float) -> float:
         try:
-            return float(function(x))
+            return float(function(*given))
         except Exception:
             return np.nan
 
-    return REAL.c_type(safe)  # no Callback: threads share the function
+    return safe

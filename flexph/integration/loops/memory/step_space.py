@@ -65,6 +65,7 @@ class Trial(NamedTuple):
     stuck: Vector  # (springs,), 1 where the tangent at rest stands for a relation
     before: Vector  # (springs,), extensions before a correction
     moved: Vector  # (springs,), how far the free measures move over the step
+    time: Vector  # (1,), in the middle of the step [s]
     given: Vector  # (i,), inputs in the axes that they are given in
     rub: Vector  # (springs,), dry friction of joints along their measures
 
@@ -237,7 +238,7 @@ class TouchSpace(NamedTuple):
     column: Index  # (entries,), in the border
     normal: Vector  # (entries,), how the gap goes with the unknowns: exact over the step, and at its end
     rate: Vector
-    along: Matrix  # (2, entries), the same of V·W
+    along: Matrix  # (4, entries), of V·W and of a direction that is not of length one
     slide: Matrix  # (t, entries), and of the slips
     watched: Index  # (k,), nodes of listed pairs (see integration.loops.near), the first ones that are counted
     listed: Matrix  # (k, d), where they were

@@ -80,6 +80,7 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
     if striking.by_events > 0:
         return step_by_events(m, dim, striking.kinds, striking.law, prescribed)
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
+    m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
     return _step_at_once(m, dim, striking.kinds, striking.law, prescribed)
 
 

@@ -95,4 +95,4 @@ class StaticLoops:
             return
         settle(m, self._mechanism.layout.dim, False)
         stretch = spring_values(self._mechanism, m.at_product) - self._table.references.at(time)
-        m.at_spring[...] = (springs.stiffness * stretch)[springs.state >= 0]
+        m.at_spring[...] = (springs.gain * stretch)[springs.state >= 0]

@@ -28,6 +28,7 @@ cdef double NEWTON_SLOW
 cdef double NEWTON_STAGNATED
 
 cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef void begin(Memory* m, Py_ssize_t dim, Kinds kinds) noexcept nogil
 cdef double _best(Memory* m, double size, double best) noexcept nogil
 cdef bint turns_back(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
 cdef bint holds(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil

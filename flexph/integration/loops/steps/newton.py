@@ -67,15 +67,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     h = given.h
     resists = m.joints_resisting.size > 0
     mixed = m.strains_stress.size + m.solids_frame.size > 0
-    fill(m.trial_stuck, 0.0)
-    if dim == 3 and mixed:  # in the plane there are no strain rows but those of solids
-        begin_strains(m)
-    if m.solids_frame.size > 0:
-        begin_solids(m, dim)
-    if kinds.contact > 0:
-        begin_contacts(m, dim)
-    if kinds.friction > 0:
-        begin_friction(m)
+    begin(m, dim, kinds)
     evaluate(m, dim, kinds, given)
     factored = False
     used = 0
@@ -153,6 +145,19 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
             factored = False
         previous = size
     return -1
+
+
+def begin(m: Memory, dim: int, kinds: Kinds) -> None:
+    """What all iterates of a step have of its start; no relation is stuck, no joint rubs."""
+    fill(m.trial_stuck, 0.0)
+    if dim == 3 and m.strains_stress.size + m.solids_frame.size > 0:  # strain rows of the plane are those of solids
+        begin_strains(m)
+    if m.solids_frame.size > 0:
+        begin_solids(m, dim)
+    if kinds.contact > 0:
+        begin_contacts(m, dim)
+    if kinds.friction > 0:
+        begin_friction(m)
 
 
 def _best(m: Memory, size: float, best: float) -> float:

@@ -18,6 +18,7 @@ def is_whole(p: Prescribed, begin: float, end: float) -> bool:
 
 def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
     """Ask for what changes over a part of a step, which :func:`given_between` has then; False where that fails."""
+    m.trial_time[0] = 0.5 * (begin + end)
     if p.between.address == 0 or is_whole(p, begin, end):
         copy(p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0], m.trial_moved)
         return True

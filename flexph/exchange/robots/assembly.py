@@ -1,0 +1,132 @@
+"""Bodies and connections from the links and joints of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...joints.forces.load import torque
+from ...joints.forces.spring_damper import torsion_spring
+from ...joints.planar import planar
+from ...joints.prismatic import prismatic
+from ...joints.revolute import revolute
+from ...joints.rows.connection import Connection
+from ...joints.rows.vectors import GROUND
+from ...joints.transmissions.coupled_joints import coupled_joints
+from ...joints.weld import weld
+from ...numerics.arrays import Array
+from ...systems.resistive_relations import Relation, coulomb, viscous
+from .bodies import Flexible
+from .carriers import WORLD, Carried, carriers
+from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, LinkElement, Mimic
+from .joints import End, RobotJoint, against, robot_joint
+from .massless import Skeleton
+from .named_parts import named_parts
+from .names import free_names
+from .parts import Parts, parts_of
+from .robot import Kinematics, Robot
+from .tree import couplings
+
+ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort")
+"""Prefixes of the names of elements at a joint."""
+
+
+class Options(NamedTuple):
+    """Flexible links, fixation of the root, and the creep speed of dry friction."""
+
+    flexible: Mapping[str, Flexible]
+    fixed: bool
+    friction_speed: float | None
+
+
+def assembled(
+    links: Mapping[str, LinkElement],
+    joints: tuple[JointElement, ...],
+    root: str,
+    followers: Mapping[str, Mimic],
+    *,
+    options: Options,
+) -> Robot:
+    """Robot from checked links and joints in tree order."""
+    carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
+    kept = [joint for joint in joints if _is_kept(joint, carried)]
+    coupled = couplings(followers, {joint.name for joint in kept})
+    is_free = not options.fixed and carried[root].carrier != WORLD
+    skeleton = Skeleton(root, is_free, joints, {name: one.carrier for name, one in carried.items()}, coupled)
+    parts = parts_of(links, carried, kept, flexible=options.flexible, skeleton=skeleton)
+    robot_joints = _robot_joints(kept, parts, followers)
+    connections = _root_weld(root, parts, options)
+    for joint in kept:
+        connections += _connections(joint, robot_joints[joint.name], parts, options.friction_speed)
+    for name, law in coupled.items():
+        own, leader = robot_joints[name], robot_joints[law.leader].coupling if law.leader else None
+        connections.append(coupled_joints(own.coupling, leader, ratio=law.ratio, name=f"mimic {own.label}"))
+    named, leaders = named_parts(links, joints, parts, robot_joints), {followers[name].leader for name in coupled}
+    lost = {name: why for name, why in named.joints.why.items() if name not in leaders}
+    return Robot(
+        named.bodies,
+        tuple(connections),
+        *(named.joints, named.ports, named.limits),
+        Kinematics(root, is_free, joints, followers, _frames(parts), lost),
+    )
+
+
+def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:
+    """True if a joint connects two different bodies."""
+    above, below = carried.get(joint.parent), carried.get(joint.child)
+    return above is not None and below is not None and above.carrier != below.carrier
+
+
+def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
+    """Link of each body, and the body's frame relative to the link."""
+    return {parts.names[name]: (name, parts.frames.get(name, np.eye(4))) for name in parts.bodies}
+
+
+def _robot_joints(kept: Sequence[JointElement], parts: Parts, followers: Mapping[str, Mimic]) -> dict[str, RobotJoint]:
+    names = [joint.name for joint in kept]
+    labels = free_names(names, {f"{word} {name}" for word in ELEMENTS for name in names})
+    return {joint.name: _robot_joint(joint, parts, labels[joint.name], followers.get(joint.name)) for joint in kept}
+
+
+def _robot_joint(joint: JointElement, parts: Parts, label: str, mimic: Mimic | None) -> RobotJoint:
+    child = End(parts.port_of(joint.child), parts.section(joint.child))
+    parent = End(parts.port_before(joint), parts.section(joint.parent))
+    return robot_joint(joint, label, child, parent, mimic=mimic)
+
+
+def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
+    if not options.fixed or parts.carried[root].carrier == WORLD:
+        return []
+    return [weld(str(parts.port_of(root)), GROUND.at(0.0, 0.0, 0.0))]
+
+
+def _connections(
+    element: JointElement, joint: RobotJoint, parts: Parts, friction_speed: float | None
+) -> list[Connection]:
+    """Joint with its damper and motor."""
+    ends: tuple[Any, Any] = joint.port, joint.reference
+    axes: dict[str, Any] = {"axis": joint.axis, "second_axis": joint.second_axis}
+    friction = _friction(element, friction_speed)
+    if element.kind == FIXED:
+        turned = parts.section(element.parent) @ element.origin[:3, :3] @ parts.section(element.child).T
+        return [weld(*ends, rotation=turned)]
+    if element.kind in SLIDING:
+        return [prismatic(*ends, direction=joint.second_axis, friction=friction)]
+    if element.kind == PLANAR:
+        return [planar(*ends, normal=joint.axis, second_normal=joint.second_axis)]
+    if element.kind == FLOATING:
+        return []
+    assert element.kind in TURNING
+    connections = [revolute(*ends, **axes), torque(joint.port, name=joint.label, against=against(joint.reference))]
+    if friction is not None:
+        connections.append(torsion_spring(*ends, damping=friction, name=f"damping {joint.label}", **axes))
+    return connections
+
+
+def _friction(joint: JointElement, speed: float | None) -> Relation | None:
+    """Damping of a joint and, if its creep speed is given, dry friction."""
+    if speed is not None and joint.friction > 0.0:
+        return coulomb(joint.friction, speed=speed, viscous=joint.damping)
+    return viscous(joint.damping) if joint.damping > 0.0 else None

@@ -1,0 +1,186 @@
+"""Small masses for bodies that lack mass or inertia: a massless link, a point mass, a rotor between joints.
+
+The equations of a body need a mass and moments about every axis. Missing ones are added so small that the motion of the
+robot does not show it; if other bodies do not determine the motion, the joint is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from ...joints.rows.directions import frame_about
+from ...numerics.arrays import Array
+from ...numerics.rotations import cross
+from .carriers import WORLD
+from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement
+from .masses import LEAST, Masses
+from .motions import link_poses
+from .tree import Coupling
+
+SHARE = 1e-9
+"""Added mass and moment over the smallest ones that a body carries."""
+SEEN = 1e-6
+"""Share of the added inertia in any motion above which the file does not determine that motion."""
+
+
+class Column(NamedTuple):
+    """Degree of freedom: its joint, "" for a free root, and its twist (6,) (spin, velocity of the origin)."""
+
+    joint: str
+    twist: Array
+
+
+class Skeleton(NamedTuple):
+    """Tree of a robot: its root, whether it is free, joints in order, carriers of links, and couplings."""
+
+    root: str
+    is_free: bool
+    joints: tuple[JointElement, ...]
+    carrier: Mapping[str, str]
+    couplings: Mapping[str, Coupling]
+
+
+def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
+    """Masses of all bodies, with small additions for those that cannot move as separate bodies.
+
+    Raises ValueError if an addition matters in the inertia of a motion.
+    """
+    lacking = {name for name, own in masses.items() if not own.stands}
+    if not lacking:
+        return dict(masses)
+    weight, moment = _least_carried(masses, skeleton)
+    added = {name: _least(masses[name], SHARE * weight[name], SHARE * moment[name]) for name in lacking}
+    whole = {**masses, **added}
+    _check_determined(masses, whole, skeleton, lacking)
+    return whole
+
+
+def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
+    """Smallest mass and moment that each body carries, itself included; without any, the smallest of the robot."""
+    smallest = (
+        {name: m.mass or np.inf for name, m in masses.items()},
+        {n: _smallest_moment(m) for n, m in masses.items()},
+    )
+    for joint in reversed(skeleton.joints):
+        above, below = skeleton.carrier.get(joint.parent, WORLD), skeleton.carrier.get(joint.child, WORLD)
+        for values in smallest:
+            if above in values and below in values:
+                values[above] = min(values[above], values[below])
+    for values in smallest:
+        least = min((value for value in values.values() if value < np.inf), default=1.0)
+        values.update({name: least for name, value in values.items() if value == np.inf})
+    return smallest
+
+
+def _least(own: Masses, mass: float, moment: float) -> Masses:
+    size, axes = np.linalg.eigh(own.moments)
+    lifted = np.where(size <= LEAST * size[-1], np.maximum(size, 0.0) + moment, size)
+    return Masses(own.mass or mass, own.centre, (axes * lifted) @ axes.T)
+
+
+def _smallest_moment(own: Masses) -> float:
+    """Smallest non-zero value among the principal moments and the moment of the mass about the joint, or inf."""
+    size = np.linalg.eigvalsh(own.moments)
+    about_joint = own.mass * float(own.centre @ own.centre)
+    return float(min([*size[size > LEAST * size[-1]], *([about_joint] if about_joint else [])], default=np.inf))
+
+
+def _check_determined(
+    masses: Mapping[str, Masses], whole: Mapping[str, Masses], skeleton: Skeleton, lacking: Collection[str]
+) -> None:
+    """Raise ValueError if the additions matter in the inertia of a motion, at a pose without symmetry."""
+    poses = _skew_pose(skeleton)
+    columns, moves = _freedoms(skeleton, poses)
+    if not columns:
+        return
+    follow = _independent([column.joint for column in columns], skeleton.couplings)
+    total, added = (np.zeros((follow.shape[1],) * 2) for _ in range(2))
+    for name, own in whole.items():
+        at = [k for k in range(len(columns)) if moves[name] >> k & 1]
+        twists = np.array([columns[k].twist for k in at]).reshape(-1, 6).T @ follow[at]
+        inertia = twists.T @ _spatial(own, poses[name]) @ twists
+        total += inertia
+        if name in lacking:
+            added += inertia - twists.T @ _spatial(masses[name], poses[name]) @ twists
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(total), np.finfo(float).tiny))
+    total, added = (scale[:, None] * matrix * scale for matrix in (total, added))
+    shares, motions = linalg.eigh(added, total + 1e-14 * np.eye(len(total)))
+    if shares[-1] > SEEN:
+        k = int(np.argmax(np.abs(follow[:, np.argmax(np.abs(motions[:, -1]))])))
+        raise ValueError(_undetermined(columns[k].joint, skeleton, lacking))
+
+
+def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
+    """Poses of all links at coordinates without symmetry."""
+    rng, joints = np.random.default_rng(0), skeleton.joints
+    values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
+    values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
+    return link_poses(skeleton.root, joints, values)
+
+
+def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> str:
+    if not name:
+        root = skeleton.carrier[skeleton.root]
+        return f"link {root!r} has no mass and is not held: give it an inertial in the file, or use fixed=True"
+    child = next(joint.child for joint in skeleton.joints if joint.name == name)
+    lacks = child if child in lacking else min(lacking)
+    return (
+        f"joint {name!r} moves no inertia (link {child!r}): link {lacks!r} lacks mass or moments of inertia, "
+        "give it an inertial in the file"
+    )
+
+
+def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
+    """Twists of all degrees of freedom, and by body those that move it, as bits of a number."""
+    carrier = skeleton.carrier
+    base = carrier[skeleton.root]
+    columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
+    moves = {WORLD: 0, base: (1 << len(columns)) - 1}
+    for joint in skeleton.joints:
+        above, below = carrier.get(joint.parent), carrier.get(joint.child)
+        if above is None or below is None or above == below:
+            continue
+        pose = poses[joint.parent] @ joint.origin
+        own = _twists(joint, pose[:3, :3] @ joint.axis, poses[joint.child][:3, 3])
+        bits = ((1 << len(own)) - 1) << len(columns)
+        moves[below] = moves[above] | bits
+        columns += [Column(joint.name, twist) for twist in own]
+    return columns, moves
+
+
+def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
+    turn = np.concatenate([axis, np.cross(place, axis)])
+    slides = [np.concatenate([np.zeros(3), along]) for along in (axis, *map(np.array, frame_about(tuple(axis))))]
+    if joint.kind in TURNING:
+        return [turn]
+    if joint.kind == FLOATING:
+        return list(np.eye(6))
+    if joint.kind == PLANAR:
+        return [turn, *slides[1:]]
+    return [] if joint.kind == FIXED else slides[:1]
+
+
+def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
+    """Matrix (n, k) from independent rates to the rates of all degrees of freedom."""
+    free = [k for k, name in enumerate(names) if name not in couplings]
+    rates = np.zeros((len(names), len(free)))
+    for column, k in enumerate(free):
+        rates[k, column] = 1.0
+    place = {names[k]: column for column, k in enumerate(free)}
+    for k, name in enumerate(names):
+        if name in couplings and couplings[name].leader in place:
+            rates[k, place[couplings[name].leader]] = couplings[name].ratio
+    return rates
+
+
+def _spatial(own: Masses, pose: Array) -> Array:
+    """Inertia (6, 6) for twists (spin, velocity of the origin) in world axes."""
+    centre = pose[:3, :3] @ own.centre + pose[:3, 3]
+    move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
+    inertia = own.mass * move.T @ move
+    inertia[:3, :3] += pose[:3, :3] @ own.moments @ pose[:3, :3].T
+    return np.asarray(inertia)

@@ -1,0 +1,14 @@
+from ....numerics.loops.views cimport call_real, call_three, larger
+from ..memory.memory cimport Memory as AnyMemory
+from libc.math cimport fabs
+
+cdef double law_value(AnyMemory* m, Py_ssize_t k, Py_ssize_t order, double x) noexcept nogil
+cdef double mean_force(AnyMemory* m, Py_ssize_t k, double before, double after) noexcept nogil
+cdef double mean_slope(AnyMemory* m, Py_ssize_t k, double before, double after) noexcept nogil
+cdef double user_force(AnyMemory* m, Py_ssize_t i, double x0, double rate, double h) noexcept nogil
+cdef double user_slope(AnyMemory* m, Py_ssize_t i, double x0, double rate, double h) noexcept nogil
+cdef Py_ssize_t _piece_at(AnyMemory* m, Py_ssize_t k, double x) noexcept nogil
+cdef double _piece_value(AnyMemory* m, Py_ssize_t piece, Py_ssize_t order, double x) noexcept nogil
+cdef double _piece_mean(AnyMemory* m, Py_ssize_t k, Py_ssize_t order, double before, double change) noexcept nogil
+cdef double _function_mean(AnyMemory* m, Py_ssize_t k, double before, double change) noexcept nogil
+cdef double _defect(AnyMemory* m, Py_ssize_t k, double before, double change, double mean) noexcept nogil

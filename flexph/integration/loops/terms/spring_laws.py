@@ -1,0 +1,134 @@
+"""Laws of springs in loops (see flexph.laws); functions of a user are called by address."""
+
+from __future__ import annotations
+
+import cython
+
+from ....laws.elastic_laws import STEP as _STEP
+from ....laws.force_laws import REACH as _REACH
+
+if not cython.compiled:
+    from math import fabs
+
+    from ....numerics.loops.views import call_real, call_three, larger
+    from ..memory.memory import Memory
+
+STEP = cython.declare(cython.double, _STEP)
+REACH = cython.declare(cython.double, _REACH)
+NEAR = cython.declare(cython.double, 0.5 - 0.15**0.5)
+FAR = cython.declare(cython.double, 0.5 + 0.15**0.5)
+ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
+
+
+def law_value(m: Memory, k: int, order: int, x: float) -> float:
+    """V (order 0), V' (1) or V'' (2) of law k at the extension x."""
+    function = m.joints_law_function[k][order]
+    if function != 0:
+        return call_real(function, x)
+    if m.joints_law_function[k][0] != 0:  # V'' of functions without it
+        step = STEP * larger(fabs(x), 1.0)
+        return (law_value(m, k, 1, x + step) - law_value(m, k, 1, x - step)) / (2.0 * step)
+    return _piece_value(m, _piece_at(m, k, x), order, x)
+
+
+def mean_force(m: Memory, k: int, before: float, after: float) -> float:
+    """F with F Δx = ΔV to round-off, see flexph.laws.elastic_laws."""
+    change = after - before
+    if m.joints_law_function[k][0] == 0:
+        return _piece_mean(m, k, 1, before, change)
+    mean = _function_mean(m, k, before, change)
+    defect = _defect(m, k, before, change, mean)
+    return mean if defect == 0.0 else mean + defect / change
+
+
+def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
+    """∂F/∂x₁ of the mean force: the mean of t V'' over the step, or (V'₁ − F)/Δx where F is corrected."""
+    change = after - before
+    if m.joints_law_function[k][0] == 0:
+        return _piece_mean(m, k, 2, before, change)
+    mean = _function_mean(m, k, before, change)
+    defect = _defect(m, k, before, change, mean)
+    if defect != 0.0:
+        return (law_value(m, k, 1, before + change) - mean - defect / change) / change
+    first = NEAR * law_value(m, k, 2, before + NEAR * change)
+    last = FAR * law_value(m, k, 2, before + FAR * change)
+    return (5.0 * (first + last) + 4.0 * law_value(m, k, 2, before + 0.5 * change)) / 18.0
+
+
+def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
+    """F(x̄, Δx/h, t̄) of the force law of a spring."""
+    return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
+
+
+def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
+    """∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by central differences."""
+    x = x0 + 0.5 * h * rate
+    t = m.trial_time[0]
+    law = m.joints_force_law[i]
+    step = REACH * larger(fabs(x), 1.0)
+    by_extension = (call_three(law, x + step, rate, t) - call_three(law, x - step, rate, t)) / (2.0 * step)
+    step = REACH * larger(fabs(rate), 1.0)
+    by_rate = (call_three(law, x, rate + step, t) - call_three(law, x, rate - step, t)) / (2.0 * step)
+    return 0.5 * by_extension + by_rate / h
+
+
+def _piece_at(m: Memory, k: int, x: float) -> int:
+    piece = m.joints_law_first[k]
+    while x >= m.joints_law_edge[piece]:
+        piece += 1
+    return piece
+
+
+def _piece_value(m: Memory, piece: int, order: int, x: float) -> float:
+    """A derivative of the energy of a piece."""
+    power = m.joints_law_power[piece]
+    distance = x - m.joints_law_base[piece]
+    value = 0.0
+    for j in range(m.joints_law_power.shape[1] - 1, order - 1, -1):
+        factor = 1.0
+        for i in range(order):
+            factor *= j - i
+        value = value * distance + factor * power[j]
+    return value
+
+
+def _piece_mean(m: Memory, k: int, order: int, before: float, change: float) -> float:
+    """Mean over a step of V' (order 1) or of t V'' (2), by Gauss' rule in each piece."""
+    piece = _piece_at(m, k, before)
+    last = _piece_at(m, k, before + change)
+    total = 0.0
+    begin = 0.0  # shares t of the step
+    while True:
+        if piece == last:
+            end = 1.0
+        elif change > 0.0:
+            end = (m.joints_law_edge[piece] - before) / change
+        else:
+            end = (m.joints_law_edge[piece - 1] - before) / change
+        for point in range(3):
+            share = NEAR if point == 0 else 0.5 if point == 1 else FAR
+            weight = 8.0 if point == 1 else 5.0
+            t = begin + share * (end - begin)
+            value = _piece_value(m, piece, order, before + t * change)
+            total += weight / 18.0 * (end - begin) * (value if order == 1 else t * value)
+        if piece == last:
+            return total
+        begin = end
+        piece += 1 if change > 0.0 else -1
+
+
+def _function_mean(m: Memory, k: int, before: float, change: float) -> float:
+    """Mean of V' over a step by Gauss' rule of three points."""
+    first = law_value(m, k, 1, before + NEAR * change)
+    last = law_value(m, k, 1, before + FAR * change)
+    return (5.0 * (first + last) + 8.0 * law_value(m, k, 1, before + 0.5 * change)) / 18.0
+
+
+def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> float:
+    """ΔV − F Δx, zero where it is round-off."""
+    after = before + change
+    first = law_value(m, k, 0, before)
+    last = law_value(m, k, 0, after)
+    defect = last - first - mean * change
+    size = fabs(first) + fabs(last) + fabs(mean) * (fabs(before) + fabs(after))
+    return 0.0 if fabs(defect) <= ROUND_OFF * size else defect

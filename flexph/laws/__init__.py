@@ -1,0 +1,8 @@
+"""Laws of springs: stored energies of an extension, and forces of extension, rate and time.
+
+They go to ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`. Imports: numerics, units.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

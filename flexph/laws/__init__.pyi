@@ -1,0 +1,13 @@
+"""The public names of :mod:`flexph.laws`: each is loaded when it is asked for."""
+
+from .elastic_laws import ElasticLaw as ElasticLaw
+from .elastic_laws import backlash as backlash
+from .elastic_laws import bilinear as bilinear
+from .elastic_laws import gas_spring as gas_spring
+from .elastic_laws import gravitation as gravitation
+from .elastic_laws import one_sided as one_sided
+from .elastic_laws import polynomial as polynomial
+from .elastic_laws import potential as potential
+from .elastic_laws import table as table
+from .force_laws import ForceLaw as ForceLaw
+from .force_laws import force_law as force_law

@@ -1,0 +1,465 @@
+"""Elastic laws of springs: the force F = V'(x) against an extension x, with its stored energy V(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, expm1, log1p
+from typing import Any, Literal
+
+import numpy as np
+from scipy.interpolate import Akima1DInterpolator, CubicSpline, PchipInterpolator, PPoly
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.differences import central
+from ..units.arguments import quantities
+
+Function = Callable[[float], float]
+PROBES = np.concatenate([-np.logspace(3, -3, 25), np.logspace(-3, 3, 25)])
+"""Extensions at which force and energy of a user are compared, as far as they have values there."""
+APART = (1e-3, -1e-3, 1e-4)
+"""Distances of the two extensions between which they are compared, relative to the extension: one must do, since others
+may lie over a kink."""
+CONSISTENT = 1e-6
+"""Defect of ΔV = F Δx at which they are refused, relative to |F Δx|: energies of which eight digits cancel keep it."""
+STEP = 1e-6
+"""Step of the differences of a force without its derivative, relative to the extension or to one."""
+POINTS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)
+WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
+
+
+@dataclass(frozen=True)
+class ElasticLaw:
+    """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
+
+    Made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
+    :func:`table`, :func:`gas_spring` and :func:`gravitation`. A spring with a law keeps its extension as a state of the
+    storage, whose energy is V: ``E = 1, z = V'(x)``.
+
+    Parameters
+    ----------
+    name : str
+        The maker and its arguments, for messages.
+    edges : tuple of float
+        Extensions (n − 1) between the n pieces of a piecewise polynomial, rising.
+    bases : tuple of float
+        Extension from which the polynomial of each piece counts.
+    powers : tuple of tuple of float
+        V of each piece by ascending powers of the distance from its base.
+    functions : tuple of callable
+        V, V' and, where it is known, V'' of a general law, which has no pieces.
+    """
+
+    name: str
+    edges: tuple[float, ...] = ()
+    bases: tuple[float, ...] = ()
+    powers: tuple[tuple[float, ...], ...] = ()
+    functions: tuple[Function, ...] = ()
+
+    def energy(self, extension: Any) -> Any:
+        """V(x) [J], of one extension or of many."""
+        return self._value(extension, 0)
+
+    def force(self, extension: Any) -> Any:
+        """V'(x) [N or N m]."""
+        return self._value(extension, 1)
+
+    def stiffness(self, extension: Any) -> Any:
+        """V''(x) [N/m or N m/rad]; of a general law without it by central differences."""
+        if self.functions and len(self.functions) < 3:
+            x = np.asarray(extension, dtype=float)
+            step = STEP * np.maximum(np.abs(x), 1.0)
+            return central(self.force, x, step) / step
+        return self._value(extension, 2)
+
+    @property
+    def scale(self) -> float:
+        """Largest stiffness at rest or at a base, for the size of the forces; zero if none is known."""
+        with np.errstate(all="ignore"):
+            try:
+                known = np.abs(self.stiffness(np.array([0.0, *self.bases])))
+            except ValueError:
+                return 0.0
+        return float(np.max(known, initial=0.0, where=np.isfinite(known)))
+
+    def _value(self, extension: Any, order: int) -> Any:
+        x = np.asarray(extension, dtype=float)
+        if self.functions:
+            return _each(self.functions[order], x, f"{self.name}: {('energy', 'force', 'stiffness')[order]}")
+        piece = np.searchsorted(self.edges, x, side="right")
+        powers, distance = np.array(self.powers)[piece], x - np.array(self.bases)[piece]
+        for _ in range(order):
+            powers = powers[..., 1:] * np.arange(1.0, powers.shape[-1])
+        value = np.zeros(x.shape)
+        for k in range(powers.shape[-1] - 1, -1, -1):
+            value = value * distance + powers[..., k]
+        return value
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def mean_force(law: ElasticLaw, before: float, after: float) -> float:
+    """Mean force over a step: F with F Δx = ΔV to round-off, and F → V' as Δx → 0.
+
+    Of pieces it is the mean of V' by Gauss' rule of three points in each, which is exact up to the fifth power. Of
+    functions it is that of the whole step, corrected by the defect ΔV − F Δx where this is not round-off.
+    """
+    change = after - before
+    edges = [edge for edge in law.edges if min(before, after) < edge < max(before, after)]
+    ends = [before, *(edges if change > 0.0 else edges[::-1]), after]
+    parts = [_gauss_mean(law, *pair) * (pair[1] - pair[0]) for pair in pairwise(ends)]
+    if len(parts) > 1:
+        return sum(parts) / change
+    mean = _gauss_mean(law, before, after)
+    if law.powers:
+        return mean
+    first, last = float(law.energy(before)), float(law.energy(after))
+    defect = last - first - mean * change
+    size = abs(first) + abs(last) + abs(mean) * (abs(before) + abs(after))
+    return mean if abs(defect) <= 4.0 * np.finfo(float).eps * size else mean + defect / change
+
+
+def _gauss_mean(law: ElasticLaw, before: float, after: float) -> float:
+    points = (before + t * (after - before) for t in POINTS)
+    return sum(w * float(law.force(x)) for w, x in zip(WEIGHTS, points, strict=True))
+
+
+@checked
+def potential(energy: Function, force: Function, stiffness: Function | None = None) -> ElasticLaw:
+    """Make a law from functions of the extension: V, its derivative V' and, if known, V''.
+
+    Parameters
+    ----------
+    energy : callable
+        V(x) [J] of x [m or rad].
+    force : callable
+        V'(x) [N or N m], positive where the spring pulls.
+    stiffness : callable, optional
+        V''(x); by differences of the force otherwise.
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+
+    Raises
+    ------
+    ValueError
+        Where the force is not the derivative of the energy, with the extension and both values.
+
+    Examples
+    --------
+    >>> from math import exp
+    >>> from flexph.laws import potential
+    >>> morse = potential(lambda x: (1.0 - exp(-x)) ** 2, lambda x: 2.0 * (1.0 - exp(-x)) * exp(-x))
+    >>> float(morse.force(0.0))
+    0.0
+    """
+    given = [("energy", energy), ("force", force), ("stiffness", stiffness)]
+    for name, function in given:
+        if not callable(function) and not (name == "stiffness" and function is None):
+            raise ValueError(f"{name} must be a function of the extension, got {check.shown(function)}")
+    functions = (energy, force) if stiffness is None else (energy, force, stiffness)
+    law = ElasticLaw(f"potential({getattr(energy, '__name__', 'function')})", functions=functions)
+    _check_derivative(law, "force", law.energy, law.force)
+    if stiffness is not None:
+        _check_derivative(law, "stiffness", law.force, law.stiffness)
+    return law
+
+
+@checked
+def polynomial(*coefficients: float) -> ElasticLaw:
+    """Make the law ``F = k₁x + k₂x² + k₃x³ + …``; Duffing's spring is ``polynomial(k, 0, k₃)``.
+
+    Parameters
+    ----------
+    *coefficients : float
+        k₁ [N/m], k₂ [N/m²] and so on; of torsion springs per radian.
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+
+    Examples
+    --------
+    >>> from flexph.laws import polynomial
+    >>> polynomial(100.0, 0.0, 1e4).force(0.1).item()
+    20.0
+    """
+    powers = [check.number(f"coefficient {i + 1}", k) for i, k in enumerate(coefficients)]
+    if not any(powers):
+        raise ValueError("a polynomial needs a coefficient that is not zero")
+    return _pieces(f"polynomial({_listed(powers)})", (), (0.0,), [(0.0, *powers)])
+
+
+@quantities(beyond=("m", "rad"), second=("N/m", "N*m/rad"), stiffness=("N/m", "N*m/rad"))
+@checked
+def bilinear(stiffness: float, *, second: float, beyond: float) -> ElasticLaw:
+    """Make a law of two stiffnesses: k up to |x| = ``beyond``, ``second`` from there on, the same both ways.
+
+    Parameters
+    ----------
+    stiffness : float
+        k ≥ 0 [N/m or N m/rad].
+    second : float
+        Stiffness for larger extensions, ≥ 0 [N/m or N m/rad].
+    beyond : float
+        Extension of the change, > 0 [m or rad].
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+    """
+    first, other = check.not_negative("stiffness", stiffness), check.not_negative("second", second)
+    edge = check.positive("beyond", beyond)
+    if first == other == 0.0:
+        raise ValueError("stiffness and second must not both be 0")
+    force = first * edge
+    name = f"bilinear({first:.9g}, second={other:.9g}, beyond={edge:.9g})"
+    return _pieces(name, (-edge, edge), (-edge, 0.0, edge), [(-force, other), (0.0, first), (force, other)])
+
+
+@quantities(play=("m", "rad"), stiffness=("N/m", "N*m/rad"))
+@checked
+def backlash(stiffness: float, *, play: float) -> ElasticLaw:
+    """Make the law of a spring with play: no force while |x| ≤ ``play``/2, the stiffness k beyond.
+
+    Parameters
+    ----------
+    stiffness : float
+        k > 0 [N/m or N m/rad].
+    play : float
+        Whole play, > 0 [m or rad].
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+
+    Examples
+    --------
+    >>> from flexph.laws import backlash
+    >>> backlash(1e3, play=0.02).force([0.005, 0.02]).tolist()
+    [0.0, 10.0]
+    """
+    k, edge = check.positive("stiffness", stiffness), 0.5 * check.positive("play", play)
+    name = f"backlash({k:.9g}, play={2.0 * edge:.9g})"
+    return _pieces(name, (-edge, edge), (-edge, 0.0, edge), [(0.0, k), (0.0,), (0.0, k)])
+
+
+@quantities(beyond=("m", "rad"), stiffness=("N/m", "N*m/rad"))
+@checked
+def one_sided(stiffness: float, *, side: Literal["tension", "compression"], beyond: float = 0.0) -> ElasticLaw:
+    """Make the law of a rope or of a stop: a force on one side only, k (x − ``beyond``) in tension.
+
+    Parameters
+    ----------
+    stiffness : float
+        k > 0 [N/m or N m/rad].
+    side : {"tension", "compression"}
+        Where it acts: beyond that extension, or below it.
+    beyond : float
+        Extension at which the force begins [m or rad].
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+
+    Examples
+    --------
+    >>> from flexph.laws import one_sided
+    >>> one_sided(1e3, side="tension").force([-0.1, 0.1]).tolist()
+    [0.0, 100.0]
+    """
+    k, edge = check.positive("stiffness", stiffness), check.number("beyond", beyond)
+    pulls = check.choice("side", side, ("tension", "compression")) == "tension"
+    sides: list[tuple[float, ...]] = [(0.0,), (0.0, k)]
+    name = f"one_sided({k:.9g}, side={side!r}, beyond={edge:.9g})"
+    return _pieces(name, (edge,), (edge, edge), sides if pulls else sides[::-1])
+
+
+SHAPES = {"cubic": CubicSpline, "monotone": PchipInterpolator, "akima": Akima1DInterpolator}
+
+
+@quantities(extension=("m", "rad"), force=("N", "N*m"))
+@checked
+def table(
+    extension: Sequence[float],
+    force: Sequence[float],
+    *,
+    shape: Literal["linear", "cubic", "monotone", "akima"] = "linear",
+) -> ElasticLaw:
+    """Make a law from measured forces, joined by straight lines or a spline; straight lines go on beyond the ends.
+
+    Parameters
+    ----------
+    extension : array_like
+        x (n,), rising [m or rad].
+    force : array_like
+        F (n,) [N or N m].
+    shape : {"linear", "cubic", "monotone", "akima"}
+        Straight lines, or a spline of SciPy: ``CubicSpline``, ``PchipInterpolator``, ``Akima1DInterpolator``.
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+
+    Examples
+    --------
+    >>> from flexph.laws import table
+    >>> table([-0.1, 0.0, 0.1], [-5.0, 0.0, 20.0]).force([-0.05, 0.05, 0.2]).tolist()
+    [-2.5, 10.0, 40.0]
+    """
+    x = check.array("extension", extension, (None,))
+    y = check.array("force", force, (x.size,))
+    check.choice("shape", shape, ("linear", *SHAPES))
+    if x.size < 2 or not np.all(np.diff(x) > 0.0):
+        raise ValueError(f"extension must rise and have two or more entries, got {check.shown(x)}")
+    curve = PPoly(np.array([np.diff(y) / np.diff(x), y[:-1]]), x) if shape == "linear" else SHAPES[shape](x, y)
+    inner = [tuple(own[::-1]) for own in curve.c.T.tolist()]
+    slopes = curve(x[[0, -1]], 1)
+    pieces = [(float(y[0]), float(slopes[0])), *inner, (float(y[-1]), float(slopes[1]))]
+    return _pieces(f"table of {x.size} points ({shape})", x.tolist(), [x[0], *x.tolist()], pieces)
+
+
+@quantities(column=("m",), force=("N",))
+@checked
+def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> ElasticLaw:
+    """Make the law of a closed gas column: it pushes with ``P (L/(L + x))ⁿ``, F = −P (L/(L + x))ⁿ.
+
+    Parameters
+    ----------
+    force : float
+        P > 0 at the free length [N].
+    column : float
+        L > 0, height of the column at the free length [m]; extensions must stay above −L.
+    exponent : float
+        n ≥ 1: 1 is isothermal, 1.4 adiabatic air.
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+    """
+    p, height = check.positive("force", force), check.positive("column", column)
+    n = check.positive("exponent", exponent)
+    if n < 1.0:
+        raise ValueError(f"exponent must be at least 1, got {n}")
+
+    def log_of(x: float) -> float:
+        """log(L/(L + x))."""
+        if x <= -height:
+            raise ValueError(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
+        return -log1p(x / height)
+
+    def stored(x: float) -> float:
+        return p * height * (log_of(x) if n == 1.0 else expm1((n - 1.0) * log_of(x)) / (n - 1.0))
+
+    functions = (
+        stored,
+        lambda x: -p * exp(n * log_of(x)),
+        lambda x: n * p / height * exp((n + 1.0) * log_of(x)),
+    )
+    return ElasticLaw(f"gas_spring({p:.9g}, column={height:.9g}, exponent={n:.9g})", functions=functions)
+
+
+@quantities(strength=("N*m^2",))
+@checked
+def gravitation(strength: float) -> ElasticLaw:
+    """Make the law of attraction between two points, ``F = μ/x²`` with V = −μ/x; the spring has ``length=0``.
+
+    Parameters
+    ----------
+    strength : float
+        μ = G m₁m₂ [N m²], or −q₁q₂/4πε₀ of charges; not zero.
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs between points.
+    """
+    mu = check.number("strength", strength)
+    if mu == 0.0:
+        raise ValueError("strength must not be 0")
+
+    def at(x: float) -> float:
+        if x <= 0.0:
+            raise ValueError(f"the points must be apart: give the spring length=0, got the distance {x:.6g} m")
+        return x
+
+    functions = (lambda x: -mu / at(x), lambda x: mu / at(x) ** 2, lambda x: -2.0 * mu / at(x) ** 3)
+    return ElasticLaw(f"gravitation({mu:.9g})", functions=functions)
+
+
+def _pieces(
+    name: str, edges: Sequence[float], bases: Sequence[float], forces: Sequence[tuple[float, ...]]
+) -> ElasticLaw:
+    """Law of pieces whose forces are polynomials about their bases, with a continuous energy that is zero at x = 0."""
+    size = 1 + max(map(len, forces))
+    energies = [[0.0, *(k / (i + 1) for i, k in enumerate(own))] for own in forces]
+    energies = [own + [0.0] * (size - len(own)) for own in energies]
+    at = lambda i, x: sum(k * (x - bases[i]) ** j for j, k in enumerate(energies[i]))  # noqa: E731
+    for i, edge in enumerate(edges):
+        energies[i + 1][0] = at(i, edge) - at(i + 1, edge)
+    origin = int(np.searchsorted(edges, 0.0, side="right"))
+    offset = at(origin, 0.0)
+    for own in energies:
+        own[0] -= offset
+    return ElasticLaw(name, tuple(map(float, edges)), tuple(map(float, bases)), tuple(map(tuple, energies)))
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.9g}" for value in values)
+
+
+def _each(function: Function, x: Array, of: str) -> Array:
+    return np.array([_call(function, value, of) for value in x.ravel().tolist()]).reshape(x.shape)
+
+
+def _call(function: Function, x: float, of: str) -> float:
+    try:
+        return float(function(x))
+    except Exception as error:
+        raise ValueError(f"{of} at the extension {x:.6g} raised {type(error).__name__}: {error}") from error
+
+
+def _check_derivative(
+    law: ElasticLaw, name: str, function: Callable[[float], Any], slope: Callable[[float], Any]
+) -> None:
+    """Raise ValueError where a function is not the derivative of the one before it."""
+    for x in PROBES.tolist():
+        pairs = [_changes(function, slope, x, apart * x) for apart in APART]
+        known = [pair for pair in pairs if pair is not None]
+        if known and not any(_agree(*pair) for pair in known):
+            (first, last, integral), of = known[0], {"force": "energy", "stiffness": "force"}[name]
+            raise ValueError(
+                f"{name} must be the derivative of {of}: from x = {x:.4g} to {x + APART[0] * x:.4g} the {of} changes "
+                f"by {last - first:.6g}, the integral of the {name} is {integral:.6g}"
+            )
+
+
+def _changes(
+    function: Callable[[float], Any], slope: Callable[[float], Any], x: float, change: float
+) -> tuple[float, float, float] | None:
+    """A function at both ends, and the integral of its slope; None where one of them has no value."""
+    try:
+        with np.errstate(all="ignore"):
+            first, last = float(function(x)), float(function(x + change))
+            mean = sum(w * float(slope(x + t * change)) for w, t in zip(WEIGHTS, POINTS, strict=True))
+    except ValueError:  # outside of where the law is defined
+        return None
+    values = first, last, mean * change
+    return values if np.isfinite(values).all() else None
+
+
+def _agree(first: float, last: float, integral: float) -> bool:
+    round_off = 1e2 * np.finfo(float).eps * (abs(first) + abs(last))
+    return abs(last - first - integral) <= CONSISTENT * abs(integral) + round_off

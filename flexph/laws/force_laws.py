@@ -1,0 +1,80 @@
+"""Forces of a user against an extension, as functions of it, of its rate and of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+
+REACH = 1e-6
+"""Step of the differences of a force by extension and rate, relative to each or to one."""
+
+
+@dataclass(frozen=True)
+class ForceLaw:
+    """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
+
+    It stores nothing. In a step it is taken at the mean extension, the mean rate and the middle time, and does the work
+    −F Δx: what it takes (F v > 0) is dissipation of its element, what it gives is work under the same name.
+
+    Parameters
+    ----------
+    function : callable
+        F of x, v and t.
+    """
+
+    function: Callable[[float, float, float], float]
+
+    def force(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
+        """F(x, v, t). Raises ValueError where the function raises."""
+        try:
+            return float(self.function(extension, rate, time))
+        except Exception as error:
+            raise ValueError(
+                f"{self} at the extension {extension:.6g}, the rate {rate:.6g} and t = {time:.6g} s raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    def stiffness(self, extension: float, time: float = 0.0) -> float:
+        """∂F/∂x at rest, by central differences."""
+        step = REACH * max(abs(extension), 1.0)
+        return (self.force(extension + step, 0.0, time) - self.force(extension - step, 0.0, time)) / (2.0 * step)
+
+    def __str__(self) -> str:
+        return f"force_law({getattr(self.function, '__name__', 'function')})"
+
+
+@checked
+def force_law(function: Callable[[float, float, float], float]) -> ForceLaw:
+    """Make a law from a function of the extension, its rate and the time.
+
+    Its elastic part, if it has one, counts as work and not as energy: take :func:`flexph.laws.potential` for that.
+
+    Parameters
+    ----------
+    function : callable
+        F(x, v, t) [N or N m], positive where it pulls.
+
+    Returns
+    -------
+    ForceLaw
+        For ``law=`` of springs.
+
+    Raises
+    ------
+    ValueError
+        For what is no function.
+
+    Examples
+    --------
+    >>> from math import sin
+    >>> from flexph import GROUND, spring_damper
+    >>> from flexph.laws import force_law
+    >>> muscle = force_law(lambda x, v, t: 20.0 * sin(5.0 * t) + 2.0 * v)
+    >>> actuator = spring_damper("arm.tip", GROUND.at(0.0, 1.0), law=muscle, length=0.5)
+    """
+    if not callable(function):
+        raise ValueError(f"function must be a function of extension, rate and time, got {check.shown(function)}")
+    return ForceLaw(function)

@@ -1,0 +1,109 @@
+"""Mechanism of a model file, and its initial pose and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from flexph.bodies.body import Body
+from flexph.joints.rows.connection import Connection
+from flexph.joints.rows.vectors import Ground
+from flexph.mechanisms.connected_bodies import connect
+from flexph.mechanisms.mechanism import Mechanism
+from flexph.mechanisms.model.state import Pose, State
+
+from ..units.words import nearest
+from .schema.contacts import SHAPES
+from .schema.entry import Builder
+from .schema.functions import Driven
+from .schema.runs import PoseEntry, Start
+
+ENDS = (
+    *("first", "second", "shapes", "port", "rail", "reference", "ground"),
+    *("carrier", "rack", "pinion", "housing", "wheel", "chassis"),
+)
+"""Fields of connections that hold ports, the ground, or shapes at ports."""
+
+
+def build_mechanism(document: Any, builder: Builder) -> Mechanism:
+    """Connect the bodies of a file by its connections. Raises Misfit."""
+    bodies = {name: builder.of(entry, "bodies", name) for name, entry in document.bodies.items()}
+    dim = next(iter(bodies.values())).dim
+    connections: list[Connection] = []
+    for i, entry in enumerate(document.connections):
+        here = builder.at("connections", i)
+        _check_ends(entry, bodies, here)
+        with here.refusals(entry):
+            connections.append(entry.build(here))
+            connections[-1].formed(dim)  # checks the connection here, where its path is known
+    with builder.refusals(document):
+        return connect(bodies, connections, gravity=document.gravity)
+
+
+def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
+    """Raise Misfit for an unknown port, naming the nearest one, or a ground point of the wrong dimension."""
+    dim = next(iter(bodies.values())).dim
+    ends = [end for field in ENDS for end in _places(getattr(entry, field, None), here.at(field))]
+    for given, place in ends:
+        if isinstance(given, str):
+            check_port(given, bodies, place, loads=entry.kind == "distributed_load")
+        elif isinstance(given, Ground) and given.position is not None and len(given.position) != dim:
+            raise place.misfit(f"got a place of {len(given.position)} coordinates: write {dim}")
+
+
+def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
+    """Ends of a connection one by one: the port of a shape, the items of a list."""
+    if isinstance(given, list):
+        for i, one in enumerate(given):
+            yield from _places(one, here.at(i))
+    elif isinstance(given, SHAPES):
+        yield given.port, here.at("port")
+    else:
+        yield given, here
+
+
+def check_motions(document: Any, builder: Builder, time: float, when: str = "the start") -> None:
+    """Raise Misfit for a drive whose function has no value at a time [s], at the start or end of a run."""
+    for i, entry in enumerate(document.connections):
+        if isinstance(entry, Driven):
+            entry.check_at(time, builder.at("connections", i), when)
+
+
+def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
+    """Raise Misfit for a port that no body has, naming the nearest one."""
+    body, _, port = given.partition(".")
+    if body not in bodies:
+        raise here.misfit(f"no body {body!r}: {nearest(body, bodies)}")
+    known = bodies[body].loads if loads else bodies[body].ports
+    if port not in known:
+        raise here.misfit(f"{body!r} has no {'load ' if loads else ''}port {port!r}: {nearest(port, known)}")
+
+
+def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: float = 0.0) -> Pose:
+    """Assembled pose of an entry. Raises Misfit."""
+    for field in ("fixed", "guess"):
+        check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
+    here = replace(builder, dim=mechanism.layout.dim)
+    with builder.refusals():
+        fixed, guess = here.of(entry.fixed, "fixed"), here.of(entry.guess, "guess")
+        return mechanism.assemble(fixed, guess=guess, time=time)
+
+
+def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
+    """Initial state of a run. Raises Misfit."""
+    check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
+    pose = pose_of(mechanism, start, builder, start.time)
+    with builder.refusals(start):
+        velocities = replace(builder, dim=mechanism.layout.dim).of(start.velocities, "velocities")
+        return mechanism.consistent_state(
+            pose, velocities=velocities, elastic=start.elastic, joints=start.joints, time=start.time
+        )
+
+
+def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind: str) -> None:
+    """Raise Misfit for an unknown name, naming the nearest one."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise here.at(name).misfit(f"no {kind} {name!r}: {nearest(name, names)}")

@@ -1,0 +1,120 @@
+"""Laws of springs in model files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from flexph.laws import elastic_laws as make
+from flexph.laws.force_laws import force_law
+
+from ...units.words import shown
+from ..values.expressions import Expression
+from .entry import Entry, one_of
+from .fields import Force, Forces, Length, Number, Reads, by_shape, quantity
+from .functions import TrustedEntry
+
+Stiffness, Extension = quantity("N/m", "N*m/rad"), quantity("m", "rad")
+
+
+def _polynomial(coefficients: Sequence[float]) -> make.ElasticLaw:
+    return make.polynomial(*coefficients)
+
+
+class Polynomial(Entry):
+    """``F = k₁x + k₂x² + …`` in SI units."""
+
+    makes: ClassVar = staticmethod(_polynomial)
+    kind: Literal["polynomial"] = "polynomial"
+    coefficients: list[Number]
+
+
+class Bilinear(Entry):
+    """Two stiffnesses, see :func:`flexph.laws.bilinear`."""
+
+    makes: ClassVar = staticmethod(make.bilinear)
+    kind: Literal["bilinear"] = "bilinear"
+    stiffness: Stiffness
+    second: Stiffness
+    beyond: Extension
+
+
+class Backlash(Entry):
+    """A spring with play."""
+
+    makes: ClassVar = staticmethod(make.backlash)
+    kind: Literal["backlash"] = "backlash"
+    stiffness: Stiffness
+    play: Extension
+
+
+class OneSided(Entry):
+    """A force in tension or in compression only."""
+
+    makes: ClassVar = staticmethod(make.one_sided)
+    kind: Literal["one_sided"] = "one_sided"
+    stiffness: Stiffness
+    side: Literal["tension", "compression"]
+    beyond: Extension = 0.0
+
+
+class ForceTable(Entry):
+    """Measured forces, joined by straight lines or a spline."""
+
+    makes: ClassVar = staticmethod(make.table)
+    kind: Literal["table"] = "table"
+    extension: list[Extension]
+    force: list[Forces]
+    shape: Literal["linear", "cubic", "monotone", "akima"] = "linear"
+
+
+class GasSpring(Entry):
+    """A closed gas column."""
+
+    makes: ClassVar = staticmethod(make.gas_spring)
+    kind: Literal["gas_spring"] = "gas_spring"
+    force: Force
+    column: Length
+    exponent: Number = 1.0
+
+
+class Gravitation(Entry):
+    """Attraction by the square of the distance."""
+
+    makes: ClassVar = staticmethod(make.gravitation)
+    kind: Literal["gravitation"] = "gravitation"
+    strength: quantity("N*m^2")
+
+
+def _of_extension(given: Any) -> Expression:
+    if not isinstance(given, str):
+        raise ValueError(f"got {shown(given)}: write a formula of the extension x such as '50*x**2'")
+    return Expression(given, variable="x")
+
+
+_Text = Annotated[Any, Reads(_of_extension, (("type", "string"), ("description", "a formula of the extension x")))]
+Formula = by_shape("a formula of the extension x such as '50*x**2'", scalar=_Text, mapping=TrustedEntry)
+
+
+class Potential(Entry):
+    """Any stored energy with its derivatives, as formulas of the extension x [m or rad]."""
+
+    makes: ClassVar = staticmethod(make.potential)
+    kind: Literal["potential"] = "potential"
+    energy: Formula
+    force: Formula
+    stiffness: Formula = None
+
+
+class ForceOfUser(Entry):
+    """A force F(x, v, t) by a function of a trusted file."""
+
+    makes: ClassVar = staticmethod(force_law)
+    kind: Literal["force_law"] = "force_law"
+    function: TrustedEntry
+
+
+LAWS = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential, ForceOfUser)
+SpringLaw = one_of(LAWS)
+EACH = "a law, or a list with a law or null for each axis"
+SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

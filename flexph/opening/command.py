@@ -1,0 +1,121 @@
+"""The command ``flexph view``: what a file or a folder holds as a page, a film, a picture, or in a window."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from ..console.verbosity import log, tell
+from ..view.html import write_html
+from ..view.paper import Background
+from ..view.pictures import write_film, write_picture
+from ..view.window import show
+from .kinds import STUDIES, chosen_file, scene_of_file
+
+WRITERS: Mapping[str, Callable[..., Path]] = {
+    "html": write_html,
+    "gif": write_film,
+    "webp": write_film,
+    "mp4": write_film,
+    "png": write_picture,
+}
+"""What writes each kind of file, which is also its suffix."""
+HELP = {
+    "html": "a page that turns and plays in a browser without a network",
+    "gif": "a film",
+    "webp": "a film, smaller than a GIF",
+    "mp4": "a film (extra view)",
+    "png": "a picture, of the time --at or else of the largest deformation",
+}
+
+
+def _files(function: Callable[..., None]) -> Callable[..., None]:
+    for kind, told in reversed(HELP.items()):
+        path = click.Path(dir_okay=False, path_type=Path)
+        function = click.option(f"--{kind}", type=path, metavar="FILE", help=f"write {told}")(function)
+    return function
+
+
+@click.command("view")
+@click.argument("where", metavar="FILE|DIR", type=click.Path(exists=True, path_type=Path))
+@_files
+@click.option("--scene", "name", metavar="NAME", help="which file of the folder, if not the first")
+@click.option("--field", metavar="NAME", help="field in colour, or value of a study, if not the first")
+@click.option("--scale", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="factor of deformations")
+@click.option("--forces", is_flag=True, help="draw weights and forces of joints as arrows")
+@click.option("--at", type=float, metavar="TIME", help="time of the picture [s]")
+@click.option("--account", is_flag=True, help="draw the energies of the run below films and pictures")
+@click.option("--background", type=click.Choice(get_args(Background)), default="light", help="of films and pictures")
+@click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
+@click.option("--trust", is_flag=True, help="of a model file: call the Python functions that it names")
+def command(where: Path, name: str | None, at: float | None, frames: int, trust: bool, **given: Any) -> None:
+    """Show what a file holds, or the first one of a folder that can be shown.
+
+    \b
+    flexph view out --html page.html       a run in a browser
+    flexph view run.h5 --gif film.gif      what solution.save("run.h5") wrote
+    flexph view my.yaml                    a model file at its start, in a window
+
+    Runs and scenes move, reduced bodies vibrate in their lowest modes; studies have a page and a picture. Series, and
+    meshes of other programs, are shown, too. Without a file to write a window opens; files need no display.
+    """
+    targets = {kind: path for kind in WRITERS if (path := given.pop(kind)) is not None}
+    for kind, path in targets.items():
+        if path.suffix != f".{kind}":
+            raise click.UsageError(f"--{kind} {path} must end in .{kind}")
+    try:
+        file = _chosen(where, name)
+        if file.suffix in STUDIES:
+            return _write_study(file, targets, given["field"])
+        if not targets and not _has_display():
+            raise click.UsageError("there is no display for a window: give --html, --gif, --webp, --mp4 or --png")
+        scene = scene_of_file(file, trust=trust)
+        drawn = {name: given.pop(name) for name in ("account", "background")}
+        if not targets:
+            _without_warnings()
+            show(scene, **given)
+        for kind, path in targets.items():
+            own = {"at": at} if kind == "png" else {"frames": frames}
+            own |= {} if kind == "html" else drawn
+            tell([WRITERS[kind](path, scene, **given, **own)])
+    except (ValueError, ModuleNotFoundError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _chosen(where: Path, name: str | None) -> Path:
+    """The file itself, or that of a folder. Raises ValueError where there is none."""
+    if where.is_file():
+        return where
+    path, files = chosen_file(where, name)
+    if name is None and len(files) > 1:
+        log.warning("there are %s: this is the first, see --scene", ", ".join(files))
+    return path
+
+
+def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
+    """Write the page and the picture of a study."""
+    from .studies import study_page, study_picture  # they load xarray and matplotlib
+
+    if not targets or {"gif", "webp", "mp4"} & targets.keys():
+        raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
+    for kind, path in targets.items():
+        tell([study_page(file, path) if kind == "html" else study_picture(file, path, value)])
+
+
+def _has_display() -> bool:
+    """Whether windows can open; X and Wayland say so in the environment."""
+    return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _without_warnings() -> None:
+    """Let VTK tell errors only: without a display it warns of each way to draw that it tries in vain."""
+    with suppress(ModuleNotFoundError):
+        from vtkmodules.vtkCommonCore import vtkLogger
+
+        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)

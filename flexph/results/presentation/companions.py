@@ -1,0 +1,26 @@
+"""What other rooms keep in the file of a run, found under the entry-point group ``flexph.saved``.
+
+An entry ``NAME = "module:function"`` is called as ``function(run, file)`` and adds groups of its own: numbers and
+texts, which readers of the run leave alone.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from ...numerics.arguments import warn
+
+if TYPE_CHECKING:
+    import h5py
+
+GROUP = "flexph.saved"
+
+
+def write_companions(run: Any, file: h5py.File) -> None:
+    """Add all companions of a run to its file; one that cannot be made is left out with a warning."""
+    for entry in entry_points(group=GROUP):
+        try:
+            entry.load()(run, file)
+        except ValueError as error:
+            warn(f"the run is saved without its {entry.name}: {error}", RuntimeWarning)

@@ -1,0 +1,96 @@
+"""Steps of runs solve the equations of the oracle (tests/samples/exact_scheme), and come to its ends."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bit_samples import SAMPLES, run
+from oracle_steps import steps_of
+
+from flexph.methods import Exact
+from flexph.systems.inputs import Forcing
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::flexph.ValidityWarning"),
+    pytest.mark.filterwarnings("ignore:.* velocit.*:UserWarning"),  # starts that no test here looks at
+]
+ROUND_OFF = 1e-13
+"""What a step misses of its momenta, over the largest term of them, and of its constraints, over what they measure."""
+ENDS = 1e-11
+"""Round-off of stresses: of strains, times their stiffness."""
+EXACT = (
+    "plane",
+    "loads in space",
+    "rods",
+    "cable",
+    "least norm",
+    "resistive laws",
+    "compliant contacts",
+    "point on a curve",
+    "slipping wheels",
+)
+
+
+def solves(step, y):
+    """The step misses round-off of the terms of its equations, which are those of its Jacobian."""
+    terms, missed, n = np.abs(step.jacobian(y)) @ np.abs(y), np.abs(step.residual(y)), step.system.velocities
+    assert missed[:n].max() <= ROUND_OFF * terms[:n].max()
+    assert missed[n:].max(initial=0.0) <= ROUND_OFF
+
+
+def arrives(end, expected, *, but=()):
+    """The end of a step is the one that is expected."""
+    for name, value, own in zip(end._fields, end, expected, strict=True):
+        if name not in but:
+            atol = ENDS * max(1.0, np.abs(own).max(initial=0.0))
+            np.testing.assert_allclose(value, own, rtol=0, atol=atol, err_msg=name)
+
+
+def last_steps(name, *, radius=1.0):
+    """The last steps of a sample under its inputs and feedback."""
+    sample = SAMPLES[name]
+    mechanism, _, inputs = made = sample.make()
+    solution, slices = run(name, made=made), mechanism.network.input_slices
+    forcing = Forcing(slices, inputs, mechanism.layout.dim)
+
+    def given(k):
+        middle = 0.5 * (solution.times[k] + solution.times[k + 1])
+        u = forcing.at(middle).copy()
+        if sample.feedback is not None:  # of the means of time and readings over the step
+            readings = [solution.measured(sensor)[k : k + 2].mean() for sensor in sample.feedback.sensors.values()]
+            u[slices[sample.feedback.ports[0]]] += sample.feedback.function(middle, readings)
+        return u
+
+    return steps_of(solution, mechanism, given, radius=radius)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_steps_solve_the_equations_of_the_scheme(name):
+    for step, y, end in last_steps(name):
+        solves(step, y)
+        arrives(end, step.end(y))
+
+
+@pytest.mark.parametrize("name", ["decaying", "feedback, decaying"])
+def test_decaying_steps_solve_their_equations(name):
+    """Velocities at their ends lose the velocity defect besides."""
+    for step, y, end in last_steps(name, radius=SAMPLES[name].method.radius):
+        solves(step, y)
+        arrives(end, step.end(y), but=("v", "omega", "du"))
+
+
+def test_feedback_within_steps(monkeypatch):
+    name = "feedback, decaying"
+    monkeypatch.setitem(SAMPLES, name, replace(SAMPLES[name], method=Exact()))
+    for step, y, end in last_steps(name):
+        solves(step, y)
+        arrives(end, step.end(y))
+
+
+def test_dry_friction_of_joints():
+    """Forces that solve the equations of a step obey Coulomb's law."""
+    for step, y, end in last_steps("friction of joints"):
+        rubbing, defect = step.rubs(y)
+        assert defect < 1e-9
+        solves(rubbing, y)
+        arrives(end, rubbing.end(y))

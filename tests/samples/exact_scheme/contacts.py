@@ -1,0 +1,160 @@
+"""Compliant contacts: gaps of world vectors V, W, U with exact gradients, laws of the gap, friction along the contact.
+
+    offset    g = ±V·W − c                   distance  g = ±|V| − c
+    axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
+
+with q = V·W/|W|, as directions of sections that bend are longer than one.
+
+A force F on a gap acts with its exact gradient, so that its work is F Δg; friction along t̄ ⟂ the gradient by V, with
+torques −ρ × t̄ on the bodies.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .kinematics import Ends
+from .numbers import cross, dot, norm, turn
+
+OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
+"""Kinds of gaps, as the model numbers them."""
+
+
+class Gap(NamedTuple):
+    """A gap at both ends of a step, and its exact gradient by V, W, U, (3, d)."""
+
+    value: Ends
+    gradient: Any
+
+
+def contact_forces(system, way, spring):
+    """Generalised forces (n_v,) of all compliant contacts, and forces of springs and anchors at the end of the step."""
+    c, spring = system.contacts, spring.astype(way.velocity.dtype)
+    force = np.zeros_like(way.velocity)
+    places, rate = _touching(system, way)
+    for k in np.flatnonzero(~c.rigid):
+        vector, vector_rate = _vectors(c, k, places), _difference(c, k, rate)
+        own = gap(c, k, vector)
+        normal = press(c, k, way.h, own.value)
+        force = force + normal * np.einsum("vi,vin->n", own.gradient, vector_rate)
+        if c.friction[k] > 0.0:
+            slip_rate, tangent = _slip_rates(system, way, (k, own, vector), vector_rate[0])
+            slip = way.h * slip_rate @ way.velocity
+            held = slice(c.anchor[k], c.anchor[k] + system.dim)
+            if c.anchor[k] < 0:
+                rub = -c.friction[k] * normal * slip / np.sqrt(dot(slip, slip) + (way.h * c.slipping[k]) ** 2)
+            else:
+                rub, spring[held] = anchored(c, k, (normal, own.value), slip, (spring[held], tangent))
+            force = force + slip_rate.T @ rub
+    return force, spring
+
+
+def _touching(system, way):
+    """Places of all nodes at both ends of the step, and their rates; of means of nodes by these."""
+    moves, means = system.nodes.moves[:, None], system.nodes.means
+    place = [moves * r[system.nodes.body] + arm for r, arm in zip(way.r, way.arm, strict=True)]
+    rate = way.node_rate + np.einsum("kl,lin->kin", means, way.node_rate)
+    return Ends(*(own + means @ own for own in place)), rate
+
+
+def _vectors(c, k, places):
+    """V, W, U (3, d) of a gap at both ends."""
+    return Ends(*(_difference(c, k, place) + c.fixed[:, k] for place in places))
+
+
+def _difference(c, k, of_nodes):
+    """Differences between the nodes of V, W, U of a gap; nothing where there is none."""
+    padded = np.concatenate([of_nodes, np.zeros((1, *of_nodes.shape[1:]))])
+    return padded[c.plus[:, k]] - padded[c.minus[:, k]]
+
+
+def gap(c, k, vector):
+    """A gap over a step from its vectors at both ends."""
+    kind, sign, offset = c.kind[k], c.sign[k], c.offset[k]
+    (V, W, U), gradient = vector.mean, np.zeros_like(vector.after)
+    if kind == DISTANCE:
+        value = Ends(*(norm(v[0]) for v in vector))
+        gradient[0] = V / value.mean
+    elif kind == OFFSET:
+        value = Ends(*(dot(v[0], v[1]) for v in vector))
+        gradient[0], gradient[1] = W, V
+    elif kind == AXIAL:
+        product, length = Ends(*(dot(v[0], v[1]) for v in vector)), Ends(*(norm(v[1]) for v in vector))
+        q, inverse = Ends(*(p / s for p, s in zip(product, length, strict=True))), Ends(*(1.0 / s for s in length))
+        value = Ends(*(norm(v[0] - o / s * v[1]) for v, o, s in zip(vector, q, length, strict=True)))
+        slope = -2.0 / (length.before * length.after * (length.before + length.after))  # Δ(1/s) = slope W̄·ΔW
+        gradient[0] = (V - q.mean * inverse.mean * W) / value.mean
+        gradient[1] = -q.mean * (inverse.mean * V + product.mean * slope * W) / value.mean
+    else:
+        s, c_ = (Ends(*(dot(v[0], v[i]) for v in vector)) for i in (1, 2))
+        start = turn(s.before, c_.before)[0]
+        change, kappa = turn(s.after * c_.before - c_.after * s.before, c_.before * c_.after + s.before * s.after)
+        value = Ends(start, start + change)
+        gradient[:] = kappa * np.array([c_.mean * W - s.mean * U, c_.mean * V, -s.mean * V])
+    return Gap(Ends(*(sign * g - offset for g in value)), sign * gradient)
+
+
+def press(c, k, h, g):
+    """The normal force of a contact over a step: −ΔV/Δg of V = K δⁿ⁺¹/(n + 1), δ = max(−g, 0), and losses; no pull.
+
+    P = F (1 − c ġ) − d χ ġ, χ the share of the way in contact.
+    """
+    K, n = c.stiffness[k], c.exponent[k]
+    d0, d1 = (-value if value.real < 0.0 else 0.0 * value for value in g)
+    if d0.real == 0.0 and d1.real == 0.0:
+        return 0.0 * d1
+    if d0.real > 0.0 and d1.real > 0.0:
+        a, b = np.sqrt(d0), np.sqrt(d1)
+        hertz = 0.4 * K * (a**4 + a**3 * b + a**2 * b**2 + a * b**3 + b**4) / (a + b)
+        elastic, share = (0.5 * K * (d0 + d1) if n == 1.0 else hertz), 1.0
+    else:
+        stored = K * (d1 ** (n + 1.0) - d0 ** (n + 1.0)) / (n + 1.0)
+        elastic, share = -stored / g.change, (d0 - d1) / g.change
+    rate = g.change / h
+    force = elastic * (1.0 - c.loss[k] * rate) - c.damping[k] * share * rate
+    return force if force.real > 0.0 else 0.0 * force
+
+
+def _slip_rates(system, way, at, rate):
+    """Slips along both tangents as maps of the velocities (t, n_v): t̄·V̇ − Σ (ρ × t̄)·Ω; and the tangents (t, d)."""
+    c, (k, own, vector) = system.contacts, at
+    normal, middle = own.gradient[0], vector.mean[0]
+    tangent = _tangents(normal)
+    first = c.share[0, k] * (normal if c.kind[k] == OFFSET else middle)
+    second = middle - first if c.kind[k] == OFFSET else c.share[1, k] * middle
+    rates = tangent @ rate
+    for b, arm in zip(c.body[:, k], (first, second), strict=True):
+        if b >= 0:
+            rates = rates - np.array([cross(arm, t) for t in tangent]) @ way.spin_rate[b]
+    return rates, tangent
+
+
+def _tangents(normal):
+    """Vectors (t, d) across the normal and as long as it: in space the first one is across the axis most across it."""
+    if normal.size == 2:
+        return np.array([[normal[1], -normal[0]]])
+    unit = normal / norm(normal)
+    first = cross(np.eye(3)[int(np.argmin(np.abs(normal.real)))], unit)
+    first = norm(normal) / norm(first) * first
+    return np.array([first, cross(unit, first)])
+
+
+def anchored(c, k, pressed, slip, held):
+    """Friction (t,) held by an anchor of stiffness k, and its force (d,) at the end of the step.
+
+    The trial f₀ + ½kΔs sticks up to μP; beyond it slips with |F| = μP. An anchor turns with its contact.
+    """
+    (normal, g), (force, tangent), k_ = pressed, held, c.holding[k]
+    unit = tangent / norm(tangent)[:, None]
+    parts = unit @ force
+    length = norm(parts)
+    before = parts * norm(force) / length if length.real > 0.0 else parts
+    trial, bound = before + 0.5 * k_ * slip, c.friction[k] * normal
+    size = norm(trial)
+    if size.real > bound.real:
+        own = bound / size * trial
+        after = 2.0 * own - before
+        after = bound / norm(after) * after if norm(after).real > bound.real else after
+    else:
+        own, after = trial, before + k_ * slip
+    return -own, (0.0 if g.after.real >= 0.0 else 1.0) * after @ unit

@@ -1,0 +1,67 @@
+"""Friction along slips of joints and wheels.
+
+A slip S is a sum of terms w Π̄_by ΔΠ, or the way along a curve. A relation ρ answers with −ρ(|S|/h) S/|S|, of a slip of
+one or two components. Dry friction of a bearing has given forces T, which obey Coulomb's law: |T| ≤ μ|λ|, and against S
+with |T| = μ|λ| where it slips. Both act by the transpose of what measures the slip.
+"""
+
+import numpy as np
+
+from .constraints import gains
+from .curves import on_products
+from .numbers import add_up, dot, lifted, norm
+
+
+def slips(system, way, on_curves):
+    """Rates (k,) of the components of all slips over a step, and these as rows (k, p) of rates of the products."""
+    own = system.slips
+    rows = np.zeros((own.slip.size, way.product.after.size), dtype=way.velocity.dtype)
+    np.add.at(rows, (own.row, own.product), gains(own, way.product))
+    for k in np.flatnonzero(own.curve >= 0):
+        at = on_curves[own.curve[k]]
+        np.add.at(rows[k], system.curves[own.curve[k]].products, at.along[:, None] * at.mean)
+    return rows @ (way.product_rate @ way.velocity), rows
+
+
+def slip_forces(system, way, on_curves):
+    """Forces on products (p,) against all slips."""
+    rate, rows = slips(system, way, on_curves)
+    force = np.zeros(way.product.after.size)
+    for k, relation in enumerate(system.slips.relations):
+        own = system.slips.slip == k
+        speed = np.sqrt(dot(rate[own], rate[own]))
+        size = lifted(relation.force(float(speed.real)), relation.slope(float(speed.real)), speed)
+        force = force - rows[own].T @ (size / speed * rate[own])
+    return force
+
+
+def bearing_forces(system, gradient, on_curves, forces):
+    """Forces on products (p,) of dry friction T (t, f), whose slips are lengths along measures or curves."""
+    own = system.bearings
+    force = np.einsum("tf,tfp->p", _levers(own) * forces, gradient[own.spring]) if len(gradient) else 0.0
+    for f in np.flatnonzero(own.curve >= 0):
+        at = on_curves[own.curve[f]]
+        force = force + on_products(system, system.curves[own.curve[f]], forces[0, f] * at.along, at)
+    return force
+
+
+def bearing_slips(system, way, changes, on_curves):
+    """Slips (t, f) of a step, from the changes of all measures."""
+    own = system.bearings
+    slips = _levers(own) * (changes[own.spring] if changes.size else 0.0)
+    for f in np.flatnonzero(own.curve >= 0):
+        at, moved = on_curves[own.curve[f]], way.product.change[system.curves[own.curve[f]].products]
+        slips[0, f] = at.along @ moved @ at.mean
+    return slips
+
+
+def _levers(bearings):
+    """Slips over the changes of measures, 0 where there is none, (t, f)."""
+    return np.where(bearings.spring >= 0, bearings.lever, 0.0)
+
+
+def law_defect(bearings, slips, forces, lam):
+    """What forces T (t, f) miss of Coulomb's law: T = P(T − S) with P onto |T| ≤ μ|λ|, for slips S in any unit."""
+    pressed = np.sqrt(add_up(bearings.owner, lam[bearings.row] ** 2, bearings.friction.size))
+    bound, tried = bearings.friction * pressed, forces - slips
+    return forces - tried * np.minimum(1.0, bound / np.maximum(norm(tried.T), np.finfo(float).tiny))

@@ -1,0 +1,127 @@
+"""Steps as the oracle takes them: from random states, which no joint needs to allow, and those of runs."""
+
+import copy
+
+import numpy as np
+from exact_scheme.curves import foot, shapes
+from exact_scheme.kinematics import Ends, State, arms, cayley, products, vectors
+from exact_scheme.sliding import law_defect
+from exact_scheme.step import Given, slips_of_bearings, step
+from exact_scheme.system import system_of
+
+from flexph import connect
+from flexph.mechanisms.model.state import configuration, initial_stresses
+from flexph.mechanisms.model.time_table import TimeTable, anchor
+
+COMPLEX_STEP = 1e-30
+
+
+class OracleStep:
+    """A step of a mechanism from a state, over what is given."""
+
+    def __init__(self, mechanism, start, *, times, anchors=None, inputs=None, friction=None, radius=1.0):
+        self.mechanism, self.start, self.system = mechanism, start, system_of(mechanism)
+        product = products(self.system, vectors(self.system, start.r, arms(self.system, start.R, start.u)))
+        table = TimeTable(mechanism, anchors or anchor(mechanism, product))
+        (before, _), (after, offset) = (table.at(t) for t in times)
+        none = np.zeros(self.system.bearings.spring.shape)
+        self.given = Given(
+            h=times[1] - times[0],
+            coefficient=Ends(before, after),
+            offset=offset,
+            inputs=np.zeros(self.system.loads.on_node.shape[2]) if inputs is None else inputs,
+            moved=table.references.moved(*times) + np.zeros(self.system.springs.stiffness.size),
+            places=[nearest(curve, product) for curve in self.system.curves],
+            friction=none if friction is None else friction,
+            radius=radius,
+        )
+
+    @property
+    def unknowns(self):
+        """Number of mean velocities and multipliers."""
+        return self.system.velocities + self.system.rows
+
+    def residual(self, y):
+        """What the step misses with mean velocities and multipliers y."""
+        return step(self.system, self.start, self.given, y)[0]
+
+    def end(self, y):
+        """The state that it comes to."""
+        return step(self.system, self.start, self.given, y)[1]
+
+    def rubs(self, y):
+        """The dry friction with which the step misses least, of forces that act linearly; and what its law misses."""
+        size, system = self.system.bearings.spring.shape, self.system
+        by = lambda forces: step(system, self.start, self.given._replace(friction=forces), y)[0]  # noqa: E731
+        free = by(np.zeros(size))
+        columns = np.array([by(e.reshape(size)) - free for e in np.eye(np.prod(size))]).T
+        forces = np.linalg.lstsq(columns, -free)[0].reshape(size)
+        slips = slips_of_bearings(system, self.start, self.given, y)
+        defect = law_defect(system.bearings, slips, forces, y[system.velocities :])
+        return replace_friction(self, forces), np.abs(defect).max() / np.abs(forces).max()
+
+    def jacobian(self, y):
+        """∂r/∂y by complex steps."""
+        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in np.eye(y.size)]
+        return np.array(columns).T
+
+
+def replace_friction(own, forces):
+    """The same step with other forces of dry friction."""
+    other = copy.copy(own)
+    other.given = own.given._replace(friction=forces)
+    return other
+
+
+def nearest(curve, product):
+    """The place on a curve that is nearest to its point."""
+    own = product[curve.products]
+    apart = lambda s: float(np.linalg.norm(own @ shapes(curve, s)))  # noqa: E731
+    return foot(curve, own, min(np.linspace(curve.knots[0], curve.knots[-1], 401), key=apart))
+
+
+def random_step(mechanism, *, seed=0, size=0.1, radius=1.0):
+    """A step of 0.1 s from a random state under random inputs and friction, and a random iterate y."""
+    rng = np.random.default_rng(seed)
+    start, arrays = random_state(mechanism, rng, size), mechanism.network.arrays
+    inputs = rng.standard_normal(arrays.input_node.shape[1])
+    friction = rng.standard_normal(arrays.bearings.spring.shape)
+    own = OracleStep(mechanism, start, times=(0.3, 0.4), inputs=inputs, friction=friction, radius=radius)
+    return own, rng.standard_normal(own.unknowns)
+
+
+def random_state(mechanism, rng, size):
+    """Bodies near where they are placed without joints, turned, bent and moving; stresses and springs with force."""
+    layout, turning = mechanism.layout, mechanism.network.arrays.turning
+    pose = connect(dict(mechanism.bodies), [], gravity=mechanism.gravity).assemble()
+    b, d = pose.centres.shape
+    turns = np.isin(np.arange(b), turning)[:, None]
+    spins = (b, 1 if d == 2 else 3)
+    return State(
+        r=pose.centres + size * rng.standard_normal((b, d)),
+        R=pose.rotations @ np.array([cayley(a) for a in size * rng.standard_normal(spins) * turns]),
+        u=size * rng.standard_normal(layout.flexible),
+        v=rng.standard_normal((b, d)),
+        omega=rng.standard_normal(spins) * turns,
+        du=rng.standard_normal(layout.flexible),
+        sigma=(stresses := initial_stresses(mechanism.bodies)) + size * rng.standard_normal(stresses.size),
+        spring=size * rng.standard_normal(layout.springs),
+    )
+
+
+def steps_of(run, mechanism, inputs, *, count=2, radius=1.0):
+    """The last steps of a run, latest first, with their mean velocities and multipliers, and the states they came to.
+
+    ``inputs`` gives those (i,) of the step from state number k.
+    """
+    names, a = State._fields, mechanism.network.arrays
+    for back in range(1, count + 1):
+        k = len(run.times) - 1 - back
+        start, end = (configuration(mechanism, x) for x in run.states[k : k + 2])
+        start, end = (State(*(getattr(c, name) for name in names)) for c in (start, end))
+        own = OracleStep(
+            mechanism, start, times=run.times[k : k + 2], anchors=run.final.anchors, inputs=inputs(k), radius=radius
+        )
+        v, w, rest = np.split(run.memory[-back], np.cumsum([a.weight.size, a.columns.omega.size]))
+        w = w.reshape(a.columns.omega.shape)[a.turning].ravel()
+        yield own, np.concatenate([v, w, rest[: a.body_u.size + own.system.rows]]), end
