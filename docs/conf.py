@@ -4,7 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1] / "tests/samples")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/samples"))
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 import flexph
 
 os.environ.pop("MPLBACKEND", None)  # notebooks show their figures in the page
