@@ -35,8 +35,12 @@ KEPT = (".png", ".json")
 ACCOUNTS = ("ledger", "energy", "residual")
 """Words in the names of pictures of accounts."""
 
-LAYOUT = 2
+LAYOUT = 3
 """Version of the cache: runs of another one are computed again."""
+DRAWN = 1
+"""Version of covers, films and views: those of another one are drawn again, from the kept scenes."""
+SCENE = "scene.vtkhdf"
+"""The first scene of a run."""
 COVER = (480, 300)
 """Pixels of a cover."""
 FILM = 40
@@ -127,22 +131,25 @@ def _run(name: str, case: Case[Any], cache: Path) -> CaseRun:
         _python("-m", "flexph", "run", name, "--out", str(folder / "results"))
         seconds = time.perf_counter() - started
         (folder / "checks.json").write_text(_python("-c", CHECKS, name), encoding="utf-8")
-        keep_motion(name, folder)
+        scenes = scene_files(folder / "results")
+        if scenes:
+            shutil.copyfile(next(iter(scenes.values())), folder / SCENE)
         for path in (folder / "results").rglob("*"):
             if path.is_file() and path.suffix not in KEPT:
                 path.unlink()
         today = datetime.now(UTC).date().isoformat()
         record = {"version": flexph.__version__, "date": today, "seconds": seconds, "machine": machine()}
         (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    keep_motion(name, folder)
     return CaseRun(name, case, folder, json.loads((folder / "run.json").read_text(encoding="utf-8")))
 
 
 def keep_motion(name: str, folder: Path) -> None:
-    """Write the cover, the film and the view of the first scene of a run."""
-    scenes = scene_files(folder / "results")
-    if not scenes:
+    """Draw the cover, the film and the view of the first scene of a run, if they are not there."""
+    drawn_by = folder / "drawn.txt"
+    if not (folder / SCENE).exists() or (drawn_by.exists() and drawn_by.read_text(encoding="utf-8") == str(DRAWN)):
         return
-    scene = read_scene(next(iter(scenes.values())))
+    scene = read_scene(folder / SCENE)
     shown = with_triangles(scene)
     field = shown_field(shown, None)
     (folder / "cover.png").write_bytes(still(shown, telling_row(shown), field, size=COVER))
@@ -152,6 +159,7 @@ def keep_motion(name: str, folder: Path) -> None:
         )
         (folder / "film.png").write_bytes(png(film))
     (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
+    drawn_by.write_text(str(DRAWN), encoding="utf-8")
 
 
 def _key(case: Case[Any]) -> str:

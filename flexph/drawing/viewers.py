@@ -1,17 +1,18 @@
-"""Viewers that packages register under the entry-point group ``flexph.viewers``: what ``solution.show()`` opens."""
+"""Viewers of the entry-point group ``flexph.viewers``: what ``solution.show()`` and ``solution.animate()`` call."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
+from ..display.kernels import in_notebook
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
-WINDOW, HTML = "window", "html"
-"""Viewers outside and within notebooks; the second one returns HTML."""
+WINDOW, HTML, FILM = "window", "html", "film"
+"""Viewers outside and within notebooks, the second of which returns HTML, and the one that writes films."""
 
 
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
@@ -34,10 +35,10 @@ def html_of(shown: Any, **options: Any) -> str:
     return str(_viewer(HTML)(shown, **options))
 
 
-def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this process."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
+def film_of(path: str | Path, shown: Any, **options: Any) -> Path:
+    """Write the film of a run; returns its path."""
+    written: Path = _viewer(FILM)(path, shown, **options)
+    return written
 
 
 def _viewer(name: str) -> Callable[..., Any]:

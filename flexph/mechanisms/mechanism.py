@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ..drawing.viewers import open_viewer
+from ..display.tables import html_table, listed, paragraph
+from ..drawing.viewers import html_of, open_viewer
 from ..linear.responses.sweep import Sweep
 from ..numerics.arguments import checked, computing
 from ..numerics.arrays import Array
@@ -32,6 +34,31 @@ from .statics.frequencies import eigenfrequencies_at, sweep_over
 from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
+
+
+def _drawing(mechanism: Mechanism) -> str:
+    """The view of a mechanism at the first pose, empty where its loops do not close from there, or nothing is drawn."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of bodies without a place
+            pose = assemble(mechanism, {}, {}, 0.0)
+        return html_of((mechanism, pose))
+    except ValueError as error:
+        return paragraph(f"No drawing: {error}")
+
+
+def _tables(mechanism: Mechanism) -> Iterator[str]:
+    """Bodies with their masses and ports, connections with their constraints."""
+    bodies = [
+        (name, float(body.mass), f"flexible, {body.size} coordinates" if body.size else "rigid", listed(body.ports))
+        for name, body in mechanism.bodies.items()
+    ]
+    connections = [
+        (c.name, listed(row.name for row in c.rows) or ("external port" if c.input else "force element"))
+        for c in mechanism.connections
+    ]
+    yield html_table(("body", "mass [kg]", "kind", "ports"), bodies, title=repr(mechanism)[1:-1])
+    yield html_table(("connection", "constraints"), connections)
 
 
 def _unknowns(mechanism: Model) -> int:
@@ -59,6 +86,10 @@ class Mechanism(Model):
     def __repr__(self) -> str:
         space = "plane" if self.layout.dim == 2 else "space"
         return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
+
+    def _repr_html_(self) -> str:
+        """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
+        return _drawing(self) + "".join(_tables(self))
 
     @computing(_unknowns)
     def assemble(

@@ -7,18 +7,21 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from ..console.verbosity import log, tell
 from ..view.html import write_html
-from ..view.pictures import show, write_film, write_picture
+from ..view.paper import Background
+from ..view.pictures import write_film, write_picture
+from ..view.window import show
 from .kinds import STUDIES, chosen_file, scene_of_file
 
 WRITERS: Mapping[str, Callable[..., Path]] = {
     "html": write_html,
     "gif": write_film,
+    "webp": write_film,
     "mp4": write_film,
     "png": write_picture,
 }
@@ -26,7 +29,8 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
 HELP = {
     "html": "a page that turns and plays in a browser without a network",
     "gif": "a film",
-    "mp4": "a film",
+    "webp": "a film, smaller than a GIF",
+    "mp4": "a film (extra view)",
     "png": "a picture, of the time --at or else of the largest deformation",
 }
 
@@ -46,6 +50,8 @@ def _files(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--scale", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="factor of deformations")
 @click.option("--forces", is_flag=True, help="draw weights and forces of joints as arrows")
 @click.option("--at", type=float, metavar="TIME", help="time of the picture [s]")
+@click.option("--account", is_flag=True, help="draw the energies of the run below films and pictures")
+@click.option("--background", type=click.Choice(get_args(Background)), default="light", help="of films and pictures")
 @click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
 @click.option("--trust", is_flag=True, help="of a model file: call the Python functions that it names")
 def command(where: Path, name: str | None, at: float | None, frames: int, trust: bool, **given: Any) -> None:
@@ -68,13 +74,15 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         if file.suffix in STUDIES:
             return _write_study(file, targets, given["field"])
         if not targets and not _has_display():
-            raise click.UsageError("there is no display for a window: give --html, --gif, --mp4 or --png")
+            raise click.UsageError("there is no display for a window: give --html, --gif, --webp, --mp4 or --png")
         scene = scene_of_file(file, trust=trust)
-        _without_warnings()
+        drawn = {name: given.pop(name) for name in ("account", "background")}
         if not targets:
+            _without_warnings()
             show(scene, **given)
         for kind, path in targets.items():
-            own = {"png": {"at": at}}.get(kind, {"frames": frames})
+            own = {"at": at} if kind == "png" else {"frames": frames}
+            own |= {} if kind == "html" else drawn
             tell([WRITERS[kind](path, scene, **given, **own)])
     except (ValueError, ModuleNotFoundError) as error:
         raise click.ClickException(str(error)) from error
@@ -94,7 +102,7 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
     """Write the page and the picture of a study."""
     from .studies import study_page, study_picture  # they load xarray and matplotlib
 
-    if not targets or {"gif", "mp4"} & targets.keys():
+    if not targets or {"gif", "webp", "mp4"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
     for kind, path in targets.items():
         tell([study_page(file, path) if kind == "html" else study_picture(file, path, value)])

@@ -69,7 +69,8 @@ def mode_scene(
     joined = tuple(_in_a_row(own) for own in zip(*parts, strict=True))
     captions = tuple(caption for k in range(count) for caption in [_caption(modes, k, scale * extent)] * frames)
     times = np.concatenate([k + phase for k in range(count)])
-    ground = ground_parts(rest, 1, SIGN * extent)
+    bodies = [part for part in joined if part.kind == "body"]
+    ground = ground_parts(rest, 1, SIGN * extent, bodies)
     return Scene(times, (*joined, *ground), SIGN * extent, mechanism.layout.dim, unit="turns", captions=captions)
 
 

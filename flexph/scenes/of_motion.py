@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ..drawing.shapes import box_shape
+from ..drawing.shapes import Shape, box_shape
 from ..joints.rows.connection import Connection
 from ..joints.rows.signs import Places
 from ..joints.rows.vectors import Ground
@@ -100,7 +101,7 @@ def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
     bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     shown = [c for c in mechanism.connections if c.rows or c.input is None]
     joints = [_connection(PortPlaces(motion, len(times), c.ports[0]), c, size) for c in shown]
-    ground = ground_parts(motion, len(times), size)
+    ground = ground_parts(motion, len(times), size, bodies)
     return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)
 
 
@@ -150,14 +151,10 @@ def _connection(places: PortPlaces, connection: Connection, size: float) -> Part
     return replace(part, deformation=part.points - straight.points)
 
 
-def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:
-    """Blocks below the places at which joints are fixed to the ground."""
+def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] = ()) -> list[Part]:
+    """Bearing blocks at the places at which joints are fixed to the ground, on their far side from the bodies."""
     dim = motion.mechanism.layout.dim
-    down = np.zeros(3)
-    down[dim - 1] = -1.0
-    edges = np.full(3, 2.6)
-    edges[dim - 1] = 0.5
-    block, places = box_shape(tuple(size * edges)).moved(1.5 * size * down), set()
+    places = set()
     for connection in (c for c in motion.mechanism.connections if not c.touches):  # those draw it themselves
         for port in connection.ports:
             if isinstance(port, Ground):
@@ -165,6 +162,26 @@ def ground_parts(motion: Rows, count: int, size: float) -> list[Part]:
                 places.add(tuple(at.tolist()))
     if not places:
         return []
-    ends = [block.moved(place) for place in sorted(places)]
-    triangles = np.vstack([len(block.points) * k + block.triangles for k in range(len(ends))])
+    heights = [float(part.points[..., dim - 1].mean()) for part in bodies]
+    middle = float(np.mean(heights)) if heights else np.inf
+    standing, hanging = (bearing_block(size, dim, hangs) for hangs in (False, True))
+    ends = [(hanging if middle < at[dim - 1] - size else standing).moved(at) for at in sorted(places)]
+    triangles = np.vstack([len(standing.points) * k + standing.triangles for k in range(len(ends))])
     return [Part("ground", "ground", np.vstack([shape.points for shape in ends])[None], triangles)]
+
+
+def bearing_block(size: float, dim: int, hangs: bool) -> Shape:
+    """A plate with a foot that narrows towards the pin at the origin, below it or, where it hangs, above it."""
+    edges = np.full(3, 1.5)
+    edges[dim - 1] = 1.3
+    foot = box_shape(tuple(size * edges)).points.copy()
+    foot[foot[:, dim - 1] > 0.0] *= np.where(np.arange(3) == dim - 1, 1.0, 0.5)
+    edges = np.full(3, 3.2)
+    edges[dim - 1] = 0.5
+    plate, triangles = box_shape(tuple(size * edges)).points.copy(), box_shape((1.0, 1.0, 1.0)).triangles
+    foot[:, dim - 1] -= 0.85 * size
+    plate[:, dim - 1] -= 1.75 * size
+    points = np.vstack([foot, plate])
+    if hangs:  # turned about a horizontal axis, so that triangles keep their sense
+        points *= np.where(np.arange(3) == 3 - dim, 1.0, -1.0)
+    return Shape(points, np.vstack([triangles, triangles + len(foot)]))

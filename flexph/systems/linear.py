@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
+from ..display.tables import html_table, listed
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, BoolArray, ComplexArray
@@ -133,6 +134,18 @@ class LinearPHDAE(NamedPorts):
             f"ports {list(self.ports)}, {kind})"
         )
 
+    def _repr_html_(self) -> str:
+        """Sizes, ports and parts, as notebooks show them."""
+        matrices = [(name, " × ".join(map(str, np.shape(getattr(self, name))))) for name in ("E", "J", "R", "B", "G")]
+        rows = [
+            ("states", f"{self.size}, {'sparse' if self.is_sparse else 'dense'}"),
+            ("constraints", listed(self.constraints) or "none"),
+            ("ports", _sized(self.ports) or "none"),
+            ("parts", _sized(self.parts) or "not named"),
+            ("matrices", ", ".join(f"{name} {shape}" for name, shape in matrices)),
+        ]
+        return html_table(("LinearPHDAE", "E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx"), rows)
+
     @property
     def size(self) -> int:
         """Number n of states."""
@@ -217,6 +230,11 @@ class LinearPHDAE(NamedPorts):
 def unknowns(system: LinearPHDAE) -> int:
     """Unknowns of dense matrices of a system: all its states."""
     return system.size
+
+
+def _sized(spans: Mapping[str, slice]) -> str:
+    """Names with their numbers of entries."""
+    return listed(f"{name} ({at.stop - (at.start or 0)})" for name, at in spans.items())
 
 
 def linear_system(system: Any, name: str = "system") -> LinearPHDAE:

@@ -1,9 +1,9 @@
-"""Viewers of scenes: pages for browsers; windows, pictures and films by pyvista (extra ``view``).
+"""Viewers of scenes: pages for browsers, pictures and films (extra ``plot``), windows by pyvista (extra ``view``).
 
 ``browser`` holds the scripts of the pages; ``npm ci && npm run build`` there bundles them with three.js into
 ``viewer.js.gz``, which is what pages take.
 
-Imports: bodies.stresses, files, numerics, scenes.
+Imports: bodies.stresses, display, files, numerics, results, scenes, view.raster.
 """
 
 import lazy_loader

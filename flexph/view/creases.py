@@ -11,6 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
+from ..scenes.scene import Part
 
 CREASE = float(np.cos(np.radians(38.0)))
 """Cosine of the angle between two triangles from which on their edge is sharp."""
@@ -21,6 +22,12 @@ class Mesh(NamedTuple):
 
     corners: Array
     triangles: Array
+
+
+def telling_points(part: Part) -> Array:
+    """Points at which the angles between triangles are taken: of an arrow, those where it is longest."""
+    row = int(np.ptp(part.points, axis=1).sum(axis=1).argmax()) if part.kind == "arrow" else 0
+    return np.asarray(part.points[row], dtype=float)
 
 
 def creased(points: Array, cells: Array) -> Mesh:

@@ -14,7 +14,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..scenes.scene import Field, Part, Scene
 from ..scenes.surfaces import outer_triangles
-from .creases import creased_each
+from .creases import creased_each, telling_points
 from .looks import COLOURS, DARK, MAPS, is_diverging, limits_of, shown_field, unit_of
 from .rigid_motion import RigidMotion, quaternions, rigid_motion, rigid_pieces
 from .stream import Stream, Told, add_path, add_series, add_shares
@@ -129,7 +129,7 @@ def _parts(
     stream: Stream, pieces: Sequence[Part], motions: Sequence[RigidMotion], *, extent: float, scale: float
 ) -> list[Told]:
     """Parts by their motions, deviations from them, deformations, fields and triangles."""
-    meshes = creased_each([_telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
+    meshes = creased_each([telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
     moving = [motion.rotations for motion in motions if len(motion.rotations) > 1]
     turns = iter(quaternions(np.array(moving)) if moving else ())
     parts = []
@@ -167,12 +167,6 @@ def _values(stream: Stream, part: Part, field: Field) -> Told | None:
     """Values of a field at the points of a part; None where they are zero."""
     values = np.broadcast_to(np.nan_to_num(np.asarray(field.values, dtype=float)), part.points.shape[:2])
     return add_series(stream, values, float(np.abs(values).max(initial=0.0)) / STEPS)
-
-
-def _telling_points(part: Part) -> Array:
-    """Points at which the angles between triangles are taken: of an arrow, those where it is longest."""
-    row = int(np.ptp(part.points, axis=1).sum(axis=1).argmax()) if part.kind == "arrow" else 0
-    return np.asarray(part.points[row], dtype=float)
 
 
 def _field(scene: Scene, name: str) -> Told:

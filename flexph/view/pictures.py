@@ -1,35 +1,25 @@
-"""Windows, pictures and films of scenes by pyvista (extra ``view``), without a display for those in files."""
+"""Pictures and films of runs and scenes (extra ``plot``), without a display or a graphics library."""
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..files.durable import refuse_suffix, staged
+from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..scenes.scene import Part, Scene
-from .looks import (
-    COLOURS,
-    DIVERGING,
-    SEQUENTIAL,
-    as_scene,
-    bar_title,
-    caption,
-    coloured,
-    is_diverging,
-    limits_of,
-    shown_field,
-    unit_of,
-)
+from ..scenes.scene import Scene
+from .film_files import WRITERS
+from .looks import as_scene, caption, shown_field
+from .packing import telling_row, with_triangles
+from .paper import Background, Paper, layout_of, paper_of
+from .stage import Stage, staged_scene
 
-SIZE = (960, 544)
-"""Pixels; films need multiples of 16."""
-USED = 0.9
-"""Share of a picture that the motion fills."""
-FILMS = (".gif", ".mp4")
+SIZE = (800, 450)
+"""Pixels; MP4 needs even numbers."""
 RATE, FRAMES = 20, 101
 """Frames of a film in a second, and in all."""
 
@@ -44,6 +34,10 @@ def write_picture(
     scale: float = 1.0,
     forces: bool = False,
     size: tuple[int, int] = SIZE,
+    background: Background = "light",
+    account: bool = False,
+    towards: tuple[float, float, float] | None = None,
+    title: str | None = None,
 ) -> Path:
     """Write the picture (PNG) of a run or a scene at a time, or where it is deformed most; returns its path.
 
@@ -52,7 +46,7 @@ def write_picture(
     path : path
         Where the file comes to.
     shown : Solution or Scene
-        What is shown.
+        What is shown; also a pair of a mechanism and a pose or state.
     at : float, optional
         Time [s], of vibrations the number of turns; by default where it is deformed most.
     field : str, optional
@@ -63,6 +57,14 @@ def write_picture(
         Whether weights and forces of joints are shown as arrows.
     size : tuple[int, int]
         Width and height in pixels.
+    background : {"light", "dark", "transparent"}
+        What lies behind.
+    account : bool
+        Whether the energies of the run are drawn below.
+    towards : tuple[float, float, float], optional
+        Direction from the mechanism to the reader; by default the plane from the front, space from above.
+    title : str, optional
+        The heading; by default that of the scene. An empty one leaves all words away.
 
     Returns
     -------
@@ -72,16 +74,19 @@ def write_picture(
     Raises
     ------
     ModuleNotFoundError
-        Without pyvista, naming what to install.
+        Without Pillow, naming what to install.
+
+    Examples
+    --------
+    ``write_picture("arm.png", solution, at=0.5)``
     """
     refuse_suffix("a picture", path, (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
-    row = _most_deformed(scene) if at is None else _row_at(scene, at)
-    stage = _Stage(scene, shown_field(scene, field), size)
-    stage.set(row)
+    own: dict[str, Any] = {"size": size, "background": background, "account": account, "towards": towards}
+    film = Film(scene, field, title=title, **own)
+    row = telling_row(film.scene) if at is None else _row_at(scene, at)
     with staged(path) as part:
-        stage.plotter.screenshot(str(part))
-    stage.plotter.close()
+        film[row].save(part, format="PNG")
     return Path(path)
 
 
@@ -95,14 +100,18 @@ def write_film(
     forces: bool = False,
     frames: int = FRAMES,
     size: tuple[int, int] = SIZE,
-    rate: int = RATE,
+    rate: float = RATE,
+    background: Background = "light",
+    account: bool = False,
+    towards: tuple[float, float, float] | None = None,
+    title: str | None = None,
 ) -> Path:
-    """Write a run or a scene as a film, GIF or MP4 by the suffix of the path; returns its path.
+    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
 
     Parameters
     ----------
     path : path
-        Where the file comes to; its suffix is ``.gif`` or ``.mp4``.
+        Where the file comes to; its suffix is ``.gif``, ``.webp`` or ``.mp4``.
     shown : Solution or Scene
         What is shown.
     field : str, optional
@@ -115,27 +124,91 @@ def write_film(
         Most times that are shown.
     size : tuple[int, int]
         Width and height in pixels.
-    rate : int
+    rate : float
         Frames a second.
+    background : {"light", "dark", "transparent"}
+        What lies behind; MP4 has no transparency.
+    account : bool
+        Whether the energies of the run are drawn below.
+    towards : tuple[float, float, float], optional
+        Direction from the mechanism to the reader; by default the plane from the front, space from above.
+    title : str, optional
+        The heading; by default that of the scene. An empty one leaves all words away.
 
     Returns
     -------
     Path
         The path.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without Pillow, or of MP4 without imageio-ffmpeg, naming what to install.
+
+    Examples
+    --------
+    ``write_film("arm.gif", solution, scale=10.0)``
     """
-    refuse_suffix("a film", path, FILMS)
-    scene = as_scene(shown, frames, scale=scale, forces=forces)
-    stage = _Stage(scene, shown_field(scene, field), size)
+    refuse_suffix("a film", path, tuple(WRITERS))
+    suffix = Path(path).suffix.lower()
+    if suffix == ".mp4" and (size[0] % 2 or size[1] % 2 or background == "transparent"):
+        raise ValueError(
+            f"MP4 needs even sides and a background that is no transparent one, got {size}, {background!r}"
+        )
+    check.positive("rate", rate, "1/s")
+    scene = as_scene(shown, check.count("frames", frames), scale=scale, forces=forces)
+    own: dict[str, Any] = {"size": size, "background": background, "account": account, "towards": towards}
+    film = Film(scene, field, title=title, **own)
     with staged(path) as part:
-        if part.suffix.lower() == ".gif":
-            stage.plotter.open_gif(str(part), fps=rate, subrectangles=True)
-        else:
-            stage.plotter.open_movie(str(part), framerate=rate, quality=7)
-        for row in range(len(scene.times)):
-            stage.set(row)
-            stage.plotter.write_frame()
-        stage.plotter.close()
+        WRITERS[suffix](part, film, rate, background == "transparent")
     return Path(path)
+
+
+class Film(Sequence[Any]):
+    """Images of Pillow of a scene at all its times, each drawn when it is asked for."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        field: str | None,
+        *,
+        size: tuple[int, int],
+        background: Background,
+        account: bool,
+        towards: tuple[float, float, float] | None = None,
+        title: str | None = None,
+    ) -> None:
+        for side, length in zip(("width of size", "height of size"), size, strict=True):
+            check.count(side, length, least=16)
+        if account and scene.account is None:
+            raise ValueError("account must be False for what has no account of energy, got True")
+        if towards is not None and not np.any(check.array("towards", towards, (3,))):
+            raise ValueError("towards must be a direction, got zeros")
+        self.scene = with_triangles(scene)
+        if not self.scene.parts:
+            raise ValueError("shown must hold parts that are drawn, got none")
+        self.labels = title is None or bool(title)
+        name = shown_field(self.scene, field)
+        layout = layout_of(size, field=name is not None, account=account, labels=self.labels)
+        heading = title or scene.title
+        self.paper: Paper = paper_of(self.scene, layout, background, field=name, title=heading if self.labels else "")
+        dark = background == "dark"
+        self.stage: Stage = staged_scene(self.scene, name, size=size, window=layout.window, dark=dark, towards=towards)
+        self.shadows = background != "transparent"
+
+    def __len__(self) -> int:
+        return len(self.scene.times)
+
+    def __getitem__(self, row: Any) -> Any:
+        if not -len(self) <= row < len(self):
+            raise IndexError(row)
+        picture = self.stage.drawn(row)
+        shadow = self.stage.shadow(row) if self.shadows else np.zeros(picture.shape[:2])
+        words = caption(self.scene, row) if self.labels else ""
+        return self.paper.finished(self.paper.under(picture, shadow), words, float(self.scene.times[row]))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[row] for row in range(len(self)))
 
 
 def _row_at(scene: Scene, at: float) -> int:
@@ -144,109 +217,3 @@ def _row_at(scene: Scene, at: float) -> int:
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")
     return int(np.abs(scene.times - at).argmin())
-
-
-def _most_deformed(scene: Scene) -> int:
-    """The row at which the parts are deformed most, or that in the middle where nothing is."""
-    own = [part.deformation for part in scene.parts if part.kind == "body" and part.deformation.shape[1]]
-    sizes = sum((np.linalg.norm(d, axis=2).max(axis=1) for d in own), np.zeros(len(scene.times)))
-    return int(sizes.argmax()) if sizes.any() else len(scene.times) // 2
-
-
-@checked
-def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> None:
-    """Open a window in which a run or a scene turns and plays, with a slider of time.
-
-    Parameters
-    ----------
-    shown : Solution or Scene
-        What is shown.
-    field : str, optional
-        Name of the field in colour; by default the first one.
-    scale : float
-        Factor of the deformations.
-    forces : bool
-        Whether weights and forces of joints are shown as arrows.
-    """
-    scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
-    stage = _Stage(scene, shown_field(scene, field), SIZE, window=True)
-    if len(scene.times) > 1:
-        last = len(scene.times) - 1
-        stage.plotter.add_slider_widget(
-            lambda value: stage.set(round(value)),
-            (0, last),
-            title="frame",
-            fmt="%.0f",
-            pointa=(0.3, 0.08),
-            pointb=(0.7, 0.08),
-        )
-        stage.plotter.add_timer_event(10 * last, 1000 // RATE, lambda step: stage.set(step % (last + 1)))
-    stage.plotter.show()
-
-
-class _Stage:
-    """A plotter with the parts of a scene, set to one time after another."""
-
-    def __init__(self, scene: Scene, name: str | None, size: tuple[int, int], *, window: bool = False) -> None:
-        try:
-            import pyvista
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError('pictures in 3-D need pyvista: pip install "flexph[view]"') from None
-        self.scene, self.name = scene, name
-        plotter: Any = pyvista.Plotter
-        self.plotter: Any = plotter(off_screen=not window, window_size=list(size))
-        self.plotter.set_background("white")
-        self.meshes: list[Any] = [pyvista.PolyData.from_regular_faces(part.at(0), part.cells) for part in scene.parts]
-        for part, mesh in zip(scene.parts, self.meshes, strict=True):
-            self.plotter.add_mesh(mesh, **self._look(part, mesh))
-        for title, bar in self.plotter.scalar_bars.items():
-            bar.SetTitle(f"{title}\n ")  # VTK leaves no room between the title and the numbers
-        self._camera()
-        self.set(0)
-
-    def set(self, row: int) -> None:
-        """Go to the time of a row."""
-        for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
-            if part.moves:
-                mesh.points = part.at(row)
-            if self.name is not None and coloured(part, self.name):
-                mesh.point_data["field"][:] = self._values(part, row)
-        self.plotter.add_text(caption(self.scene, row), name="caption", font_size=10, color="#222222")
-
-    def _values(self, part: Part, row: int) -> Any:
-        assert self.name is not None
-        return unit_of(self.scene, self.name)[0] * part.point_fields[self.name].values[row]
-
-    def _look(self, part: Part, mesh: Any) -> dict[str, Any]:
-        look: dict[str, Any] = {"name": part.name, "smooth_shading": True, "split_sharp_edges": False}
-        if not coloured(part, self.name):
-            return look | {"color": COLOURS[part.kind]}
-        assert self.name is not None
-        mesh.point_data["field"] = self._values(part, 0)
-        _, unit = unit_of(self.scene, self.name)
-        bar = {"title": bar_title(self.name, unit), "color": "#222222", "n_labels": 5, "fmt": "%.3g", "width": 0.5}
-        bar |= {"position_x": 0.25, "position_y": 0.03, "height": 0.07, "title_font_size": 16, "label_font_size": 13}
-        limits = limits_of(self.scene, self.name)
-        colours = DIVERGING if is_diverging(self.scene, self.name) else SEQUENTIAL
-        return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
-
-    def _camera(self) -> None:
-        """All of the motion in view above the bar of colours: the plane from the front and a little from above."""
-        low, high = self.scene.bounds
-        middle = 0.5 * (low + high)
-        corners = np.array(list(product(*zip(low, high, strict=True)))) - middle
-        plane = self.scene.dim == 2
-        towards = np.array([0.0, -0.35, 1.0]) if plane else np.array([0.7, -1.0, 0.6])
-        towards /= np.linalg.norm(towards)
-        above = np.array([0.0, 1.0, 0.0]) if plane else np.array([0.0, 0.0, 1.0])
-        right = np.cross(above, towards)
-        right /= np.linalg.norm(right)
-        up, (width, height) = np.cross(towards, right), self.plotter.window_size
-        slope = np.tan(0.5 * np.deg2rad(self.plotter.camera.view_angle))
-        room = USED * slope * np.array([width / height, 1.0 if self.name is None else 0.8])
-        away = (np.abs(corners @ np.array([right, up]).T) / room).max(axis=1) + corners @ towards
-        distance = float(away.max())
-        if self.name is not None:
-            middle = middle - 0.15 * distance * slope * up
-        self.plotter.camera_position = [tuple(middle + distance * towards), tuple(middle), tuple(above)]
-        self.plotter.reset_camera_clipping_range()

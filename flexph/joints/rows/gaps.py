@@ -14,7 +14,7 @@ GapKind = Literal["offset", "distance", "angle", "axial"]
 class Gap:
     """A gap g = ±m − c of a measure m of world vectors, open where it is positive.
 
-    ``offset``: V·W, ``distance``: |V|, ``angle``: that of sine V·W and cosine V·U, ``axial``: |V − (V·W) W|.
+    ``offset``: V·W, ``distance``: |V|, ``angle``: that of sine V·W and cosine V·U, ``axial``: |V − (V·W) W/|W|²|.
     ``sides`` are the ports on which friction acts, ``radii`` how far the point of contact lies from them along the
     normal; None where nothing slides. An angle counts from an ``origin`` [rad], and is known up to half a
     turn from there.

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from ...display.tables import html_table, listed
 from ...kernels.state import Configuration, momenta, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.memo import read_only
-from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
+from ...numerics.rotations import entries, entry_count, from_entries, moment, planar_angle, spin_map, spins
 from ..arrays.nodal import initial_stresses
 from .time_table import Anchors
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pose:
     """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints.
 
@@ -32,6 +34,8 @@ class Pose:
         (b, d, d), from body to world axes.
     anchors : Anchors
         What joints keep as assembled.
+    bodies : tuple of str
+        Names of the bodies (of their frames), where they are known.
     """
 
     remedy: ClassVar[str] = "see mechanism.assemble(...)"
@@ -39,9 +43,20 @@ class Pose:
     centres: Array
     rotations: Array
     anchors: Anchors
+    bodies: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Pose of {_named(self.bodies, len(self.centres))}>"
+
+    def _repr_html_(self) -> str:
+        """Where each body is, as notebooks show it."""
+        turn = "angle [°]" if self.rotations.shape[-1] == 2 else "turn about x, y, z [°]"
+        names = self.bodies or tuple(map(str, range(len(self.centres))))
+        rows = zip(names, map(_numbers, self.centres), map(_turn, self.rotations), strict=True)
+        return html_table(("body", "centre of mass [m]", turn), rows, title="Pose")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
 
@@ -67,6 +82,8 @@ class State:
         Whether the multipliers are the joint forces of this state: yes of equilibria, of runs and of
         :meth:`flexph.Mechanism.consistent_multipliers`, no of :meth:`flexph.Mechanism.consistent_state` and after an
         impact, which leave them zero. Of a state made by hand they are, unless stated, where one is not zero.
+    bodies : tuple of str
+        Names of the bodies, where they are known.
     """
 
     time: float
@@ -76,6 +93,7 @@ class State:
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
     controllers: Mapping[str, Any] = field(default_factory=dict)
     joint_forces: bool | None = None
+    bodies: tuple[str, ...] = ()
     remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
@@ -88,6 +106,21 @@ class State:
         stated = self.joint_forces
         object.__setattr__(self, "joint_forces", bool(np.any(self.multipliers) if stated is None else stated))
 
+    def __repr__(self) -> str:
+        return f"<State of {_named(self.bodies, None)} at {self.time:.6g} s: {len(self.x)} numbers>"
+
+    def _repr_html_(self) -> str:
+        """What it holds, as notebooks show it."""
+        known = "known" if self.joint_forces else "not computed"
+        rows = [
+            ("bodies", _named(self.bodies, None)),
+            ("time", f"{self.time:.6g} s"),
+            ("numbers", len(self.x)),
+            ("joint forces", f"{len(self.multipliers)}, {known}"),
+            ("controllers", listed(self.controllers) or "none"),
+        ]
+        return html_table(("State", ""), rows)
+
     if not TYPE_CHECKING:  # who reads types sees that there is none
 
         def __getattr__(self, name: str) -> Any:
@@ -95,6 +128,22 @@ class State:
                 f"a State has no {name!r}, it does not know its mechanism: take static_solution(mechanism, state) of "
                 "flexph.results, which has position(port), measured(sensor) and all that runs have"
             )
+
+
+def _named(bodies: tuple[str, ...], count: int | None) -> str:
+    """Bodies by their names, or by their number where they have none."""
+    return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
+
+
+def _numbers(values: Array) -> str:
+    return ", ".join(f"{value:.4g}" for value in values)
+
+
+def _turn(rotation: Array) -> str:
+    """Angle of a rotation, or its rotation vector, in degrees."""
+    if rotation.shape[-1] == 2:
+        return _numbers(np.degrees([planar_angle(rotation)]))
+    return _numbers(Rotation.from_matrix(rotation).as_rotvec(degrees=True))
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:

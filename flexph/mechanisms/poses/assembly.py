@@ -85,7 +85,7 @@ def _pose(closure: Closure, at: Placed, size: float) -> Pose:
     """The pose at which a closure ended; raises ValueError where it is open."""
     if closure.open_by(at, size) > OPEN:
         raise ValueError(explain_open(closure, at, size))
-    return Pose(*at, closure.here(at).stated)
+    return Pose(*at, closure.here(at).stated, tuple(closure.mechanism.frames))
 
 
 def places_of(

@@ -58,7 +58,8 @@ def consistent_state(
         warn_of_loose(mechanism, c, velocities, table=table, time=time)
     forces = spring_states(mechanism, c, table, time)
     c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction hold nothing yet
-    state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors, joint_forces=False)
+    none, names = np.zeros(mechanism.layout.multipliers), tuple(mechanism.bodies)
+    state = State(time, flat(mechanism, c), none, pose.anchors, joint_forces=False, bodies=names)
     check_consistent(mechanism, state, table=table)
     if elastic == "quasi_static":
         warn_of_range(mechanism, np.array([time]), state.x[None])

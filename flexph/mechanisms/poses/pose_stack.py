@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...display.tables import listed
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import row_weights
 from ...numerics.arrays import Array, dense
@@ -27,7 +28,7 @@ SETTLED = 1e-14
 """Gap over the size of the bodies up to which a pose is closed; others are assembled one by one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Poses(Sequence[Pose]):
     """Poses of a mechanism: centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors of their joints.
 
@@ -38,6 +39,10 @@ class Poses(Sequence[Pose]):
     rotations: Array
     rows: Array
     springs: Array
+    bodies: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} poses of {listed(self.bodies) or f'{self.centres.shape[1]} bodies'}>"
 
     def __len__(self) -> int:
         return len(self.centres)
@@ -45,8 +50,8 @@ class Poses(Sequence[Pose]):
     def __getitem__(self, i: Any) -> Any:
         """A pose by its number, several by a slice."""
         if not isinstance(i, int | np.integer):
-            return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i])
-        return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]))
+            return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i], self.bodies)
+        return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]), self.bodies)
 
     def __iter__(self) -> Iterator[Pose]:
         return (self[i] for i in range(len(self)))
@@ -62,6 +67,7 @@ def stacked(poses: Sequence[Pose]) -> Poses:
         np.array([p.rotations for p in poses]),
         np.array([a.rows for a in anchors]),
         np.array([a.springs for a in anchors]),
+        poses[0].bodies if len(poses) else (),
     )
 
 
@@ -185,7 +191,7 @@ def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float)
             step[:, active] = _least_norm(matrix, -gap)
             centres, rotations = _moved(mechanism, centres, rotations, step)
     anchors = anchor(mechanism, Joints(mechanism, centres, rotations).products.T)
-    return Poses(centres, rotations, anchors.rows.T, anchors.springs.T), gaps
+    return Poses(centres, rotations, anchors.rows.T, anchors.springs.T, tuple(mechanism.frames)), gaps
 
 
 def _least_norm(matrix: Array, wanted: Array) -> Array:

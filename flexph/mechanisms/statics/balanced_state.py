@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,8 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
     names = explain_redundancy(mechanism, given.constraints(at.c))
     if names and redundant == "refuse":
         raise ValueError(f"{names}. The joint forces are not unique: redundant='least_norm' takes the smallest")
-    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, joint_forces=True)
+    own: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
+    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **own)
     turning = bool(np.any(steady.spin))
     try:
         check_consistent(mechanism, state, velocities=turning)  # at rest drives stand where they are

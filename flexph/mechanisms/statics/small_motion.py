@@ -12,6 +12,8 @@ from scipy import sparse
 from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
+from ...display.labelled import Labelled, Labels, Variable
+from ...display.tables import html_table, paragraph
 from ...joints.rows.connection import refuse_force_laws
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
@@ -39,8 +41,8 @@ ROUND_OFF = 10.0 * float(np.finfo(float).eps)
 """Error of an entry of the stiffness over the sum of the sizes of its terms: some ten operations lie on the way."""
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum(Labelled):
     """Small motions ξ(t) = Re(shape e^{st}) about a rest or a steady motion.
 
     Attributes
@@ -70,6 +72,32 @@ class Spectrum:
     parts: Mapping[str, slice]
     fixed_values: Array
 
+    def __repr__(self) -> str:
+        span = self.frequencies[[0, -1]] if len(self.frequencies) else ()
+        told = ", {:.4g} to {:.4g} rad/s".format(*span) if len(span) else ""
+        return f"<Spectrum about {self.about}: {len(self.values)} values{told}>"
+
+    def _repr_html_(self) -> str:
+        """Its message, and the values with their frequencies, as notebooks show them."""
+        upper = [s for s in self.values if s.imag >= 0.0]  # the others are conjugate to these
+        rows = [(_exponent(s), float(s.imag), float(-s.real / abs(s) if s else 0.0) + 0.0) for s in upper]
+        head = ("s [1/s]", "frequency [rad/s]", "damping ratio")
+        return paragraph(self.message) + html_table(head, rows, title=f"Spectrum about {self.about}")
+
+    def _labels(self) -> Labels:
+        entries = [f"{name} {i}" for name, at in self.parts.items() for i in range(at.stop - at.start)]
+        coordinates = {
+            "motion": Variable(("motion",), np.arange(len(self.values)), "", "number of the small motion"),
+            "displacement": Variable(("displacement",), np.array(entries, dtype=str), "", "entry of the shape"),
+        }
+        variables = {
+            "values": Variable(("motion",), self.values, "1/s", "exponent s of e^(st)"),
+            "fixed_values": Variable(("motion",), self.fixed_values, "1/s", "exponent as it is seen in the world"),
+            "frequency": Variable(("motion",), np.abs(self.values.imag), "rad/s", "frequency |Im s|"),
+            "shapes": Variable(("motion", "displacement"), self.shapes.T, "", "shape of the motion, largest entry 1"),
+        }
+        return Labels("motion", variables, coordinates, {"about": self.about, "message": self.message})
+
     @property
     def frequencies(self) -> Array:
         """Im s > 0, ascending [rad/s]."""
@@ -78,6 +106,11 @@ class Spectrum:
     def part(self, name: str) -> Array:
         """Rows of the shapes of one part, e.g. ``beam.deformation``, (n, k)."""
         return self.shapes[check.lookup("part", name, self.parts)]
+
+
+def _exponent(s: complex) -> str:
+    """An exponent and its conjugate; zero is without a sign."""
+    return f"{s.real + 0.0:.4g} ± {s.imag:.4g} i" if s.imag else f"{s.real + 0.0:.4g}"
 
 
 class AtRest(NamedTuple):

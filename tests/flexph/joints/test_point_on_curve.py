@@ -102,7 +102,7 @@ def test_places_on_curves_and_their_rates_are_read():
     np.testing.assert_array_equal(seen, s[:-1:3])
     with pytest.raises(ValueError, match=r"no point_on_curve 'rail': there are 'point_on_curve bead.point"):
         run.measured(place_on_curve("rail"))
-    with pytest.raises(ValueError, match="rates are of"):
+    with pytest.raises(ValueError, match="rate must be of an angle"):
         rate(rate(place))
 
 

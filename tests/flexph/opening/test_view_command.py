@@ -78,8 +78,12 @@ def test_a_folder_without_motion_is_told(tmp_path):
 
 
 def test_the_extra_is_named(folder, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyvista", None)
+    monkeypatch.setitem(sys.modules, "PIL", None)
     result = flexph("view", folder, "--png", tmp_path / "a.png")
+    assert result.exit_code == 1 and 'pip install "flexph[plot]"' in result.output
+    monkeypatch.setitem(sys.modules, "pyvista", None)
+    monkeypatch.setenv("DISPLAY", ":0")
+    result = flexph("view", folder)
     assert result.exit_code == 1 and 'pip install "flexph[view]"' in result.output
 
 
@@ -108,7 +112,8 @@ def test_runs_and_poses_open_viewers_that_are_registered(monkeypatch):
 
 def test_windows_and_notebooks_are_viewers(monkeypatch):
     assert {entry.name: entry.value for entry in entry_points(group="flexph.viewers")} == {
-        "window": "flexph.view.pictures:show",
+        "film": "flexph.view.pictures:write_film",
+        "window": "flexph.view.window:show",
         "html": "flexph.view.notebook:live_view",
     }
     solution, displayed = run().solution, []

@@ -21,7 +21,8 @@ from flexph.scenes import Field, Part, Scene, motion_scene, read_scene, write_sc
 from flexph.view import html_fragment, library_script, write_html, write_library
 from flexph.view.creases import creased, creased_each
 from flexph.view.packing import RIGID, STEPS, telling_row
-from flexph.view.still import png, rasterised
+from flexph.view.raster.dots import covered, seen_dots
+from flexph.view.raster.png import png
 
 BROWSER = Path(flexph.view.__file__).parent / "browser"
 PLASTIC = fem.Material(young=2e9, density=1100.0, poisson=0.3)
@@ -146,17 +147,25 @@ def test_corners_are_split_along_sharp_edges_alone():
 
 
 def test_the_nearest_triangle_is_seen():
-    """Areas and colours of two triangles, of which the one in front covers half of the other."""
+    """Areas of two triangles, of which the one in front covers half of the other."""
     behind = [[0.0, 0.0, 0.0], [40.0, 0.0, 0.0], [0.0, 40.0, 0.0]]
     front = [[0.0, 0.0, 1.0], [20.0, 0.0, 1.0], [0.0, 40.0, 1.0]]
-    colours = np.array([np.eye(3)[[0, 0, 0]], np.eye(3)[[1, 1, 1]]])
     for order in ([0, 1], [1, 0]):
-        picture = rasterised(np.array([behind, front])[order], colours[order], (50, 45))
-        areas = [(picture[..., k] == 1.0).sum() for k in (0, 1, 3)]
-        assert areas == pytest.approx([400, 400, 800], abs=40)  # dots along the edges
-    written = png([(255 * picture).astype(np.uint8)])
-    data = zlib.decompress(re.search(rb"IDAT(.*).{4}\0\0\0\0IEND", written, re.DOTALL)[1])
-    assert np.array_equal(np.frombuffer(data, np.uint8).reshape(45, 201)[:, 1:].reshape(45, 50, 4), 255 * picture)
+        corners = np.array([behind, front])[order]
+        dots = seen_dots(corners, (50, 45))
+        areas = [(dots.triangle == order.index(k)).sum() for k in (0, 1)]
+        assert areas == pytest.approx([400, 400], abs=40)  # dots along the edges
+        places = np.stack([dots.number % 50, dots.number // 50], axis=-1) + 0.5
+        inside = np.einsum("ij,ijk->ik", dots.shares, corners[dots.triangle])
+        np.testing.assert_allclose(inside, np.column_stack([places, dots.depth]), atol=1e-12)  # round-off of 40 dots
+        mask = covered(corners, (50, 45))
+        assert mask.sum() == len(dots.number) and mask.ravel()[dots.number].all()
+
+
+def test_a_picture_is_written_as_it_is():
+    picture = np.random.default_rng(0).integers(0, 256, (45, 50, 4), dtype=np.uint8)
+    data = zlib.decompress(re.search(rb"IDAT(.*).{4}\0\0\0\0IEND", png(picture), re.DOTALL)[1])
+    assert np.array_equal(np.frombuffer(data, np.uint8).reshape(45, 201)[:, 1:].reshape(45, 50, 4), picture)
 
 
 def test_pages_are_short_and_need_no_network(solution, tmp_path):

@@ -1,0 +1,233 @@
+"""Words, colour bar and energies about a picture, by Pillow (extra ``plot``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from ..scenes.account import Account
+from ..scenes.scene import Scene
+from .looks import bar_title, limits_of, unit_of
+from .raster.camera import Window
+from .stage import map_of, rgb
+
+Background = Literal["light", "dark", "transparent"]
+PAPER = {"light": "#fbfbfc", "dark": "#14191f", "transparent": "#fbfbfc"}
+"""Colours of the paper; the edges of what is drawn on a transparent one fade into the light one."""
+INK = {"light": ("#1d2733", "#6b7683"), "dark": ("#e8ecf1", "#98a3af"), "transparent": ("#1d2733", "#6b7683")}
+"""Colours of titles and of what is said beside them."""
+CURVES = {"light": ("#0072b2", "#d55e00", "#009e73"), "dark": ("#56b4e9", "#e69f00", "#2cc295")}
+"""Colours of energies by M. Okabe and K. Ito, told apart by the colour-blind."""
+ENERGIES = ("stored", "work", "dissipated")
+BROAD = (4.5, 2.0, 2.0)
+"""Widths of their curves [pixels]; the first may lie below the second."""
+FAINT = 0.28
+"""Share of the curves of energies that are still to come."""
+FINER = 3
+"""Dots of a curve along an edge of a pixel."""
+MISSING = 'pictures and films need Pillow: pip install "flexph[plot]"'
+
+
+def pillow() -> Any:
+    """The modules of Pillow. Raises ModuleNotFoundError, naming what to install, without it."""
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(MISSING) from None
+    return Image, ImageDraw, ImageFont
+
+
+@cache
+def font(size: float) -> Any:
+    """The font of words: that of matplotlib where it is installed, which has all letters of names and units."""
+    _, _, fonts = pillow()
+    try:
+        from matplotlib.font_manager import findfont
+
+        return fonts.truetype(findfont("DejaVu Sans"), round(size))
+    except ModuleNotFoundError:
+        return fonts.load_default(round(size))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where what is on a picture: size, unit of lengths [pixels], and its parts."""
+
+    size: tuple[int, int]
+    unit: float
+    window: Window
+    bar: Window | None
+    account: Window | None
+
+
+def layout_of(size: tuple[int, int], *, field: bool, account: bool, labels: bool = True) -> Layout:
+    """The motion below a line of words; below it the colours of a field, and the account of energy."""
+    width, height = size
+    unit = min(width / 800.0, height / 450.0)
+    edge = (18.0 if labels else 8.0) * unit
+    bottom, energies, bar = height - edge, None, None
+    if account:
+        energies = Window(edge, bottom - 96.0 * unit, width - edge, bottom)
+        bottom = energies.top - 8.0 * unit
+    if field and labels:
+        bar = Window(edge, bottom - 30.0 * unit, width - edge, bottom)
+        bottom = bar.top - 6.0 * unit
+    top = 44.0 * unit if labels else edge
+    return Layout(size, unit, Window(edge, top, width - edge, bottom), bar, energies)
+
+
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """What is the same on all pictures of a film, and what changes.
+
+    Attributes
+    ----------
+    layout : Layout
+        Where it is.
+    background : str
+        Of the paper.
+    ground : array
+        Colours (height, width, 3), 0 to 1, of paper and words.
+    ink : array
+        Cover (height, width) of the words.
+    curves : tuple of array, optional
+        The account of energy (height, width, 4), faint and in full.
+    times : (float, float)
+        First and last time of the account.
+    """
+
+    layout: Layout
+    background: Background
+    words: Array
+    curves: tuple[Array, Array] | None
+    times: tuple[float, float]
+
+    def under(self, picture: Array, shadow: Array) -> Array:
+        """A picture (height, width, 4), premultiplied, on the paper with its shadow: bytes (height, width, 4)."""
+        paper = rgb([PAPER[self.background]])[0].astype(np.float32)
+        page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
+        clear = 1.0 - picture[..., 3]
+        if self.background != "transparent":
+            clear *= 1.0 - shadow
+            page[..., 3] = 255
+        else:
+            page[..., 3] = _bytes(picture[..., 3])
+        for channel in range(3):
+            page[..., channel] = _bytes(picture[..., channel] + paper[channel] * clear)
+        return page
+
+    def finished(self, picture: Array, caption: str, time: float) -> Any:
+        """The image of Pillow of a picture of bytes, with its words and the energies up to a time."""
+        image, draw, _ = pillow()
+        page = image.fromarray(picture, "RGBA")
+        page.alpha_composite(image.fromarray(self.words, "RGBA"))
+        if self.curves is not None and self.layout.account is not None:
+            faint, full = self.curves
+            box, (first, last) = self.layout.account, self.times
+            split = round(full.shape[1] * (time - first) / ((last - first) or 1.0))
+            strip = np.concatenate([full[:, :split], faint[:, split:]], axis=1)
+            page.alpha_composite(image.fromarray(np.ascontiguousarray(strip), "RGBA"), (int(box.left), int(box.top)))
+        if caption:
+            pen = draw.Draw(page)
+            place = (self.layout.window.right, 14.0 * self.layout.unit)
+            pen.text(place, caption, fill=INK[self.background][1], font=font(13.0 * self.layout.unit), anchor="ra")
+        return page
+
+
+def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str | None, title: str) -> Paper:
+    """The paper of a scene: title, colours of the field and account of energy."""
+    image, draw, _ = pillow()
+    page = image.new("RGBA", layout.size, (0, 0, 0, 0))
+    pen = draw.Draw(page)
+    if title:
+        place = (layout.window.left, 13.0 * layout.unit)
+        pen.text(place, _cut(title, layout), fill=INK[background][0], font=font(15.0 * layout.unit))
+    if field is not None and layout.bar is not None:
+        _draw_bar(page, pen, scene, field, layout, INK[background][0])
+    curves, times = None, (0.0, 1.0)
+    if scene.account is not None and layout.account is not None:
+        _draw_words(pen, scene.account, layout, background)
+        curves = _curves(scene.account, layout, background)
+        times = float(scene.account.times[0]), float(scene.account.times[-1])
+    return Paper(layout, background, np.array(page), curves, times)
+
+
+def _cut(title: str, layout: Layout) -> str:
+    """As much of a title as stands beside the time."""
+    room = 0.62 * (layout.window.right - layout.window.left)
+    own = title
+    while own and font(15.0 * layout.unit).getlength(own) > room:
+        own = own[:-1]
+    return own if own == title else f"{own.rstrip()[:-1]}…"
+
+
+def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink: str) -> None:
+    """Name and unit of a field, its colours, and the values at their ends and in their middle."""
+    image, _, _ = pillow()
+    assert layout.bar is not None
+    box, u = layout.bar, layout.unit
+    name = bar_title(field, unit_of(scene, field)[1])
+    words, small = font(12.0 * u), font(11.0 * u)
+    pen.text((box.left, box.top + 5.0 * u), name, fill=ink, font=words, anchor="lm")
+    left = max(box.left + words.getlength(name) + 16.0 * u, 0.5 * (box.left + box.right))
+    left = min(left, box.right - 60.0 * u)
+    low, high = limits_of(scene, field)
+    width, height = round(box.right - left), max(round(10.0 * u), 2)
+    colours = _bytes(np.tile(map_of(scene, field)[None], (height, 1, 1)))
+    page.paste(image.fromarray(colours, "RGB").resize((width, height)), (round(left), round(box.top)))
+    for share, anchor in ((0.0, "la"), (0.5, "ma"), (1.0, "ra")):
+        told = f"{low + share * (high - low):.3g}".replace("-", "−")
+        pen.text((left + share * width, box.top + 14.0 * u), told, fill=ink, font=small, anchor=anchor)
+
+
+def _draw_words(pen: Any, account: Account, layout: Layout, background: Background) -> None:
+    """Names of the energies in their colours, and how well they balance."""
+    assert layout.account is not None
+    box, u = layout.account, layout.unit
+    words, left = font(12.0 * u), box.left
+    for name, colour in zip(("stored energy", "work", "dissipated"), _colours(background), strict=True):
+        pen.text((left, box.top), name, fill=colour, font=words)
+        left += words.getlength(name) + 14.0 * u
+    told = f"balance within {account.residual:.0e} of the energy"
+    pen.text((box.right, box.top), told, fill=INK[background][1], font=words, anchor="ra")
+
+
+def _curves(account: Account, layout: Layout, background: Background) -> tuple[Array, Array]:
+    """The account of energy as pictures (height, width, 4) of bytes, faint and in full."""
+    image, draw, _ = pillow()
+    assert layout.account is not None
+    box, u = layout.account, layout.unit
+    width, height = round(box.right - box.left), round(box.bottom - box.top)
+    page = image.new("RGBA", (FINER * width, FINER * height), (*_ink_of(background), 0))
+    pen, top = draw.Draw(page), FINER * 22.0 * u
+    series = np.array([getattr(account, name) for name in ENERGIES])
+    low, high = min(float(series.min()), 0.0), max(float(series.max()), 0.0)
+    room = FINER * (height - 3.0 * u) - top
+    down = lambda energy: top + room * (high - energy) / ((high - low) or 1.0)  # noqa: E731
+    pen.line([(0, down(0.0)), (FINER * width, down(0.0))], fill=INK[background][1], width=FINER)
+    span = (account.times[-1] - account.times[0]) or 1.0
+    x = FINER * width * (account.times - account.times[0]) / span
+    for values, colour, broad in zip(series, _colours(background), BROAD, strict=True):
+        line = np.column_stack([x, down(values)])
+        pen.line([tuple(p) for p in line], fill=colour, width=round(FINER * broad * u), joint="curve")
+    full = np.array(page.resize((width, height), image.Resampling.BOX))
+    faint = full.copy()
+    faint[..., 3] = (FAINT * faint[..., 3]).astype(np.uint8)
+    return faint, full
+
+
+def _colours(background: Background) -> tuple[str, ...]:
+    return CURVES["dark" if background == "dark" else "light"]
+
+
+def _ink_of(background: Background) -> tuple[int, ...]:
+    return tuple(int(255 * share) for share in rgb([INK[background][1]])[0])
+
+
+def _bytes(shares: Array) -> Array:
+    """Numbers from 0 to 1 as bytes."""
+    return np.asarray(np.float32(255.0) * shares + np.float32(0.5)).clip(0.0, 255.0).astype(np.uint8)

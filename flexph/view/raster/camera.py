@@ -1,0 +1,97 @@
+"""Camera of a picture: where it looks from, and where points come to in the picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...numerics.arrays import Array
+from ...scenes.scene import Scene
+
+DISTANCE = 3.5
+"""Distance of the eye over the extent of what is seen: a mild perspective."""
+INSTANTS = 24
+"""Times at which the bounds of a motion are looked at."""
+PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
+"""Directions from which mechanisms of the plane and of space are seen."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a picture that a motion fills: left, top, right and lower edge [dots]."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A perspective view.
+
+    Attributes
+    ----------
+    axes : array
+        Unit vectors to the right, up and towards the reader, as rows (3, 3).
+    target : array
+        The point that is looked at (3,) [m].
+    distance : float
+        Of the eye from it [m].
+    factor : float
+        Dots a metre at the target.
+    middle : array
+        Place of the target in the picture (2,) [dots], from its upper left corner.
+    """
+
+    axes: Array
+    target: Array
+    distance: float
+    factor: float = 1.0
+    middle: Array = (0.0, 0.0)  # type: ignore[assignment]
+
+    def places(self, points: Array) -> Array:
+        """Dots to the right and down, and depth, of points (…, 3) of the world; what is nearer has the larger depth.
+
+        Depths are linear over a plane, as dots are.
+        """
+        own = (points - self.target) @ self.axes.T
+        nearness = self.distance / (self.distance - own[..., 2])
+        dots = own[..., :2] * [self.factor, -self.factor] * nearness[..., None] + self.middle
+        return np.concatenate([dots, nearness[..., None]], axis=-1)
+
+
+def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, float]) -> Array:
+    """Unit vectors to the right, up and towards the reader, as rows."""
+    z = np.array(towards, dtype=float) / np.linalg.norm(towards)
+    x = np.cross(up, z)
+    if not x.any():  # seen along the vertical
+        x = np.array([1.0, 0.0, 0.0])
+    x /= np.linalg.norm(x)
+    return np.array([x, np.cross(z, x), z])
+
+
+def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Array:
+    """Axes of a view: of the plane from the front, of space from above, or from a direction."""
+    return axes_towards(towards or (PLANE if dim == 2 else SPACE), (0.0, 1.0, 0.0) if dim == 2 else (0.0, 0.0, 1.0))
+
+
+def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
+    """The camera that has all that ever moves in a window of the picture."""
+    points = np.concatenate([_some(part.points) for part in scene.parts])
+    own = points @ axes.T
+    low, high = own.min(axis=0), own.max(axis=0)
+    distance = DISTANCE * (float(np.linalg.norm(high - low)) or 1.0)
+    camera = Camera(axes, 0.5 * (low + high) @ axes, distance)
+    dots = camera.places(points)[:, :2]
+    first, last = dots.min(axis=0), dots.max(axis=0)
+    width, height = np.maximum(last - first, 1e-30)
+    factor = min((window.right - window.left) / width, (window.bottom - window.top) / height)
+    centre = np.array([window.left + window.right, window.top + window.bottom]) / 2.0
+    return Camera(axes, camera.target, distance, factor, centre - 0.5 * factor * (first + last))
+
+
+def _some(points: Array) -> Array:
+    """Points (n, 3) of a part at some of the times."""
+    return np.asarray(points[:: max(1, len(points) // INSTANTS)], dtype=float).reshape(-1, 3)

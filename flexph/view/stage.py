@@ -1,0 +1,177 @@
+"""Pictures of a scene at its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..numerics.arrays import Array
+from ..scenes.scene import Scene
+from .looks import COLOURS, DARK, MAPS, is_diverging
+from .mesh import PLAIN, Mesh, mesh_of
+from .raster.blur import blurred
+from .raster.camera import Camera, Window, fitted, view_axes
+from .raster.dots import covered, seen_dots
+from .raster.shading import LIGHT, Paint, occlusion, painted, pixels
+
+FINER = 2
+"""Dots along an edge of a pixel."""
+MARGIN = 2
+"""Pixels about what is drawn."""
+SHADOW, SOFT = 0.22, 6.0
+"""Share that the shadow on the ground takes, and the pixels over which it fades."""
+LIFT = 0.04
+"""Distance of the plane that shadows fall on, over the extent of the motion."""
+REACH = 0.05
+"""Difference in depth over the extent at which what lies behind is darkest."""
+STOPS = 256
+"""Colours of a map."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A scene before a camera; it draws one row after another.
+
+    Attributes
+    ----------
+    size : tuple of int
+        Width and height in pixels.
+    camera : Camera
+        In dots.
+    mesh : Mesh
+        All that is drawn.
+    paint : Paint
+        Colours.
+    ground : (array, float), optional
+        Normal and height of the plane that shadows fall on.
+    reach : float
+        Difference in depth at which what lies behind is darkest.
+    bottom : float
+        Lower edge of the motion in the picture [pixels]; shadows end there.
+    """
+
+    size: tuple[int, int]
+    camera: Camera
+    mesh: Mesh
+    paint: Paint
+    ground: tuple[Array, float] | None
+    reach: float
+    bottom: float
+
+    def drawn(self, row: int) -> Array:
+        """The picture (height, width, 4) of numbers from 0 to 1, premultiplied by its cover, on nothing."""
+        points = self.mesh.points(row)
+        places = self.camera.places(points)
+        whole = np.zeros((self.size[1], self.size[0], 4), dtype=np.float32)
+        low, high = self._box(places[:, :2] / FINER, MARGIN)
+        if (high > low).all():  # the rest of the picture is empty
+            places[:, :2] -= FINER * low
+            own = self._shaded(row, points, places, (int(high[0] - low[0]), int(high[1] - low[1])))
+            whole[low[1] : high[1], low[0] : high[0]] = own
+        return whole
+
+    def _shaded(self, row: int, points: Array, places: Array, size: tuple[int, int]) -> Array:
+        """The picture of a part of that size; ``places`` (v, 3) are dots in it."""
+        fine = FINER * size[0], FINER * size[1]
+        facing = self._facing(places)
+        dots = seen_dots(places[self.mesh.triangles[facing]], fine)
+        triangle = facing[dots.triangle]
+        corners, owner = self.mesh.triangles[triangle], self.mesh.owner[triangle]
+        weights = dots.shares.astype(np.float32)
+        normals = np.einsum("ij,ijk->ik", weights, self._normals(points).astype(np.float32)[corners])
+        shares = np.full(len(owner), PLAIN, dtype=np.float32)
+        if len(self.paint.field):
+            shares = np.einsum("ij,ij->i", weights, self.mesh.shares(row).astype(np.float32)[corners])
+        picture = pixels(painted(dots, normals, shares, owner, paint=self.paint, size=fine), FINER)
+        depth = np.full(fine[0] * fine[1], -np.inf, dtype=np.float32)
+        depth[dots.number] = dots.depth
+        picture[..., :3] *= self._halo(depth.reshape(fine[::-1])[::FINER, ::FINER])[..., None]
+        return picture
+
+    def _facing(self, places: Array) -> Array:
+        """Numbers of the triangles that may be seen: those of closed surfaces that face the reader, and all others."""
+        a, b, c = (places[self.mesh.triangles[:, k], :2] for k in range(3))
+        u, v = b - a, c - a
+        down = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]  # dots count downwards: counterclockwise is negative
+        return np.flatnonzero((self.mesh.outward == 0) | (self.mesh.outward * down < 0.0))
+
+    def _normals(self, points: Array) -> Array:
+        """Unit normals (v, 3) in the axes of the view."""
+        normals = self.mesh.normals(points) @ self.camera.axes.T
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
+
+    def _halo(self, depth: Array) -> Array:
+        """Factors that darken what lies behind something else; the paper is as far as the farthest of it."""
+        far = np.isneginf(depth)
+        if far.all():
+            return np.ones_like(depth)
+        return occlusion(np.where(far, depth[~far].min(), depth), self.reach)
+
+    def shadow(self, row: int) -> Array:
+        """Shares (height, width) that the shadow of all parts takes from the paper."""
+        whole = np.zeros(self.size[::-1], dtype=np.float32)
+        if self.ground is None:
+            return whole
+        normal, height = self.ground
+        towards = self.camera.axes.T @ (LIGHT / np.linalg.norm(LIGHT))
+        points = self.mesh.points(row)
+        fall = (points @ normal - height) / (towards @ normal)
+        places = self.camera.places(points - fall[:, None] * towards)[:, :2] / FINER
+        soft = SOFT * self.size[0] / 800.0
+        low, high = self._box(places, 4.0 * soft)
+        if (high > low).all():
+            own = covered((places - low)[self.mesh.triangles], (int(high[0] - low[0]), int(high[1] - low[1])))
+            faded = blurred(own.astype(np.float32), soft)
+            fades = ((self.bottom - np.arange(low[1], high[1])) / (2.0 * soft)).clip(0.0, 1.0).astype(np.float32)
+            whole[low[1] : high[1], low[0] : high[0]] = SHADOW * faded * fades[:, None]
+        return whole
+
+    def _box(self, places: Array, margin: float) -> tuple[Array, Array]:
+        """Corners of the part of the picture about places (v, 2) in pixels."""
+        low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+        return np.floor(low).clip(0, self.size).astype(int), np.ceil(high).clip(0, self.size).astype(int)
+
+
+def staged_scene(
+    scene: Scene,
+    field: str | None,
+    *,
+    size: tuple[int, int],
+    window: Window,
+    dark: bool = False,
+    towards: tuple[float, float, float] | None = None,
+) -> Stage:
+    """The stage of a scene of triangles, its motion within a window of the picture [pixels]."""
+    axes = view_axes(scene.dim, towards)
+    fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
+    camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)
+    colours = DARK if dark else COLOURS
+    own = rgb([colours[part.kind] for part in mesh.parts])
+    line = rgb(["#05070a" if dark else "#1c2530"])[0]
+    low, high = scene.bounds
+    extent = float(np.linalg.norm(high - low)) or 1.0
+    normal = np.array([0.0, 0.0, 1.0])
+    ground = (normal, float(low[2]) - LIFT * extent * (scene.dim == 2))
+    lit = float(camera.axes[:, 2] @ LIGHT) > 0.1 * np.linalg.norm(LIGHT)  # the light comes from above the plane
+    reach = REACH * extent / camera.distance
+    bottom = window.bottom + (0.0 if window.bottom < 0.9 * size[1] else size[1])  # to the edge where nothing follows
+    return Stage(size, camera, mesh, Paint(own, map_of(scene, field), line), ground if lit else None, reach, bottom)
+
+
+def map_of(scene: Scene, field: str | None) -> Array:
+    """Colours (n, 3) of a field from its smallest to its largest value; none without a field."""
+    if field is None:
+        return np.zeros((0, 3), dtype=np.float32)
+    stops = rgb(MAPS["diverging" if is_diverging(scene, field) else "sequential"])
+    at = np.linspace(0.0, 1.0, STOPS)
+    return np.stack([np.interp(at, np.linspace(0.0, 1.0, len(stops)), own) for own in stops.T], axis=-1).astype(
+        np.float32
+    )
+
+
+def rgb(colours: Sequence[str]) -> Array:
+    """Colours (n, 3), 0 to 1, of texts such as ``#8fa3b5``."""
+    return np.array([[int(own[k : k + 2], 16) / 255.0 for k in (1, 3, 5)] for own in colours], dtype=np.float32)
