@@ -21,9 +21,9 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
 from flexph.systems.resistive_relations import Relation
 
+from .schema.connections import CONNECTIONS
 from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
-from .schema.elements import CONNECTIONS
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned
 from .values.expressions import Expression
