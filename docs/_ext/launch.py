@@ -1,4 +1,4 @@
-"""Buttons that open the tutorials in Binder and Colab, where the project has an address: ``Repository`` of pyproject.toml.
+"""Buttons that open the tutorials in Binder and Colab, by the address ``Repository`` of pyproject.toml.
 
 Without one, or with one elsewhere than on GitHub, there are no buttons and no notebooks.
 """

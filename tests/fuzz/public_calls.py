@@ -304,7 +304,8 @@ def _joints() -> dict[str, Call]:
         "second_normal": axis, "axes": "world", "rotation": None, "angle": 0.0, "zero": 0.2, "offset": (0.0, 0.0),
         "length": 1.0, "radius": 0.1, "radii": (0.1, 0.2), "crossed": True, "ratio": 2.0, "lead": 0.1, "roller": 0.8,
         "degree": 1, "at": (0.0, 1.0), "motor": True, "place": None, "turning": True, "height": True,
-        "stiffness": 1.0, "damping": 0.1, "torsional_stiffness": 1.0, "torsional_damping": 0.1, "law": None,
+        "stiffness": 1.0, "damping": 0.1, "torsional_stiffness": 1.0, "torsional_damping": 0.1,
+        "law": None, "torsional_law": None,
         "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
         "displacement": None, "position": None,
     }  # fmt: skip

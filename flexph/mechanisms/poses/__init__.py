@@ -1,4 +1,4 @@
-"""Poses and starts: closing loops, consistent states and multipliers, reactions, description.
+"""Poses and initial states: assembly, consistent states and multipliers, reactions, description.
 
 Imports: bodies, consistency, contacts, display, joints.rows, kernels, kernels.convergence, kernels.rates, linear,
 mechanisms.equations, mechanisms.model, numerics, numerics.factors, systems.

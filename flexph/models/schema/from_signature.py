@@ -14,9 +14,8 @@ from flexph.laws.elastic_laws import ElasticLaw
 from flexph.laws.force_laws import ForceLaw
 from flexph.systems.resistive_relations import Relation
 
-from . import fields, functions
+from . import fields, functions, laws
 from .entry import Entry
-from .laws import SpringLaw
 
 
 def entry_of(makes: Callable[..., Any], *, base: type[Entry] = Entry, **given: Any) -> type[Entry]:
@@ -78,7 +77,8 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         frozenset({Relation}): functions.Relation,
         frozenset({CoulombFriction}): functions.CoulombFriction,
         frozenset({Relation, CoulombFriction}): functions.Friction,
-        frozenset({ElasticLaw, ForceLaw}): SpringLaw,
+        frozenset({ElasticLaw, ForceLaw}): laws.SpringLaw,
+        frozenset({ElasticLaw, ForceLaw, Sequence[ElasticLaw | ForceLaw | None]}): laws.SpringLaws,
     }
     field = types.get(parts - {NoneType})
     if field is None:
