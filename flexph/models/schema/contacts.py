@@ -9,7 +9,7 @@ from .entry import one_of
 from .fields import Port, by_shape
 from .from_signature import entry_of
 
-MADE = {name: getattr(make, name) for name in make.__all__}
+MADE = {name: getattr(make, name) for name in dir(make)}
 SHAPES = tuple(
     entry_of(makes) for makes in MADE.values() if isinstance(makes, type) and issubclass(makes, shapes.Shape)
 )

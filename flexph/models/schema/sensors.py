@@ -22,7 +22,7 @@ WORDS = {"joint_angle": "angle", "joint_rate": "rate", "place_on_curve": "place"
 
 def _sensors(*first: str) -> Mapping[str, Callable[..., Any]]:
     """Public sensors by their word in files, chosen by their first arguments."""
-    functions = {name: getattr(make, name) for name in make.__all__ if name[0].islower()}
+    functions = {name: getattr(make, name) for name in dir(make) if name[0].islower()}
     chosen = {name: f for name, f in functions.items() if tuple(signature(f).parameters)[: len(first)] == first}
     return {WORDS.get(name, name): f for name, f in chosen.items()}
 
@@ -32,7 +32,7 @@ OF_PORTS, OF_CONTACTS = _sensors("port"), _sensors("contact")
 OF_BODIES, OF_SECTIONS = _sensors("body", "field", "at"), _sensors("body", "section")
 OF_JOINTS = {**_sensors("joint"), "place_rate": lambda joint: make.rate(make.place_on_curve(joint))}
 Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
-    Literal[tuple(words)]  # type: ignore[valid-type]
+    Literal[tuple(words)]
     for words in (BETWEEN, OF_PORTS, OF_CONTACTS, OF_BODIES, OF_SECTIONS, OF_JOINTS)
 )
 
