@@ -1,4 +1,4 @@
-"""Viewers that packages register under the entry-point group ``flexph.viewers``: what ``solution.show()`` opens."""
+"""Viewers that packages register in the entry-point group ``flexph.viewers``; ``solution.show()`` opens them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
 WINDOW, HTML = "window", "html"
-"""Viewers outside and within notebooks; the second one returns HTML."""
+"""Default viewers outside and within notebooks; the second one returns HTML."""
 
 
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
-    """Show a run, or a pair of a mechanism and a pose or state, in the viewer of a name.
+    """Show a run, or a pair of a mechanism and a pose or state, in a named viewer.
 
-    If None, in the page in a notebook of Jupyter, and else in a window. Raises ValueError, naming those that are
-    installed, for any other, and ModuleNotFoundError, naming what to install, where it lacks a package.
+    By default the view opens in the page of a Jupyter notebook, otherwise in a window. Raises ValueError with the
+    installed names for an unknown viewer, and ModuleNotFoundError with the package to install if one is missing.
     """
     if viewer is None and in_notebook():
         from IPython.display import HTML as as_html
@@ -30,12 +30,12 @@ def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
 
 
 def html_of(shown: Any, **options: Any) -> str:
-    """The live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
+    """Live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
     return str(_viewer(HTML)(shown, **options))
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this process."""
+    """True if a Jupyter kernel runs this process."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 

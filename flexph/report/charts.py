@@ -1,4 +1,4 @@
-"""Interactive charts of panels by plotly, with their data in the page."""
+"""Interactive plotly charts of panels, with their data in the page."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..numerics.arrays import Array
 from ..plot.panels import Curve, Panel, short
 
 MOST = 2000
-"""Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
+"""Largest number of points of a curve; longer ones keep the minimum and maximum of half as many parts."""
 DASHES = {"line": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot", "points": "solid"}
 COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
 HEIGHT = 240
-"""Of a panel [px]."""
+"""Height of a panel [px]."""
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:
-    """Panels below each other as a ``<div>`` with the id ``name``."""
+    """Chart of panels below each other, as a ``<div>`` with the id ``name``."""
     from plotly.io import to_html
 
     shown = [panel.prefixed() for panel in panels]
@@ -34,18 +34,18 @@ def chart(panels: Sequence[Panel], name: str) -> str:
         number = "" if k == 0 else str(k + 1)
         domain = [max(tops[k + 1] + (gap if k + 1 < len(shown) else 0.0), 0.0), max(tops[k], 0.0)]
         layout |= _axes(panel, number, domain, first=shown[0])
-        if k + 1 < len(shown) and panel.over == shown[k + 1].over:  # the label of the one below is theirs
+        if k + 1 < len(shown) and panel.over == shown[k + 1].over:  # share the label of the panel below
             del layout[f"xaxis{number}"]["title"]
         traces += [_trace(curve, i, number, group=k) for i, curve in enumerate(panel.curves)]
     tall = HEIGHT * len(shown) + 90
     figure = {"data": traces, "layout": layout | _look(tall)}
     config = {"displaylogo": False, "responsive": True}
-    # plotly would look at each word of it, which takes longer than all the rest
+    # bypass plotly's validation of each value, the slowest part
     return str(to_html(figure, config, full_html=False, include_plotlyjs=False, div_id=name, validate=False))
 
 
 def packed(values: Array) -> dict[str, str]:
-    """Numbers as plotly.js reads them without parsing."""
+    """Numbers in the base64 form that plotly.js reads without parsing."""
     kind = {"float32": "f4", "float64": "f8", "int32": "i4"}[values.dtype.name]
     return {"dtype": kind, "bdata": base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")}
 
@@ -78,7 +78,7 @@ def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel) -> di
 
 
 def _decades(curves: Sequence[Curve]) -> dict[str, Any]:
-    """The range of a logarithmic axis, in whole powers of ten, and how many of them lie between two labels."""
+    """Range of a logarithmic axis, in whole powers of ten, and the number of powers between two labels."""
     values = np.concatenate([np.asarray(curve.y, dtype=float) for curve in curves])
     values = values[np.isfinite(values) & (values > 0.0)]
     if not values.size:
@@ -107,7 +107,7 @@ def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, An
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """A curve of at most MOST points, with the lowest and the highest of each part of a longer one, and its ends."""
+    """Curve thinned to at most MOST points: the minimum and maximum of each part, and the ends."""
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
     parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)

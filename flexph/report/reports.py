@@ -19,7 +19,7 @@ from .runs import scene_view, sections_of
 
 REPORT, LEDGER = "report.html", "ledger"
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
-"""Runs of a result that are told in full, those with a 3-D view, pictures, and files of a folder listed one by one."""
+"""Largest numbers of fully described runs, of runs with a 3-D view, of pictures and of files listed per folder."""
 
 
 @checked
@@ -32,9 +32,9 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
     Parameters
     ----------
     path : str or Path
-        The file; it appears whole or not at all.
+        The file, written atomically.
     result : Result
-        A :class:`flexph.Solution`, another result of a run, or what holds some.
+        A :class:`flexph.Solution`, another result of a run, or a container of results.
     title : str, optional
         The heading.
 
@@ -46,7 +46,7 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
     Raises
     ------
     ValueError
-        Where there is no run in it.
+        If the result contains no run.
 
     Examples
     --------
@@ -62,15 +62,17 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
 def write_case_report(
     folder: Path, record: Mapping[str, Any], figures: Mapping[str, Any], result: Any, told: Mapping[str, Any]
 ) -> Path:
-    """The report of a case beside its files.
+    """Write the report of a case into the folder of its files.
 
-    ``record`` and ``figures`` are those of its summary; ``told``: ``summary`` of the case, ``command``, ``warnings``,
-    ``scenes`` by name that are not of runs, and ``checks``, None where none were asked for.
+    ``record`` and ``figures`` come from the summary of the case. ``told`` has its ``summary``, ``command``,
+    ``warnings``, the ``scenes`` that are not of runs by name, and ``checks``, None if none were requested.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     runs = _of_parts(result)
     pictures = [path for path in files if path.suffix in (".png", ".svg", ".jpg")]
-    pictures = [path for path in pictures if not runs or LEDGER not in path.stem]  # their accounts are charts
+    pictures = [
+        path for path in pictures if not runs or LEDGER not in path.stem
+    ]  # the report draws their ledgers as charts
     parameters: list[Block] = [Table(("parameter", "value"), list(record["parameters"].items()))]
     command: list[Block] = [Text(told["command"], "code")] if told["command"] else []
     warned: list[Block] = [Text(text, "warning") for text in told["warnings"]]
@@ -113,7 +115,7 @@ def _tolerance(check: Any) -> str:
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
-    """Files with their sizes; one line for a folder of many."""
+    """Files with their sizes; a folder of many files is one line."""
     own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
     rows = []
     for parent, inside in sorted(own.items()):
@@ -126,7 +128,7 @@ def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def write_study_report(folder: Path, name: str, results: Any, told: Mapping[str, Any]) -> Path:
-    """The report of a study: ``told`` are its ``command``, ``lines`` (done and failed samples), ``drawn`` values."""
+    """Write the report of a study: ``told`` has its ``command``, ``lines`` (done and failed samples), ``pictures``."""
     table = results.to_dataframe().reset_index()
     columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]
     rows = [[_plain(v) for v in row] for row in table[columns].itertuples(index=False)]
@@ -158,7 +160,7 @@ def _of_parts(result: Any) -> list[Section]:
 
 
 def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
-    """Figures by the ways to them; lists of numbers as texts."""
+    """Flat pairs of names and figures; lists of numbers become text."""
     for key, value in figures.items():
         own = f"{name} {key}".strip()
         if isinstance(value, Mapping):

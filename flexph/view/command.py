@@ -1,4 +1,4 @@
-"""The command ``flexph view``: what moved in a run as a page, a film, a picture, or in a window."""
+"""Command ``flexph view``: show a run as a page, a film or a picture, or in a window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
     "mp4": write_film,
     "png": write_picture,
 }
-"""What writes each kind of file, which is also its suffix."""
+"""Writers by kind of file, which is also the suffix."""
 HELP = {
     "html": "a page that turns and plays in a browser without a network",
     "gif": "a film",
@@ -51,9 +51,9 @@ def _files(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--at", type=float, metavar="TIME", help="time of the picture [s]")
 @click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
 def command(where: Path, name: str | None, field: str | None, at: float | None, frames: int, **given: Any) -> None:
-    """Show what moved in a run: its folder DIR, or one of its files *.vtkhdf.
+    """Show the motion of a run: its folder DIR, or one of its files *.vtkhdf.
 
-    Without a file to write a window opens; files need no display.
+    Without an output file a window opens; files need no display.
     """
     targets = {kind: given.pop(kind) for kind in WRITERS}
     for kind, path in targets.items():
@@ -76,7 +76,7 @@ def command(where: Path, name: str | None, field: str | None, at: float | None, 
 
 
 def _scene(where: Path, name: str | None) -> Scene:
-    """The scene of a file, or of a folder by its name, or the first one. Raises ValueError where there is none."""
+    """Scene of a file, or the named (by default the first) scene of a folder. Raises ValueError without one."""
     if where.is_file():
         if where.suffix != ".vtkhdf":
             raise ValueError(
@@ -93,12 +93,12 @@ def _scene(where: Path, name: str | None) -> Scene:
 
 
 def _has_display() -> bool:
-    """Whether windows can open; X and Wayland say so in the environment."""
+    """True if windows can open; under X and Wayland the environment tells."""
     return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _without_warnings() -> None:
-    """Let VTK tell errors only: without a display it warns of each way to draw that it tries in vain."""
+    """Limit VTK to error messages: without a display it warns of each rendering backend that fails."""
     with suppress(ModuleNotFoundError):
         from vtkmodules.vtkCommonCore import vtkLogger
 

@@ -1,4 +1,4 @@
-"""Windows, pictures and films of scenes by pyvista (extra ``view``), without a display for those in files."""
+"""Windows, pictures and films of scenes by pyvista (extra ``view``); files need no display."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .looks import (
 )
 
 SIZE = (960, 544)
-"""Pixels; films need multiples of 16."""
+"""Size in pixels; films need multiples of 16."""
 USED = 0.9
 """Share of a picture that the motion fills."""
 FILMS = (".gif", ".mp4")
 RATE, FRAMES = 20, 101
-"""Frames of a film in a second, and in all."""
+"""Frames of a film per second, and in total."""
 
 
 @checked
@@ -45,22 +45,22 @@ def write_picture(
     forces: bool = False,
     size: tuple[int, int] = SIZE,
 ) -> Path:
-    """Write the picture (PNG) of a run or a scene at a time, or where it is deformed most; returns its path.
+    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; returns its path.
 
     Parameters
     ----------
     path : path
-        Where the file comes to.
+        Path of the file.
     shown : Solution or Scene
-        What is shown.
+        Run or scene to show.
     at : float, optional
-        Time [s], of vibrations the number of turns; by default where it is deformed most.
+        Time [s], or number of cycles for vibrations; by default that of the largest deformation.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     size : tuple[int, int]
         Width and height in pixels.
 
@@ -72,7 +72,7 @@ def write_picture(
     Raises
     ------
     ModuleNotFoundError
-        Without pyvista, naming what to install.
+        Without pyvista, with its name.
     """
     refuse_suffix("a picture", path, (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
@@ -102,21 +102,21 @@ def write_film(
     Parameters
     ----------
     path : path
-        Where the file comes to; its suffix is ``.gif`` or ``.mp4``.
+        Path of the file, with the suffix ``.gif`` or ``.mp4``.
     shown : Solution or Scene
-        What is shown.
+        Run or scene to show.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     frames : int
-        Most times that are shown.
+        Largest number of times shown.
     size : tuple[int, int]
         Width and height in pixels.
     rate : int
-        Frames a second.
+        Frames per second.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def write_film(
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """The row whose time is nearest to one of the run; raises ValueError for another."""
+    """Row whose time is nearest to ``at``; raises ValueError outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")
@@ -147,7 +147,7 @@ def _row_at(scene: Scene, at: float) -> int:
 
 
 def _most_deformed(scene: Scene) -> int:
-    """The row at which the parts are deformed most, or that in the middle where nothing is."""
+    """Row at which the parts are deformed most, or the middle one without deformation."""
     own = [part.deformation for part in scene.parts if part.kind == "body" and part.deformation.shape[1]]
     sizes = sum((np.linalg.norm(d, axis=2).max(axis=1) for d in own), np.zeros(len(scene.times)))
     return int(sizes.argmax()) if sizes.any() else len(scene.times) // 2
@@ -155,18 +155,18 @@ def _most_deformed(scene: Scene) -> int:
 
 @checked
 def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> None:
-    """Open a window in which a run or a scene turns and plays, with a slider of time.
+    """Open a window in which a run or a scene can be turned and played, with a slider for time.
 
     Parameters
     ----------
     shown : Solution or Scene
-        What is shown.
+        Run or scene to show.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     """
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field), SIZE, window=True)
@@ -185,7 +185,7 @@ def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bo
 
 
 class _Stage:
-    """A plotter with the parts of a scene, set to one time after another."""
+    """Plotter with the parts of a scene, set to one time after another."""
 
     def __init__(self, scene: Scene, name: str | None, size: tuple[int, int], *, window: bool = False) -> None:
         try:
@@ -200,12 +200,12 @@ class _Stage:
         for part, mesh in zip(scene.parts, self.meshes, strict=True):
             self.plotter.add_mesh(mesh, **self._look(part, mesh))
         for title, bar in self.plotter.scalar_bars.items():
-            bar.SetTitle(f"{title}\n ")  # VTK leaves no room between the title and the numbers
+            bar.SetTitle(f"{title}\n ")  # VTK leaves no space between the title and the numbers
         self._camera()
         self.set(0)
 
     def set(self, row: int) -> None:
-        """Go to the time of a row."""
+        """Set the plotter to the time of a row."""
         for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
             if part.moves:
                 mesh.points = part.at(row)
@@ -231,7 +231,7 @@ class _Stage:
         return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
 
     def _camera(self) -> None:
-        """All of the motion in view above the bar of colours: the plane from the front and a little from above."""
+        """Place the camera so that the whole motion is seen above the colour bar, planar scenes from the front."""
         low, high = self.scene.bounds
         middle = 0.5 * (low + high)
         corners = np.array(list(product(*zip(low, high, strict=True)))) - middle

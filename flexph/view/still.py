@@ -1,4 +1,4 @@
-"""Picture of a scene at one time, drawn by numpy: where no browser, script or graphics library draws it."""
+"""Picture of a scene at one time, drawn by numpy without a browser or a graphics library."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .creases import unit_normals
 from .looks import COLOURS, MAPS, coloured, is_diverging, limits_of, unit_of
 
 FINER = 2
-"""Dots of the drawing along an edge of a pixel of the picture."""
+"""Samples along the edge of a pixel, for antialiasing."""
 FILLED = 0.94
 """Share of the picture that the mechanism may fill."""
 LIGHT = np.array([-0.3, 0.55, 0.78])
-"""Direction towards the light, to the right, up and towards the reader."""
+"""Direction towards the light: right, up, towards the viewer."""
 
 
 class Triangles(NamedTuple):
-    """Triangles (t, 3, 3) to the right, up, and towards the reader, with colours of their corners (t, 3, 3)."""
+    """Triangles (t, 3, 3) in the axes right, up, towards the viewer, with corner colours (t, 3, 3)."""
 
     corners: Array
     colours: Array
 
 
 def still(scene: Scene, row: int, field: str | None, *, size: tuple[int, int] = (480, 300)) -> bytes:
-    """Picture of a scene at a row as PNG, on a transparent ground, with all that ever moves in view."""
+    """Picture of a scene at a row as transparent PNG, with the whole motion in view."""
     return png(drawn(scene, [row], field, size=size))
 
 
 def drawn(scene: Scene, rows: Iterable[int], field: str | None, *, size: tuple[int, int]) -> list[Array]:
-    """Pictures (height, width, 4) of bytes of a scene at some rows, all from one place."""
+    """Pictures (height, width, 4), in bytes, of a scene at some rows, with a common camera."""
     shown = scene.without("arrow")
     width, height = (FINER * length for length in size)
     axes = view_axes(scene.dim)
@@ -55,7 +55,7 @@ def drawn(scene: Scene, rows: Iterable[int], field: str | None, *, size: tuple[i
 
 
 def view_axes(dim: int) -> Array:
-    """Unit vectors to the right, up and towards the reader, as rows: a plane from the front, space from above."""
+    """Rows of unit vectors right, up and towards the viewer: planar scenes from the front, spatial ones from above."""
     towards, up = ((0.1, -0.34, 1.0), (0.0, 1.0, 0.0)) if dim == 2 else ((0.5, -1.0, 0.52), (0.0, 0.0, 1.0))
     z = np.array(towards) / np.linalg.norm(towards)
     x = np.cross(up, z) / np.linalg.norm(np.cross(up, z))
@@ -100,9 +100,9 @@ def _rgb(colours: Array | tuple[str, ...] | list[str]) -> Array:
 
 
 def rasterised(corners: Array, colours: Array, size: tuple[int, int]) -> Array:
-    """Triangles (t, 3, 3), in dots from the upper left corner and by depth, as a picture (height, width, 4).
+    """Raster image (height, width, 4) of triangles (t, 3, 3) given in samples from the upper left corner and by depth.
 
-    Each row of dots meets a triangle in one span. At each dot the triangle is seen that is nearest to the reader.
+    Each row of samples cuts a triangle in one span; at each sample the triangle nearest to the viewer is visible.
     """
     width, height = size
     edges = np.roll(corners, -1, axis=1) - corners
@@ -138,14 +138,14 @@ def rasterised(corners: Array, colours: Array, size: tuple[int, int]) -> Array:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """All whole numbers from first to last of each row, and the numbers of the rows."""
+    """Integers from first to last of each row, and the indices of the rows."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def png(pictures: Sequence[Array], rate: int = 15) -> bytes:
-    """Pictures (height, width, 4) of bytes as PNG; several are played in a loop, so many in a second."""
+    """PNG of pictures (height, width, 4) in bytes; several form a looped animation of ``rate`` pictures per second."""
     height, width, _ = pictures[0].shape
     chunks = [(b"IHDR", struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0))]
     if len(pictures) > 1:
