@@ -65,8 +65,8 @@ def free_body(
         By name :class:`rigid.OnLine`, :class:`rigid.OnPlane`, :class:`rigid.Pinned`, :class:`rigid.KnifeEdge` or
         :class:`rigid.Rolling`.
     dampers : mapping, optional
-        By name a port and a relation of :mod:`flexph`, such as ``(rigid.Torque(), flexph.viscous(0.1))``, relative to
-        the ground.
+        By name a port and a relation of :mod:`flexph`, such as
+        ``(rigid.Torque(), flexph.systems.viscous(0.1))``, relative to the ground.
     sample : sequence of float, optional
         Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`), by default at the origin
         with a generic rotation; give others if the constraints are singular there.
