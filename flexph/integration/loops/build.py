@@ -23,7 +23,7 @@ from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
-from .memory.relation_functions import elastic_laws, resisting
+from .memory.relation_functions import resisting, spring_laws
 from .memory.sliding import curves_of, slips_of
 from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
@@ -217,7 +217,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, a.slips.relations)._asdict(), gain=a.springs.gain)
-    springs.update(elastic_laws(a.springs)._asdict())
+    springs.update(spring_laws(a.springs)._asdict())
     springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
     springs.update(lengths=a.lengths, of_length=a.of_length)
     pairs = a.first[: sizes.products], a.second[: sizes.products]
