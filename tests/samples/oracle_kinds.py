@@ -8,12 +8,7 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    CoulombFriction,
-    belt,
-    bushing,
-    cartesian_spring_damper,
     connect,
-    coulomb,
     cylindrical,
     distance,
     distributed_load,
@@ -21,26 +16,32 @@ from flexph import (
     force,
     gear,
     hinge,
-    knife_edge,
     planar,
-    point_on_curve,
     prismatic,
-    rack,
     revolute,
-    rolling_disc,
-    screw,
     slider,
-    slipping_wheel,
     spherical,
     spring_damper,
     torque,
     torsion_spring,
     universal,
-    viscous,
     weld,
-    wheel,
 )
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact
+from flexph.joints import (
+    CoulombFriction,
+    belt,
+    bushing,
+    cartesian_spring_damper,
+    knife_edge,
+    point_on_curve,
+    rack,
+    rolling_disc,
+    screw,
+    slipping_wheel,
+    wheel,
+)
+from flexph.systems import coulomb, viscous
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
 STRIP = fem.Section(width=1.0, height=0.8)
