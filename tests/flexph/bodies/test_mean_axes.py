@@ -195,14 +195,14 @@ def test_J_is_skew_at_any_state(pair):
 
 def test_what_cannot_be_seen_from_mean_axes(pair, large):
     beam = fem.beam(1.0, RUBBER, fem.Section(width=0.1, height=0.1), elements=2, strain="von_karman")
-    with pytest.raises(ValueError, match=r"must be flexible with linear strain .* this one has von Kármán strain"):
+    with pytest.raises(ValueError, match=r"flexible.* linear strain .* this one has von Kármán strain"):
         about_mean_axes(beam)
     with pytest.raises(ValueError, match="this one is rigid"):
         about_mean_axes(rigid.body(1.0, inertia=(1.0, 1.0, 1.0), ports={}))
     with pytest.raises(ValueError, match="damping must not have ratios for a large body about mean axes"):
         bar((8, 2, 2), reference="mean_axis", damping=fem.Damping(ratios=(0.01,)))
     damped = bar((8, 2, 2), reference="mean_axis", damping=fem.Damping(mass=0.1))
-    with pytest.raises(ValueError, match=r"damping by mass of a large body about mean axes .* reduce the body"):
+    with pytest.raises(ValueError, match=r"damping.* of a large body about mean axes .* reduce the body"):
         _ = connect({"b": damped}, []).network
     assert reduce_body(damped, modes=2).elasticity.mass_damping == 0.1
     mechanism = connect({"b": large["mean_axis"]}, [])
