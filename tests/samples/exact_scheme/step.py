@@ -26,8 +26,9 @@ from .strain_rows import strain_forces
 class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
-    And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves at
-    its start, the forces of dry friction in joints, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
+    And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
+    at its start, the forces of dry friction in joints, and the spectral radius ρ of the decaying scheme, 1 of the exact
+    one.
     """
 
     h: float
