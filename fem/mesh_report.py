@@ -19,7 +19,7 @@ from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
 from .materials.elastic import Elastic
-from .materials.file_materials import element_notes, file_densities, law_notes
+from .materials.file_materials import element_notes, file_densities, law_notes, unread_notes
 from .materials.materials import Material
 from .meshes.cells import corner_slopes, table
 from .meshes.reading import solid_mesh
@@ -111,7 +111,7 @@ def mesh_report(
         worst=(read.blocks[block].kind.name, int(np.argmin(qualities[block]))),
         regions=tuple(_region(model, name) for name in read.sets),
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
-        notes=(*element_notes(held), *law_notes(held), *constraints),
+        notes=(*element_notes(held), *law_notes(held), *unread_notes(held), *constraints),
     )
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pages import table
+from page_parts import table
 
 RATIO = re.compile(r"^ratio (\S+) (\S+)\s*$", re.M)
 

@@ -18,14 +18,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import flexph
 from flexph.case import Case, find_cases
 from flexph.scenes.files import read_scene
 from flexph.scenes.of_results import scene_files
+from flexph.scenes.scene import Scene
 from flexph.view.html import html_fragment
 from flexph.view.looks import shown_field
 from flexph.view.packing import telling_row, with_triangles
-from flexph.view.still import drawn, png, still
+from flexph.view.pictures import write_film
+from flexph.view.still import still
 
 LIMIT = 1200
 """Seconds after which a case is given up."""
@@ -37,12 +41,14 @@ ACCOUNTS = ("ledger", "energy", "residual")
 
 LAYOUT = 3
 """Version of the cache: runs of another one are computed again."""
-DRAWN = 1
+DRAWN = 3
 """Version of covers, films and views: those of another one are drawn again, from the kept scenes."""
 SCENE = "scene.vtkhdf"
 """The first scene of a run."""
 COVER = (480, 300)
 """Pixels of a cover."""
+NEAR = 0.45
+"""Size of the bodies over that of all which is seen, below which these are left out of a cover."""
 FILM = 40
 """Frames of a film at most."""
 LIBRARY = "../_static/flexph-view.js"
@@ -86,7 +92,7 @@ class CaseRun:
     @property
     def film(self) -> Path | None:
         """A short film of its motion, if it has one."""
-        film = self.folder / "film.png"
+        film = self.folder / "film.webp"
         return film if film.exists() else None
 
     @property
@@ -152,14 +158,20 @@ def keep_motion(name: str, folder: Path) -> None:
     scene = read_scene(folder / SCENE)
     shown = with_triangles(scene)
     field = shown_field(shown, None)
-    (folder / "cover.png").write_bytes(still(shown, telling_row(shown), field, size=COVER))
+    (folder / "cover.png").write_bytes(still(near(shown, telling_row(shown)), 0, field, size=COVER))
     if len(scene.times) > 1:
-        film = drawn(
-            shown.thinned(FILM), range(min(FILM, len(scene.times))), field, size=(COVER[0] // 2, COVER[1] // 2)
-        )
-        (folder / "film.png").write_bytes(png(film))
+        size = COVER[0] // 2, COVER[1] // 2
+        write_film(folder / "film.webp", shown, frames=FILM, size=size, background="transparent", title="")
     (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
     drawn_by.write_text(str(DRAWN), encoding="utf-8")
+
+
+def near(scene: Scene, row: int) -> Scene:
+    """A scene at one of its times, without signs of joints and of the ground that are far from the bodies."""
+    own = scene.picked([row])
+    bodies = own.without("ground", "joint", "force", "contact", "arrow")
+    sizes = [float(np.linalg.norm(np.ptp(part.bounds, axis=0))) for part in (bodies, own.without("arrow"))]
+    return own.without("ground", "joint") if bodies.parts and sizes[0] < NEAR * sizes[1] else own
 
 
 def _key(case: Case[Any]) -> str:

@@ -80,6 +80,13 @@ def law_notes(contents: MeshContents) -> list[str]:
     ]
 
 
+def unread_notes(contents: MeshContents) -> list[str]:
+    """Notes on materials of sections whose density or moduli cannot be read."""
+    known = {key.upper(): (key, material) for key, material in contents.materials.items()}
+    used = dict(known[name.upper()] for _, name in contents.sections if name.upper() in known)
+    return [f"material {key!r} cannot be read: {m.refused}" for key, m in used.items() if m.refused]
+
+
 def warn_of_laws(contents: MeshContents) -> None:
     """Say that materials of a file are not taken as a whole."""
     notes = law_notes(contents)

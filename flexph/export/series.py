@@ -64,7 +64,7 @@ def write_series(
     if file.suffix == SUFFIX:
         return write_named(file, solution, shown, pick, points)
     meshes = frames_of(solution, shown, pick, points)
-    with staging(file.parent, told=path) as folder:
+    with staging(file.parent, shown=path) as folder:
         write = write_pvd if file.suffix == ".pvd" else write_xdmf
         written = [part.relative_to(folder) for part in write(folder / file.name, meshes)]
         publish(folder, file.parent, last=[name.as_posix() for name in written if name.suffix == file.suffix])

@@ -75,6 +75,11 @@ class Picture:
     path: Path
 
     @property
+    def words(self) -> str:
+        """The caption: the name of the file as words."""
+        return self.path.stem.replace("-", " ").replace("_", " ")
+
+    @property
     def source(self) -> str:
         """The picture itself as an address."""
         kind = {".svg": "svg+xml", ".jpg": "jpeg"}.get(self.path.suffix, self.path.suffix[1:])

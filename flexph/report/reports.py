@@ -18,6 +18,13 @@ from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import scene_view, sections_of
 
 REPORT, LEDGER = "report.html", "ledger"
+UNITS = {
+    **{"rad_s": "rad/s", "hz": "Hz", "rad": "rad", "deg": "°", "rpm": "1/min", "rad_s2": "rad/s²"},
+    **{"m": "m", "mm": "mm", "um": "µm", "m_s": "m/s", "m_s2": "m/s²", "s": "s", "ms": "ms"},
+    **{"kg": "kg", "n": "N", "kn": "kN", "nm": "N m", "n_m": "N m", "pa": "Pa", "mpa": "MPa"},
+    **{"j": "J", "w": "W", "v": "V", "a": "A", "rel": "relative", "percent": "%"},
+}
+"""Endings of the names of figures, and the units that they mean."""
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
 """Runs of a result that are told in full, those with a 3-D view, pictures, and files of a folder listed one by one."""
 
@@ -81,9 +88,11 @@ def write_case_report(
         *(Section(f"{name} in motion", [scene_view(own, name)]) for name, own in moving),
         *runs,
         Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
-        Section("Result", [Table(("figure", "value"), list(flat(figures)))]),
+        Section(
+            "Result", [Table(("figure", "value"), [(figure_words(name), v) for name, v in flat(figures)])], folded=True
+        ),
         Section("Validation", _validation(record["case"], told["checks"])),
-        Section("Parameters", [*command, time, *parameters]),
+        Section("Parameters", [*command, time, *parameters], folded=True),
         Section("Files", [Table(("file", "bytes"), _listed(folder, files))], folded=True),
         Section("Versions", [Table(("package", "version"), list(record["versions"].items()))], folded=True),
     ]
@@ -161,6 +170,13 @@ def _of_parts(result: Any) -> list[Section]:
         sections.append(Section("More runs", rest))
     sweeps = [(name, one) for name, one in parts if isinstance(one, Sweep)]
     return sections + [Section(f"{name} frequencies".strip(), [Chart([campbell_panel(one)])]) for name, one in sweeps]
+
+
+def figure_words(name: str) -> str:
+    """The name of a figure with its unit as one reads it: ``omega_min_rad_s`` is omega min [rad/s]."""
+    ending = max((own for own in UNITS if name.endswith(f"_{own}")), key=len, default="")
+    words = name.removesuffix(f"_{ending}").replace("_", " ")
+    return f"{words} [{UNITS[ending]}]" if ending and words else name.replace("_", " ")
 
 
 def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:

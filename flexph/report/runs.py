@@ -14,7 +14,7 @@ from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import table_of
 from ..plot.energy import ledger_panels
 from ..plot.motions import motion_panels
-from ..plot.panels import Curve, Panel, largest_of
+from ..plot.panels import PREFIXES, Curve, Panel, largest_of, prefix_of
 from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
 from ..results.result import Result
 from ..results.solution import Solution
@@ -199,16 +199,30 @@ def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
     own = _stressed(run)
     head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
     rows = [
-        (e.body, e.quantity, float(e.largest.max()), e.unit, ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)
+        (e.body, words_of(e.quantity), *prefixed(e), ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)
         for e in extremes
     ]
     units = dict.fromkeys(e.unit for e in extremes)
-    curves = {u: [Curve(e.times, e.largest, f"{e.body}, {e.quantity}") for e in extremes if e.unit == u] for u in units}
+    curves = {
+        u: [Curve(e.times, e.largest, f"{e.body}, {words_of(e.quantity)}") for e in extremes if e.unit == u]
+        for u in units
+    }
     panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
     charts = [Chart(panels)] if len(run.times) > 1 else []
     left = [Text(WHERE)]
     left += [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
     return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
+
+
+def prefixed(extremes: StressExtremes) -> tuple[float, str]:
+    """The largest stress, with a unit that keeps it short."""
+    prefix = prefix_of([extremes.largest], extremes.unit)
+    return float(extremes.largest.max()) / PREFIXES[prefix], prefix + extremes.unit
+
+
+def words_of(quantity: str) -> str:
+    """The name of a stress as one reads it."""
+    return quantity.replace("_", " ")
 
 
 def _of_fewer(run: Result, count: int) -> list[Block]:

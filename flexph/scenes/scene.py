@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ..drawing.viewers import html_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
@@ -164,6 +165,10 @@ class Scene:
 
     def __repr__(self) -> str:
         return f"<Scene of {', '.join(part.name for part in self.parts)} at {len(self.times)} times>"
+
+    def _repr_html_(self) -> str:
+        """HTML of the interactive view, for notebooks."""
+        return html_of(self)
 
     def deformed(self, scale: float) -> Scene:
         """The scene with deformations drawn larger by a factor."""

@@ -14,7 +14,7 @@ from ...integration.exact.linearised import LinearisedSteps
 from ...integration.exact.step import ExactStepper
 from ...integration.exact.steppers import stepper_from
 from ...integration.methods.exact import Exact, ExactGauss
-from ...joints.rows.connection import refuse_force_laws
+from ...joints.rows.connection import refuse_other_laws
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
@@ -136,7 +136,7 @@ def floquet(
     [False, True]
     """
     refuse_contacts(mechanism.connections, "analysis.floquet")
-    refuse_force_laws(mechanism.connections, "analysis.floquet")
+    refuse_other_laws(mechanism.connections, "analysis.floquet")
     run = read_period(mechanism, about, period, steps)
     forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
     stepper, table, _ = stepper_from(mechanism, run.start, _method(method), forcing)

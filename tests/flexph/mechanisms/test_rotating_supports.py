@@ -198,7 +198,7 @@ def test_the_circulatory_stiffness_is_the_derivative_of_the_damper_forces():
         change = steady_tensions(a, there, derive(a, there)) - steady_tensions(a, back, derive(a, back))
         change = change / (2.0 * step)
         assert K[:, i] == pytest.approx(S.T @ change, abs=1e-7)  # second differences and round-off over the step
-    forces = balance.Forces(np.zeros(a.first.size), tensions, np.zeros(0), np.zeros(0))
+    forces = balance.Forces(np.zeros(a.first.size), tensions, np.zeros_like(tensions), np.zeros(0), np.zeros(0))
     size = stiffness_size(a, c, derive(a, c), forces, spin=steady.spin)
     assert np.all(np.abs(K) <= size * (1.0 + 1e-12))
 
