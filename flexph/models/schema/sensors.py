@@ -32,8 +32,7 @@ OF_PORTS, OF_CONTACTS = _sensors("port"), _sensors("contact")
 OF_BODIES, OF_SECTIONS = _sensors("body", "field", "at"), _sensors("body", "section")
 OF_JOINTS = {**_sensors("joint"), "place_rate": lambda joint: make.rate(make.place_on_curve(joint))}
 Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
-    Literal[tuple(words)]
-    for words in (BETWEEN, OF_PORTS, OF_CONTACTS, OF_BODIES, OF_SECTIONS, OF_JOINTS)
+    Literal[tuple(words)] for words in (BETWEEN, OF_PORTS, OF_CONTACTS, OF_BODIES, OF_SECTIONS, OF_JOINTS)
 )
 
 
