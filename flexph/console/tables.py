@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 MIN_WIDTH = 100
-"""Columns of a terminal into which tables fold their words; in fewer nothing would be left of them."""
+"""Smallest terminal width into which tables fold their text."""
 
 
 COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
@@ -20,7 +20,7 @@ COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
 
 
 def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
-    """References and computed numbers side by side, of pairs of the name of a case and a :class:`flexph.case.Check`."""
+    """Table of references and computed numbers, from pairs of a case name and a :class:`flexph.case.Check`."""
     rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
     rows.add_column("verdict", no_wrap=True)
     for name, check in checks:
@@ -36,7 +36,7 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Numbers of checks of each kind, and of those that passed."""
+    """Table of the numbers of checks of each kind, and of passed ones."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
@@ -48,7 +48,7 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
 
 
 def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
-    """A table of words by name."""
+    """Table of a text for each name."""
     listed = table(first, second)
     for name, words in rows.items():
         listed.add_row(name, words)
@@ -56,7 +56,7 @@ def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
 
 
 def table(*words: str, numbers: Sequence[str] = ()) -> Table:
-    """An empty table with columns of words, which are folded, and of numbers, which are not."""
+    """Empty table with text columns, which fold, and number columns, which do not."""
     rows = Table()
     for header in words:
         rows.add_column(header, overflow="fold")
@@ -66,7 +66,7 @@ def table(*words: str, numbers: Sequence[str] = ()) -> Table:
 
 
 def print_table(rows: Table) -> None:
-    """Print a table, in the width of a terminal."""
+    """Print a table in the width of the terminal."""
     # A pipe has no width: there every row is one line, however long.
     width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
     # Markup would swallow a source such as "[flex] table 2".

@@ -79,7 +79,7 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """A curve of at most MOST points, with the lowest and the highest of each part of a longer one, and its ends."""
+    """Curve thinned to at most MOST points: the minimum and maximum of each part, and the ends."""
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
     parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)
