@@ -21,7 +21,8 @@ def validation(runs: list[CaseRun]) -> str:
     return (
         f"# Validation\n\nThis page compares {len(checks)} numbers of {len(runs)} cases with references, as "
         f"`flexph validate` does; {failed or 'none'} of them fail{'s' if failed == 1 else ''}.\n"
-        f"Relative differences are in per cent, absolute ones in the unit of the quantity.\n\n{table(('kind of reference', 'checks', 'pass'), counted)}\n\n"
+        f"Relative differences are in per cent, absolute ones in the unit of the quantity.\n\n"
+        f"{table(('kind of reference', 'checks', 'pass'), counted)}\n\n"
         f"{kinds}\n"
     )
 
