@@ -30,7 +30,7 @@ def number(value: Any) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a page if it differs from what is there, so that it is read again only then."""
+    """Write a page only if it has changed, so that Sphinx reads it again only then."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
