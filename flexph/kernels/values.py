@@ -21,14 +21,14 @@ class Independent(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """What holds over a step: term coefficients at both ends and their means, row offsets at both ends, mean inputs.
+    """Prescribed values of a step: term coefficients at both ends and their means, row offsets, mean inputs.
 
     ``moved`` is how far the free measures of the spring-dampers move.
 
     Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
     ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
-    iteration. ``block`` is a large part of the Jacobian that steps of this length share. ``push`` are the forces of
-    rigid contacts, normal (c,) and along their tangents (t, c), ``rub`` (t, f) those of dry friction in joints.
+    iteration. ``push`` are the forces of rigid contacts, normal (c,) and along their tangents (t, c), ``rub`` (t, f)
+    those of dry friction in joints.
     """
 
     coefficient_0: Array
@@ -41,7 +41,6 @@ class Schedule(NamedTuple):
     independent: Independent | None = None
     decay: Decay | None = None
     stuck: Array | None = None
-    block: Any = None
     push: tuple[Array, Array] | None = None
     rub: Array | None = None
 
