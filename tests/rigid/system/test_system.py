@@ -252,7 +252,7 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
         ),
         (
             lambda: sleigh(velocity_constraints=(VelocityConstraint("edge", lambda z: np.array([[z[0], 0, 0]])),)),
-            r"must have one rank around the sample: of 1 rows 0 are independent at the sample, 1 to 1 beside it; where "
+            r"must have one rank around the sample: of 1 rows 0 are independent at the sample, 1 to 1 near it; where "
             r"they lose rank, 'edge' depend",
         ),
         (
