@@ -69,7 +69,7 @@ def draw_accounts(result: Result, path: Path) -> None:
 
 
 def _shown(values: Array) -> Array:
-    """Values limited to what a logarithmic axis can show."""
+    """Values clipped for a logarithmic axis."""
     return np.where(values > 0.0, values, np.nan)
 
 
