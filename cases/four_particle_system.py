@@ -54,7 +54,7 @@ def constraints(q: Array) -> Array:
 
 
 def constraint_jacobian(q: Array) -> Array:
-    """Dg(q) (2, 12)."""
+    """Jacobian Dg(q) (2, 12)."""
     jacobian, a, b = np.zeros((2, 12)), q[3:6] - q[0:3], q[9:12] - q[6:9]
     jacobian[0, 0:3], jacobian[0, 3:6], jacobian[1, 6:9], jacobian[1, 9:12] = -a, a, -b, b
     return jacobian

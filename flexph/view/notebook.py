@@ -39,7 +39,7 @@ def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, force
 
 
 def _words(shown: Any) -> Iterator[str]:
-    """What it is, and of a run one line of figures and its warnings."""
+    """Description of the object, for a run with a line of figures and its warnings."""
     yield paragraph(repr(shown)[1:-1])
     if isinstance(shown, Solution) and len(shown.times) > 1:
         yield paragraph(_figures(shown))
