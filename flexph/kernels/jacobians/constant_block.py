@@ -6,8 +6,8 @@ In body axes the flexible block of the Jacobian is, but for gyroscopic terms E o
 
 symmetric positive definite and the same for all steps of a length h: it is factored once. All else that is added to it
 goes through the few rows Φ by which joints, springs and loads see the deformation: forces Φᵀf, f linear in the other
-unknowns and in ζ = Φu̇̄, Φ and A⁻¹Φᵀ constant too. With w the coupling of u̇̄ to the spins, which changes with u, remains
-a small dense system in (ṙ̄, ω̄, ζ, hλ):
+unknowns and in ζ = Φu̇̄, Φ and A⁻¹Φᵀ constant too. With w the coupling of u̇̄ to the spins, which changes with u,
+remains a small dense system in (ṙ̄, ω̄, ζ, hλ):
 
     u̇̄ = A⁻¹d_u − A⁻¹wᵀω̄ − A⁻¹Φᵀf,   ζ = Φu̇̄.
 
@@ -110,7 +110,8 @@ class ConstantBlock:
     def _small(self, a: Arrays, at: Point, blocks: tuple[Array, Array, Array]) -> tuple[Array, Array]:
         """The matrix over (ṙ̄, ω̄, ζ, hλ), and the rows of f in it before they go into all others.
 
-        From the blocks of the spins (b, s, s) without what u̇̄ takes of them, and those of w A⁻¹Φᵀ (s, f), ΦA⁻¹wᵀ (f, s).
+        From the blocks of the spins (b, s, s) without what u̇̄ takes of them, and those of w A⁻¹Φᵀ (s, f), ΦA⁻¹wᵀ (f,
+        s).
         """
         spin, on_spin, by_spin = blocks
         r, f, own, body = a.columns.u[0], self.shapes.shape[0], a.columns.omega, self.seen.body_u
