@@ -57,7 +57,7 @@ def element_notes(contents: MeshContents) -> list[str]:
     notes = [note for kind in contents.types for note in differences(kind)]
     linear = [kind for kind in contents.types if lumped(kind)]
     if linear:
-        notes.append(f"masses of {', '.join(linear)} are lumped in its own program, and consistent here")
+        notes.append(f"masses of {', '.join(linear)} are lumped in Abaqus, and consistent here")
     return notes
 
 

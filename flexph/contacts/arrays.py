@@ -210,8 +210,8 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
         for place in (vector.plus, vector.minus):
             if place is not None and moves(place.port).deforms:
                 raise ValueError(
-                    f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the mass "
-                    "involved in the impact depends on the mesh): take Rigid() without it, or a compliant law"
+                    f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the "
+                    "effective mass depends on the mesh): take Rigid() without it, or a compliant law"
                 )
 
 

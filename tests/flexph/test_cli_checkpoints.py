@@ -104,7 +104,7 @@ def test_an_ended_run_is_resumed_to_the_same_tables(number, moment, tmp_path, ex
     refused = run(out)
     assert refused.exit_code == 2
     assert "checkpoint" in refused.stderr
-    assert "go on with --resume" in " ".join(refused.stderr.split())
+    assert "with --resume" in " ".join(refused.stderr.split())
     FAULTS.clear()
     asked = []
     FAULTS[0, -1.0] = lambda: asked.append(0)

@@ -106,7 +106,7 @@ def test_two_materials_by_section(tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     report = words(mesh_report(tmp_path / "bar.inp"))
     assert "mass: 19100 kg\n" in report
-    assert "note: masses of C3D8 are lumped in its own program, and consistent here" in report
+    assert "note: masses of C3D8 are lumped in Abaqus, and consistent here" in report
     assert "region 'SOFT': 1 cells, 1 m³; a material, or a load" in report
     assert "mass: 19100 units of mass of the file\n" in words(mesh_report(tmp_path / "bar.inp", unit=1e-3))
 
@@ -130,7 +130,7 @@ def test_reduced_integration_is_said(tmp_path):
     """C3D20R integrates at 2 x 2 x 2 points in its own program, fem.solid at 3 x 3 x 3: fem.solid warns."""
     _, text = cantilever((2, 1, 1), "hexahedron20", element="C3D20R")
     (tmp_path / "bar.inp").write_text(text)
-    with pytest.warns(ValidityWarning, match="C3D20R is integrated at fewer points in its own program.*fully"):
+    with pytest.warns(ValidityWarning, match="C3D20R has reduced integration.*fully"):
         fem.solid(tmp_path / "bar.inp")
     assert "note: C3D20R is integrated at fewer points" in words(mesh_report(tmp_path / "bar.inp"))
 

@@ -162,7 +162,7 @@ REFUSED = {
     ),
     "number": ("GRID    90              x\n", r"GRID \(line 5\) must have a number in field 4, got 'x'"),
     "superelement": ("BEGIN SUPER=1\n", "line 5: BEGIN SUPER=1 begins a part of its own"),
-    "twice": (hexa(1, CELLS[0]), "elements must have numbers of their own, got 1 twice"),
+    "twice": (hexa(1, CELLS[0]), "element numbers must be unique, got 1 twice"),
 }
 INNER = {
     "number": ("GRID    90              x\n", r"GRID \(line 2 of 'parts/inner.bdf'\) must have a number in field 4"),

@@ -122,5 +122,5 @@ def test_bad_input_is_named(options, message):
 
 
 def test_a_load_may_not_have_the_name_of_a_port():
-    with pytest.raises(ValueError, match="loads must be different.*port, got 'load'"):
+    with pytest.raises(ValueError, match=r"loads must be different.*port, got 'load'"):
         floating_body(beam(2, stations={"load": 0.5}), loads=("load",))

@@ -488,5 +488,5 @@ def test_bad_modes(block, change, message):
 def test_modes_of_other_masses_are_refused(block):
     lumps, omega, phi = modal(block)
     lumps = np.where(block.X[:, 0] > 0.5, lumps, 0.1 * lumps)
-    with pytest.raises(ValueError, match="modes must be orthogonal.* masses"):
+    with pytest.raises(ValueError, match=r"modes must be orthogonal.* masses"):
         body_from_modes(phi, omega, block.X, masses=lumps, ports={})

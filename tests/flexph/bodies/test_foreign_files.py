@@ -167,7 +167,7 @@ def test_nodes_and_regions_of_an_input_file(tmp_path):
     np.testing.assert_allclose(body.ports["root"].position, [0.0, 0.1, 0.075], atol=1e-14)
     np.testing.assert_allclose(body.centre, twin.centre, atol=1e-12)
     assert body.view.cell_type == "hexahedron20" and body.ports["corner"].rotation is None
-    with pytest.raises(ValueError, match="port 'p' must be a region of facets or nodes, got 'Set-1'.* cells"):
+    with pytest.raises(ValueError, match=r"port 'p' must be a region of facets or nodes, got 'Set-1'.* cells"):
         body_from_matrices(*files, tmp_path / "bar.inp", ports={"p": "Set-1"})
     with pytest.raises(ValueError, match=r"no region 'X': port 'p': the mesh has 'ROOT', .*'CLAMP', 'TIP'"):
         body_from_matrices(*files, tmp_path / "bar.inp", ports={"p": "X"})

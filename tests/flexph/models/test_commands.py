@@ -112,7 +112,7 @@ def test_results_of_another_model_are_not_resumed(model, tmp_path):
         "run", model, "--out", tmp_path / "out", "--run", "modes", "--resume", "--set", "bodies.rod.elements=3"
     )
     assert other.exit_code != 0
-    assert "is that of another run" in other.output
+    assert "results of another run" in other.output
 
 
 def test_show_says_what_it_is(model):
