@@ -106,7 +106,7 @@ def test_two_materials_by_section(tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     report = words(mesh_report(tmp_path / "bar.inp"))
     assert "mass: 19100 kg\n" in report
-    assert "note: masses of C3D8 are lumped in Abaqus, and consistent here" in report
+    assert "note: masses of C3D8 are lumped in the program of the file, and consistent here" in report
     assert "region 'SOFT': 1 cells, 1 m³; a material, or a load" in report
     assert "mass: 19100 units of mass of the file\n" in words(mesh_report(tmp_path / "bar.inp", unit=1e-3))
 
