@@ -140,7 +140,7 @@ def _solved(matrix: Array, rhs: Array) -> Array:
 
 
 def correction(a: Arrays, at: Point, decay: Decay) -> Array:
-    """Correction (w, w) of the momentum rows (ω, u̇) of the Jacobian for δw₁ = E(2δŵ − B Q δu₁) in place of 2δŵ.
+    """Correction (w, w) of the momentum rows (ω, u̇) of the Jacobian for δw₁ = E(2δŵ − B Q δu₁) instead of 2δŵ.
 
     E = (1 + B M(u₁))⁻¹, Q = ∂(M w₁)/∂u₁, δu₁ = h δû.
     """
