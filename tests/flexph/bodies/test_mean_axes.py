@@ -195,7 +195,7 @@ def test_J_is_skew_at_any_state(pair):
 
 def test_what_cannot_be_seen_from_mean_axes(pair, large):
     beam = fem.beam(1.0, RUBBER, fem.Section(width=0.1, height=0.1), elements=2, strain="von_karman")
-    with pytest.raises(ValueError, match=r"must be flexible and have linear strain .* this one has von Kármán strain"):
+    with pytest.raises(ValueError, match=r"flexible.* linear strain .* this one has von Kármán strain"):
         about_mean_axes(beam)
     with pytest.raises(ValueError, match="this one is rigid"):
         about_mean_axes(rigid.body(1.0, inertia=(1.0, 1.0, 1.0), ports={}))
