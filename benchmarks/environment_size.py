@@ -1,4 +1,4 @@
-"""Megabytes of the packages in this environment, as they lie on the disk with their bytecode: what an installation costs.
+"""Megabytes of the packages in this environment, as they lie on the disk with their bytecode.
 
 python3 -m venv e && e/bin/pip install -q ".[plot]" && e/bin/python benchmarks/environment_size.py
 """
