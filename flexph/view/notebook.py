@@ -55,7 +55,7 @@ def _figures(run: Solution) -> str:
         f"work {number(float(account.total_work.sum()), 'J')}",
         f"dissipated {number(float(account.total_dissipation.sum()), 'J')}",
     ]
-    if account.position_residual.size:
+    if account.position_residual.size and run.mechanism.layout.multipliers:
         told.append(f"joints open by {account.position_residual.max():.1e} m or rad")
     return ", ".join(told)
 
