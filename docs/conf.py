@@ -20,6 +20,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "flexph_site",
+    "launch",
 ]
 exclude_patterns = ["_cache", "_ext", "_static"]
 

@@ -63,7 +63,7 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
 
     Lengths of the mesh are metres; ports are named regions of it, rigid ones, as fem.solid takes them. Prints what the
     body is, its frequencies held at the reference, the time of each stage and the most memory that was taken. Started
-    by mpiexec with several ranks, its cells are distributed over them (extra petsc, docs/guide/cluster.md).
+    by mpiexec with several ranks, its cells are distributed over them (extra petsc, docs/how-to/cluster.md).
     """
     if not out.parent.is_dir():
         raise click.UsageError(f"--out must lie in a folder that is there, got {str(out)!r}")

@@ -47,8 +47,9 @@ class _Main(click.Group):
         except click.UsageError as error:
             names = self.list_commands(ctx) + [f"run {name}" for name in find_cases()]
             near = get_close_matches(args[0], names, n=1) or [name for name in names if name == f"run {args[0]}"]
-            error.message += f" Did you mean {near[0]!r}?" if near else ""
-            raise
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
 
     def main(self, *args: Any, **options: Any) -> Any:
         replace_unknown_characters()

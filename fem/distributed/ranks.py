@@ -29,7 +29,7 @@ def world() -> Any:
         from slepc4py import SLEPc
     except ImportError as error:
         raise ValueError(
-            f"a reduction under MPI needs mpi4py, petsc4py and slepc4py ({error}): docs/guide/cluster.md says how to "
+            f"a reduction under MPI needs mpi4py, petsc4py and slepc4py ({error}): docs/how-to/cluster.md says how to "
             "install them; without mpiexec and --petsc it needs none of them"
         ) from error
     if SLEPc.COMM_WORLD.size != MPI.COMM_WORLD.size:

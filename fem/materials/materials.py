@@ -131,8 +131,8 @@ class Section:
     inner_diameter: float | None = None
     width: float | None = None
     height: float | None = None
-    area: float = 0.0
-    second_moment: float = 0.0
+    area: float = None  # type: ignore[assignment]  # None only until __post_init__ has computed it
+    second_moment: float = None  # type: ignore[assignment]
     second_moment_y: float | None = None
     torsion_constant: float | None = None
     polar_moment: float | None = None
@@ -142,7 +142,7 @@ class Section:
     def __post_init__(self) -> None:
         circle = self.diameter is not None or self.inner_diameter is not None
         rectangle = self.width is not None or self.height is not None
-        if circle + rectangle > 1 or ((circle or rectangle) and any(getattr(self, name) for name in _UNITS)):
+        if circle + rectangle > 1 or ((circle or rectangle) and any(getattr(self, n) is not None for n in _UNITS)):
             raise ValueError("a section takes diameter=, or width= and height=, or area= and second_moment=: only one")
         constants = self._circle() if circle else self._rectangle() if rectangle else self._given()
         if constants.get("polar_moment") is None and constants.get("second_moment_y") is not None:
@@ -151,7 +151,9 @@ class Section:
             object.__setattr__(self, name, value)
 
     def _circle(self) -> dict[str, Any]:
-        d = check.positive("diameter", self.diameter or 0.0, "m")
+        if self.diameter is None:
+            raise ValueError("inner_diameter= was given without diameter=: a ring needs both")
+        d = check.positive("diameter", self.diameter, "m")
         hole = check.not_negative("inner_diameter", self.inner_diameter or 0.0, "m")
         if hole >= d:
             raise ValueError(f"inner_diameter must be smaller than the diameter {d} m, got {hole} m")
@@ -166,8 +168,10 @@ class Section:
         }
 
     def _rectangle(self) -> dict[str, Any]:
-        b = check.positive("width", self.width or 0.0, "m")
-        h = check.positive("height", self.height or 0.0, "m")
+        if self.width is None or self.height is None:
+            given, missing = ("height", "width") if self.width is None else ("width", "height")
+            raise ValueError(f"{given}= was given without {missing}=: a rectangle needs both")
+        b, h = check.positive("width", self.width, "m"), check.positive("height", self.height, "m")
         return {
             "area": b * h,
             "second_moment": b * h**3 / 12.0,
@@ -178,16 +182,19 @@ class Section:
         }
 
     def _given(self) -> dict[str, Any]:
-        """The constants, checked; all but A and I_z may be missing."""
+        """Check the given constants; A and I_z must be among them."""
         given = {name: getattr(self, name) for name in _UNITS}
-        if not any(given.values()):
+        missing = [name for name in ("area", "second_moment") if given[name] is None]
+        if missing and all(value is None for value in given.values()):
             raise ValueError(
-                "a section must have diameter=, or width= and height=, or area= and second_moment=: got none"
+                "a section must have diameter=, or width= and height=, or area= and second_moment=: none was given"
             )
+        if missing:
+            raise ValueError(f"a section given by constants needs {' and '.join(f'{name}=' for name in missing)}, too")
         return {k: None if v is None else check.positive(k, v, _UNITS[k]) for k, v in given.items()}
 
     def in_space(self, name: str) -> float:
-        """A constant that only bodies in space need. Raises ValueError, naming it, where it is missing."""
+        """Constant that only bodies in space need; raises ValueError if it is missing."""
         value = getattr(self, name)
         if value is None:
             raise ValueError(f"section needs {name}= [{_UNITS[name]}] in space (dim=3)")

@@ -1,6 +1,6 @@
-"""Floating-frame bodies: matrices, ports, elasticity, inertia, and their reduction.
+"""Bodies: inertia, elasticity, ports, stress fields, and model reduction.
 
-A body is what fem and rigid make and mechanisms join; how it came to its matrices is not known here.
+fem and rigid make bodies, and mechanisms join them; this package does not depend on how their matrices were computed.
 Imports: drawing, linear, linear.eigenmodes, numerics, numerics.factors, systems.
 """
 

@@ -1,4 +1,4 @@
-"""Bases of the deformation of a body: static responses at ports and to inertia, vibration modes, derivatives."""
+"""Bases of the deformation of a body: static responses, vibration modes, modal derivatives."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .held import Held
 
 
 def port_names(static: Any) -> tuple[str, ...]:
-    """The names in ``static``; ValueError for what is no sequence of them."""
+    """Port names in ``static``; raises ValueError unless it is a sequence of names."""
     if isinstance(static, str) or not isinstance(static, Iterable):
         raise ValueError(f"static must be a sequence of port names, such as ('tip',), got {static!r}")
     return tuple(static)
 
 
 def refuse_others(body: Any) -> None:
-    """Raise ValueError for what is not a body."""
+    """Raise ValueError for anything but a body."""
     if not isinstance(body, Body):
         raise ValueError(
-            f"body must be a Body, got {type(body).__name__}; those of a mechanism are in mechanism.bodies, linear "
-            "systems are reduced by flexph.reduce"
+            f"body must be a Body, got {type(body).__name__}; bodies of a mechanism are in mechanism.bodies, and "
+            "flexph.reduce reduces linear systems"
         )
 
 
@@ -34,22 +34,21 @@ def refuse_others(body: Any) -> None:
 def body_basis(
     body: Body, *, modes: int, derivatives: int = 0, static: Sequence[str] = (), inertia: bool = False
 ) -> Array:
-    """A basis T (n, k) of the deformation of a body, ``u = T û``: TᵀMT = m, TᵀKT = diag(mω²), ascending.
+    """Basis T (n, k) of the deformation of a body, ``u = T û``, with TᵀMT = m, TᵀKT = diag(mω²), ascending.
 
-    M is the mass matrix of the deformation with P at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0: the body in its
-    reference condition. û are lengths [m], root mean squares of the displacement over the mass m. T spans, in this
-    order (what follows from those before is left out):
+    M is the mass matrix of the deformation with P at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0. û are lengths [m], the
+    root mean square displacements weighted by the mass. T spans, in this order (dependent vectors are left out):
 
-    - ``static``: the static responses to unit forces and torques at named ports, which are also those to unit
-      displacements and rotations there (constraint modes), and to uniform loads at named load ports;
-    - ``inertia``: the static responses to the inertia forces of rigid motions (:func:`inertia_forces`): to unit
+    - ``static``: the static responses to unit forces and torques at named ports (equivalently, to unit displacements
+      and rotations: constraint modes), and to uniform loads at named load ports;
+    - ``inertia``: the static responses to the inertia forces of rigid motions (:func:`inertia_forces`), i.e. to unit
       accelerations and angular accelerations (inertia relief), and to the centrifugal loads of unit spins. With von
-      Kármán strain they keep the stress that stiffens a body that turns, accelerates or hangs under its weight, those
-      of geometric stiffness in O. Wallrapp, Mech. Struct. Mach. 22 (1994);
-    - ``modes``: the lowest vibration modes, all of them counted by frequency;
-    - ``derivatives``: of a body with von Kármán strain, the static responses to the quadratic strains of pairs of the
-      vectors above, ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)``, compressed to so many (modal derivatives: S. R. Idelsohn,
-      A. Cardona, Comput. Methods Appl. Mech. Engrg. 49 (1985)). They are the shortening that goes with bending.
+      Kármán strain they represent the stress that stiffens a body that turns, accelerates or hangs under its weight
+      (geometric stiffness, O. Wallrapp, Mech. Struct. Mach. 22 (1994));
+    - ``modes``: the lowest vibration modes;
+    - ``derivatives``: for a body with von Kármán strain, the static responses to the quadratic strains of pairs of the
+      vectors above, ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)``, compressed to this number (modal derivatives: S. R. Idelsohn,
+      A. Cardona, Comput. Methods Appl. Mech. Engrg. 49 (1985)). They describe the shortening due to bending.
 
     Parameters
     ----------
@@ -62,17 +61,17 @@ def body_basis(
     static : sequence of str
         Names of ports and load ports.
     inertia : bool
-        Whether static responses to inertia forces are included.
+        True includes the static responses to inertia forces.
 
     Returns
     -------
     array
-        T (n, k), columns in the order above.
+        Basis T (n, k), sorted by ω.
 
     Raises
     ------
     ValueError
-        For what is not a body, unknown ports, more modes than coordinates, derivatives of a body with linear strain or
+        For anything but a body, unknown ports, more modes than coordinates, derivatives of a body with linear strain or
         more than are independent, and a body that deforms without stress.
     """
     refuse_others(body)

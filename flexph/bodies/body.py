@@ -1,7 +1,7 @@
-"""Bodies: what ``fem`` and ``rigid`` hand to the core, as inertia integrals, elastic energy and named ports.
+"""Bodies in a floating frame: inertia integrals, elastic energy and named ports.
 
-A body lives in its own frame with origin P. A material point X sits at ``r_P + R (X + φ(X) u)`` with finite-element
-coordinates u (reference conditions removed). Nothing here knows where φ came from.
+A body has its own frame with origin P. A material point X is at ``r_P + R (X + φ(X) u)`` with flexible coordinates u
+(reference conditions removed). ``fem`` and ``rigid`` compute the integrals of φ.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Momenta = Literal["full", "constant"]
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """An interface of a body: the section at a material point.
+    """Port of a body: the section at a material point.
 
     Parameters
     ----------
     position : array
-        X (d,) [m].
+        Position X (d,) [m].
     shape : matrix
-        φ, sparse (d, n): the point moves by φu.
+        Shape φ, sparse (d, n): the displacement of the point is φu.
     rotation : matrix, optional
-        ψ, sparse (s, n): the section turns by ψu to first order; None where nothing can turn (a point mass).
+        ψ, sparse (s, n): the rotation of the section is ψu to first order; None for a point without rotation.
     """
 
     position: Array
@@ -45,18 +45,18 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class LoadPort:
-    """A force density, constant on each of k elements: acts at the element means of the displacement.
+    """Load port for a force density that is constant on each of k elements; it acts on their mean displacements.
 
     Parameters
     ----------
     positions : array
-        (k, d) [m].
+        Element means of the position (k, d) [m].
     shapes : matrix
-        Sparse (k·d, n).
+        Element means of the shapes, sparse (k·d, n).
     measures : array
-        (k,): the lengths (areas, volumes) of the elements.
+        Lengths, areas or volumes of the elements (k,).
     normals : array, optional
-        On surfaces (k, d): the mean outward normals in body axes.
+        Mean outward normals (k, d) in body axes, on surfaces.
     """
 
     positions: Array
@@ -66,11 +66,11 @@ class LoadPort:
 
 
 class FaceSamples(NamedTuple):
-    """Samples of loaded faces over the k places of a body of nodes: positions and both tangents, sparse (q, k).
+    """Quadrature points of loaded faces of a nodal body: positions and two tangents over its k vectors, sparse (q, k).
 
     The tangents are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward
-    normal, in the plane along the direction that is the normal turned by 90°, and none. ``areas`` (q,) of the
-    undeformed faces, ``element`` (q,) which of the load has them.
+    normal; in the plane there is one, along the normal turned by 90°. ``areas`` (q,) are those of the undeformed faces,
+    ``element`` (q,) the elements of the load.
     """
 
     points: Any
@@ -82,11 +82,12 @@ class FaceSamples(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NodalLoad:
-    """A force density on each of k elements of a body of several frames, as forces ``weights @ densities`` on p points.
+    """Load port of a body of several frames: a density on each of k elements gives forces ``weights @ densities``.
 
-    nodes (p,) that have the points, positions (p, d) [m] from their origins, weights sparse (p, k): lengths, areas or
-    volumes. On surfaces ``normals`` (k, d): the mean outward normals of the undeformed body. ``shapes``, sparse
-    (p·d, n), of frames that deform; ``faces`` of bodies whose faces deform.
+    The forces act on p points of the ``nodes`` (p,), at ``positions`` (p, d) [m] from their origins; ``weights``,
+    sparse (p, k), hold lengths, areas or volumes. ``normals`` (k, d) are the mean outward normals of undeformed
+    surfaces, ``shapes``, sparse (p·d, n), those of flexible frames, and ``faces`` the quadrature points of deforming
+    faces.
     """
 
     nodes: Array
@@ -104,35 +105,35 @@ class NodalLoad:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Body(Described, Memo):
-    """A floating body: inertia, elastic energy or None, named ports.
+    """Body in a floating frame: inertia, elastic energy, named ports.
 
     Parameters
     ----------
     inertia : Inertia
         Mass integrals.
     ports : mapping
-        Interfaces by name.
+        Ports by name.
     elasticity : ElasticEnergy, optional
         Elastic energy; rigid bodies have none.
     loads : mapping
         Load ports by name.
     view : View, optional
-        What it looks like.
+        Geometry and stress fields for pictures and export.
     momenta : {"full", "constant"}
-        Whether the momenta depend on the deformation ([flex] eq. (9)), or are kept at u = 0 about the centre of mass
-        ([flex] sec. 4.3): no Coriolis or centrifugal coupling with u.
+        "full" if the momenta depend on the deformation ([flex] eq. (9)); "constant" if they are those at u = 0 about
+        the centre of mass ([flex] sec. 4.3), without Coriolis and centrifugal coupling to u.
     turns : bool
-        False of a point mass.
+        False for a point mass.
     section_rotation : matrix, optional
-        Sparse (k, n): rotations that must stay small (range of validity of the frame).
+        Rotations that must stay small (range of validity of the frame), sparse (k, n).
     sections : mapping
         Surfaces through the body by name, see :func:`flexph.results.section_forces`.
     buckling : tuple of BucklingLoad
-        Loads at which it would buckle in a way that its strain leaves out.
+        Buckling loads of modes that its strain does not describe.
     stiffening : AxialStiffening, optional
-        Axial force of a slender body beside its rigidities.
+        Axial force and rigidities of a slender body.
     unshifted : Body, optional
-        The body before it was brought about mean axes, where that would have filled its matrices
+        Body before the change to mean axes, if this would fill its matrices
         (:func:`flexph.bodies.mean_axes.about_mean_axes`).
     """
 
@@ -171,7 +172,7 @@ class Body(Described, Memo):
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return self.inertia.dim
 
     @property
@@ -201,7 +202,7 @@ class Body(Described, Memo):
 
     @checked
     def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> Body:
-        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port ([flex] eq. (48)).
+        """Add a lumped mass and rotary inertia at a port ([flex] eq. (48)).
 
         Parameters
         ----------
@@ -215,7 +216,7 @@ class Body(Described, Memo):
         Returns
         -------
         Body
-            A body of the same ports.
+            Body with the same ports.
         """
         at: Port = check.lookup("port", port, self.ports)
         changed = self.inertia
@@ -223,6 +224,6 @@ class Body(Described, Memo):
             changed = changed.plus_point(mass, at.position, at.shape)
         if check.not_negative("inertia", inertia, "kg m²"):
             if at.rotation is None:
-                raise ValueError(f"inertia cannot be lumped at port {port!r}: nothing turns there")
+                raise ValueError(f"inertia cannot be lumped at port {port!r}, which has no rotation")
             changed = changed.plus_spin(inertia, at.rotation)
         return replace(self, inertia=changed)

@@ -1,4 +1,4 @@
-"""Elastic energy of a body in its stresses."""
+"""Elastic energy of a body as a function of its stresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..numerics.memo import Memo, once
 
 
 class ElasticEnergy(Memo):
-    """Elastic energy ½ σᵀCσ with strain rate D(u) u̇ = C σ̇, and damping: what every kind of it knows.
+    """Base of elastic energies ½ σᵀCσ with strain rate D(u) u̇ = C σ̇, and of damping.
 
     The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so
     that ``D(u) = strain + weights diag(slopes u) slopes`` is linear in u. Shapes: compliance C (m, m) symmetric
@@ -46,83 +46,83 @@ class ElasticEnergy(Memo):
         return self.shape[0]
 
     def stiffness(self) -> Any:
-        """K = D₀ᵀC⁻¹D₀, sparse (n, n), of many local stresses; None of few, or of stresses that hang together."""
+        """Stiffness K = D₀ᵀC⁻¹D₀, sparse (n, n), for many local stresses; None for few or widely coupled ones."""
         raise NotImplementedError
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors V (n, k), by their strains D₀V, which keep the digits that K has lost."""
+        """Energies VᵀK V of vectors V (n, k) from their strains D₀V, which is more accurate than K."""
         raise NotImplementedError
 
     def stress_basis(self, vectors: Array) -> Any:
-        """S = C⁻¹D₀V of vectors V (n, k): a matrix (m, k), or a :class:`StressBasis`."""
+        """Stresses S = C⁻¹D₀V of vectors V (n, k): a matrix (m, k), or a :class:`StressBasis`."""
         raise NotImplementedError
 
     @property
     def stress_damping(self) -> Array:
-        """β of each stress, (m,)."""
+        """Damping β of each stress, (m,) [s]."""
         return np.full(self.size, self.stiffness_damping)
 
     @once
     def stiffness_of_stress(self) -> Any:
-        """C⁻¹, sparse; block diagonal where the stresses are discontinuous."""
+        """Inverse C⁻¹, sparse; block diagonal for discontinuous stresses."""
         return inverse_by_blocks(self.compliance)
 
     def operator(self, u: Array) -> Any:
-        """D(u), sparse (m, n)."""
+        """Strain operator D(u), sparse (m, n)."""
         return self.strain + self.weights @ sparse.diags_array(self.slopes @ u) @ self.slopes
 
     @property
     def is_damped(self) -> bool:
-        """Whether it dissipates."""
+        """True if the body dissipates."""
         return bool(self.mass_damping or self.stiffness_damping or self.viscous is not None)
 
     def constant_damping(self, mass: Any) -> Any:
-        """αM + viscous: the part of the damping that does not depend on u, sparse (n, n)."""
-        damping = sparse.csr_array(mass.shape)  # stored zeros would count as damping
+        """Constant part αM + viscous of the damping, sparse (n, n)."""
+        damping = sparse.csr_array(mass.shape)  # without stored zeros, which would count as damping
         if self.mass_damping:
             if isinstance(mass, Bordered):
                 raise ValueError(
-                    "damping by mass of a large body about mean axes would fill its matrices: reduce the body before "
-                    "it is run, or hold a port of it"
+                    "mass-proportional damping of a large body about mean axes would fill its matrices: reduce the "
+                    "body first, or fix one of its ports"
                 )
             damping = self.mass_damping * sparse.csr_array(mass)
         return damping if self.viscous is None else damping + sparse.csr_array(self.viscous)
 
     def damping(self, mass: Any, u: Array) -> Any:
-        """αM + viscous + βD(u)ᵀC⁻¹D(u), sparse (n, n), symmetric."""
+        """Damping matrix αM + viscous + βD(u)ᵀC⁻¹D(u), sparse (n, n), symmetric."""
         D = self.operator(u)
         damping = self.constant_damping(mass) + self.stiffness_damping * (D.T @ self.stiffness_of_stress @ D)
         return 0.5 * (damping + damping.T)
 
     def strain_of(self, u: Array) -> Array:
-        """ε(u), (m,)."""
+        """Strain ε(u), (m,)."""
         return self.strain @ u + 0.5 * (self.weights @ (self.slopes @ u) ** 2)
 
     def stress_of(self, u: Array) -> Array:
-        """σ = C⁻¹ ε(u), (m,): the stresses of a body that was undeformed without stress."""
+        """Stress σ = C⁻¹ ε(u), (m,), of a body that is free of stress when undeformed."""
         return self.stiffness_of_stress @ self.strain_of(u)
 
 
 @dataclass(frozen=True)
 class Elasticity(ElasticEnergy):
-    """Elastic energy by its matrices, see :class:`ElasticEnergy`.
+    """Elastic energy given by its matrices, see :class:`ElasticEnergy`.
 
     Parameters
     ----------
     compliance : matrix
-        C (m, m).
+        Compliance C (m, m).
     strain : matrix
-        D₀ (m, n).
+        Strain operator D₀ (m, n) at u = 0.
     slopes : matrix
-        s (g, n) of the quadratic strains; (0, n) for linear strain.
+        Slopes s (g, n) of the quadratic strains; (0, n) for linear strain.
     weights : matrix
-        W (m, g) of the quadratic strains.
+        Weights W (m, g) of the quadratic strains.
     mass_damping : float
-        α [1/s].
+        Mass-proportional damping α [1/s].
     stiffness_damping : float
-        β [s].
+        Stiffness-proportional damping β [s].
     viscous : matrix, optional
-        Damping (n, n) [N s/m].
+        Viscous damping matrix (n, n) [N s/m].
     """
 
     compliance: Any
@@ -151,36 +151,36 @@ class Elasticity(ElasticEnergy):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of stress coordinates and of flexible ones."""
+        """Numbers m of stress coordinates and n of flexible ones."""
         m, n = self.strain.shape
         return int(m), int(n)
 
     def stiffness(self) -> Any:
-        """K, where it pays to condense the stresses."""
+        """Stiffness K if condensing the stresses pays, else None."""
         local = condensed(self.compliance, self.strain)
         return None if local is None else local.stiffness
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors (n, k)."""
+        """Energies VᵀK V of vectors V (n, k)."""
         strain = self.strain @ vectors
         return strain.T @ (self.stiffness_of_stress @ strain)
 
     def stress_basis(self, vectors: Array) -> Array:
-        """C⁻¹D₀V of vectors (n, k), (m, k)."""
+        """Stresses C⁻¹D₀V (m, k) of vectors V (n, k)."""
         return self.stiffness_of_stress @ (self.strain @ vectors)
 
 
 class LocalElasticity(ElasticEnergy):
-    """Elastic energy of many stresses with linear strain, known part by part; matrices are formed when asked for."""
+    """Base of elastic energies of many stresses with linear strain, evaluated in parts."""
 
     def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
-        """The rows of C⁻¹D₀V of vectors V (n, k): stress coordinates that follow each other, and their values."""
+        """Yield slices of the stress coordinates and the rows of C⁻¹D₀V for vectors V (n, k)."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class StressBasis:
-    """S = C⁻¹D₀V (m, k) by its vectors V (n, k): products with it are computed part by part. Immutable."""
+    """Stress basis S = C⁻¹D₀V (m, k), given by vectors V (n, k); products are computed in parts. Immutable."""
 
     energy: LocalElasticity
     vectors: Array
@@ -189,7 +189,7 @@ class StressBasis:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, k)."""
+        """Shape (m, k)."""
         return self.energy.size, int(self.vectors.shape[1])
 
     def __matmul__(self, x: Array) -> Array:
@@ -206,32 +206,32 @@ class StressBasis:
         return product
 
     def over(self, basis: Array) -> StressBasis:
-        """S B of a basis B (k, r)."""
+        """Stress basis S B for a basis B (k, r)."""
         return StressBasis(self.energy, self.vectors @ basis)
 
 
 @dataclass(frozen=True, eq=False)
 class StressRows:
-    """Rows (r, m) over stresses σ = S σ̂ that are computed part by part: (r, k) over σ̂."""
+    """Rows (r, m) over stresses σ = S σ̂, which act as (r, k) over σ̂; products are computed in parts."""
 
     rows: Any
     basis: StressBasis
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(r, k)."""
+        """Shape (r, k)."""
         return int(self.rows.shape[0]), self.basis.shape[1]
 
     def __matmul__(self, sigma: Array) -> Array:
         return self.rows @ (self.basis @ sigma)
 
     def toarray(self) -> Array:
-        """The matrix, dense."""
+        """Matrix as a dense array."""
         return self.rows @ self.basis
 
 
 def rows_over(rows: Any, basis: Any) -> Any:
-    """Rows (r, m) over the coordinates σ̂ of σ = S σ̂, sparse or part by part."""
+    """Rows (r, m) transformed to the coordinates σ̂ of σ = S σ̂, sparse or evaluated in parts."""
     if isinstance(rows, StressRows):
         return StressRows(rows.rows, rows.basis.over(basis))
     return StressRows(rows, basis) if isinstance(basis, StressBasis) else sparse.csr_array(rows @ basis)

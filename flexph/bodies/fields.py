@@ -1,4 +1,4 @@
-"""Fields of a body over its stresses, for export and section forces, and how it looks."""
+"""Stress fields, section forces and geometry of a body, for pictures and export."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .section_stress import SectionStress
 
 @dataclass(frozen=True)
 class StressField:
-    """A stress quantity as a linear map of the stress coordinates σ, for export: (cells, m).
+    """Stress quantity in cells as a linear map of the stress coordinates σ, for export.
 
     Parameters
     ----------
     unit : str
-        Its unit.
+        Unit of the values.
     cells : matrix
-        (cells, m).
+        Matrix (cells, m).
     compliance : array
-        The strain that belongs to it over it (cells,): 1/E of an axial stress [1/Pa], of forces and moments what turns
-        them into stretch [1/N], curvature and twist [1/N m²]; (0,) where it is not known.
+        Ratio of the conjugate strain to the quantity (cells,): 1/E [1/Pa] for axial stress, stretch per force [1/N],
+        curvature or twist per moment [1/N m²]; (0,) if unknown.
     """
 
     unit: str
@@ -34,17 +34,17 @@ class StressField:
     compliance: Array = field(default_factory=lambda: np.zeros(0))
 
     def over(self, basis: Any) -> StressField:
-        """The field over the coordinates σ̂ of σ = S σ̂."""
+        """Field over the coordinates σ̂ of σ = S σ̂."""
         return replace(self, cells=rows_over(self.cells, basis))
 
 
 @dataclass(frozen=True, eq=False)
 class NodeValues:
-    """Stresses at the n nodes of drawn cells that follow each other, (c,) in number.
+    """Maps from stress points to the n nodes of c consecutive drawn cells.
 
-    first: the first of the points of these cells, which come cell by cell, q each; own (n, q) or (c, n, q): the
-    polynomial through the values at the points of a cell, at its nodes; corners (c, k): of the smooth field; smooth
-    (n, k): what they give at the nodes.
+    ``first`` is the first point of these cells, which have q points each, in order. ``own`` (n, q) or (c, n, q)
+    evaluates at the nodes the polynomial through the values at the points of a cell. ``corners`` (c, k) are corners of
+    the smooth field, and ``smooth`` (n, k) interpolates it at the nodes.
     """
 
     first: int
@@ -55,37 +55,37 @@ class NodeValues:
 
 @dataclass(frozen=True, eq=False)
 class TensorField:
-    """A stress tensor as linear maps of the stress coordinates σ: six components (xx, yy, zz, xy, yz, xz).
+    """Stress tensor (xx, yy, zz, xy, yz, xz) as linear maps of the stress coordinates σ.
 
-    See :mod:`flexph.bodies.stress_fields` for what is made of them.
+    :mod:`flexph.bodies.stress_fields` computes invariants and errors of it.
 
     Parameters
     ----------
     unit : str
-        Its unit.
+        Unit of the values.
     cells : matrix
-        (c·6, m): means over the drawn cells.
+        Means over the drawn cells, (c·6, m).
     drawn : array
-        (c,): the cell of the mesh that each drawn cell is (a part) of.
+        Mesh cell that each drawn cell belongs to, (c,).
     at : matrix
-        (p·6, m): values at the p points where the stresses of the state live.
+        Values at the p points of the stress state, (p·6, m).
     positions : array
-        Of these points (p, d) [m].
+        Positions of these points (p, d) [m].
     weights : array
-        Their volumes (p,) [m³].
+        Volumes of these points (p,) [m³].
     cell : array
-        The cell of the mesh of each (p,).
+        Mesh cell of each point (p,).
     nodal : matrix
-        (g·6, m): a smooth field at g corners.
+        Smooth field at g corners, (g·6, m).
     spread : matrix
-        (p, g): its values at the points.
+        Values of the smooth field at the points, (p, g).
     compliances : array
-        (k, 6, 6) [1/Pa] of the materials over these components, shear counted once as 2ε; (0, 6, 6) where they are not
-        known, and then no energies and no error indicator.
+        Compliances (k, 6, 6) [1/Pa] of the materials over these components, with shear strains 2ε; (0, 6, 6) if
+        unknown: energies and error indicator are then not available.
     material : array
-        That of each point (p,).
+        Material of each point (p,).
     nodes : tuple of NodeValues
-        Groups of the drawn cells, in their order: both fields at the nodes of each cell.
+        Values at the nodes, by groups of drawn cells in their order.
     """
 
     unit: str
@@ -102,37 +102,37 @@ class TensorField:
     nodes: tuple[NodeValues, ...] = ()
 
     def over(self, basis: Any) -> TensorField:
-        """The field over the coordinates σ̂ of σ = S σ̂."""
+        """Field over the coordinates σ̂ of σ = S σ̂."""
         cells, at, nodal = (rows_over(rows, basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
 
 
 @dataclass(frozen=True, eq=False)
 class SectionMap:
-    """Force and moment through a surface of a body as maps of its stresses: F (d,) [N], then M (s,) [N m] about x.
+    """Force F (d,) [N] and moment M (s,) [N m] through a surface of a body, as maps of its stresses.
 
         (F, M) = nodal σ + leverᵀ diag(weightsᵀσ) slopes u,   or   (F, M) = traction σ
 
-    F is what the side to which the normal points exerts on the other one.
+    They are exerted by the side to which the normal points on the other one; M is about the centroid x.
 
     Parameters
     ----------
     position : array
-        x (d,) [m]: the centroid.
+        Centroid x (d,) [m].
     normal : array
-        n (d,): the mean normal, in body axes.
+        Mean normal n (d,) in body axes.
     area : float
-        [m²], of plates the length [m].
+        Area [m²], for plates the length [m].
     nodal : matrix
-        (d + s, m): internal forces of the cells along the surface, by virtual power of rigid motions of its nodes.
+        Internal forces of the cells along the surface by virtual power of rigid motions of its nodes, (d + s, m).
     lever : matrix
-        (g, d + s), of the part that is quadratic (von Kármán strain).
+        Levers (g, d + s) of the quadratic part (von Kármán strain).
     weights : matrix
-        (m, g), of the same.
+        Weights (m, g) of the quadratic part.
     slopes : matrix
-        (g, n), of the same.
+        Slopes (g, n) of the quadratic part.
     traction : matrix, optional
-        (d + s, m): ∫σn, or None (plates).
+        Integral ∫σn, (d + s, m); None for plates.
     """
 
     position: Array
@@ -145,14 +145,14 @@ class SectionMap:
     traction: Any | None
 
     def forces(self, sigma: Array, u: Array) -> Array:
-        """(F, M) of stresses σ (k, m) and coordinates u (k, n) by virtual power, (k, d + s)."""
+        """Forces (F, M) by virtual power for stresses σ (k, m) and coordinates u (k, n), (k, d + s)."""
         forces = np.asarray((self.nodal @ sigma.T).T)
         if self.slopes.shape[0]:
             forces = forces + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
         return forces
 
     def over(self, shapes: Any, stresses: Any) -> SectionMap:
-        """The maps over û and σ̂ of u = T û and σ = S σ̂."""
+        """Section map over reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
         return replace(
             self,
             nodal=self.nodal @ stresses,
@@ -164,18 +164,18 @@ class SectionMap:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How a body looks: points (p, d), cells of one meshio type, displacement rows sparse (p·d, n), stress fields.
+    """Geometry of a body for pictures and export: points, cells of one type, displacements and stress fields.
 
-    Cells of the type ``vertex`` are masses at a point.
+    Cells of the type ``vertex`` are point masses.
 
     Parameters
     ----------
     points : array
-        (p, d) [m].
+        Points (p, d) [m].
     cells : array
-        (c, nodes) of one type.
+        Nodes (c, nodes) of the cells.
     cell_type : str
-        That of meshio.
+        Cell type of meshio.
     shape : matrix
         Displacement rows, sparse (p·d, n).
     stresses : mapping
@@ -183,11 +183,11 @@ class View:
     tensors : mapping
         Stress tensors by name.
     heights : array
-        (p,) [m] of the points over the plane, for shapes of bodies of the plane; (0,) for none.
+        Heights (p,) [m] of the points above the plane, for planar bodies; (0,) for none.
     sweep : Sweep, optional
-        Section of a body that is drawn as a line.
+        Section of a body drawn as a line.
     sections : SectionStress, optional
-        Stresses over the sections of a body that is drawn along a line.
+        Stresses over the sections of a body drawn as a line.
     """
 
     points: Array

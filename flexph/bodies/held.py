@@ -1,4 +1,4 @@
-"""A body whose frame is at rest: its static responses and vibration modes."""
+"""Static responses and vibration modes of a body with its frame at rest."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ from .elasticity import ElasticEnergy
 from .inertia import contract
 
 SILENT = 1e-13
-"""Entry of a vector over its largest one that is round-off of the solution it came from."""
+"""Entry of a vector, relative to its largest one, that is round-off."""
 
 MANY = 10
-"""Coordinates for each mode from which on the modes are found by those that lie lowest."""
+"""Number of coordinates for each mode from which on only the lowest modes are computed."""
 
 UNLOADED = 1e-10
-"""Load by inertia forces, over the most that masses can give it, which is round-off of shapes that are free of it."""
+"""Load by inertia forces, relative to its upper bound, that counts as zero."""
 
 
 @dataclass(frozen=True)
 class Held(Memo):
-    """A body whose frame is at rest: ``M ü + D₀ᵀσ = f, Cσ = D₀u`` with M about P and D₀ = D(0), K = D₀ᵀC⁻¹D₀."""
+    """Body with its frame at rest: ``M ü + D₀ᵀσ = f, Cσ = D₀u`` with M about P, D₀ = D(0), K = D₀ᵀC⁻¹D₀."""
 
     body: Body
 
     @property
     def elastic(self) -> ElasticEnergy:
-        """The elasticity, which a flexible body has."""
+        """Elasticity of the (flexible) body."""
         assert self.body.elasticity is not None
         return self.body.elasticity
 
     @once
     def mass(self) -> Any:
-        """M (n, n): of the deformation alone, P at rest, as damping by modes has it. Sparse, or bordered."""
+        """Mass matrix M (n, n) of the deformation with P at rest, sparse or bordered."""
         return contract(self.body.inertia, about_centre=False).M
 
     @once
     def strain(self) -> Any:
-        """D₀, sparse (m, n)."""
+        """Strain operator D₀, sparse (m, n)."""
         return sparse.csr_array(self.elastic.strain)
 
     @once
     def _factor(self) -> tuple[Any, Array, Array]:
-        """[[0, D₀ᵀ], [D₀, −C]] factored, rows of D₀ at unit compliance and its columns at unit length."""
+        """Factor of [[0, D₀ᵀ], [D₀, −C]], with rows of D₀ scaled to unit compliance and columns to unit length."""
         C = sparse.csr_array(self.elastic.compliance)
         row = 1.0 / np.sqrt(C.diagonal())
         scaled = sparse.diags_array(row) @ self.strain
@@ -74,13 +74,13 @@ class Held(Memo):
         return factor, row, length
 
     def _prepared(self) -> Callable[[], Solve] | None:
-        """Solutions with K, which is let go before it is factored."""
+        """Prepared solver for K, which is freed before it is factored; None if K is not formed."""
         stiffness = self.elastic.stiffness()
         return None if stiffness is None else prepared_solver(stiffness)
 
     @once
     def _stiff(self) -> Solve | None:
-        """Solutions with K, where stresses are many and local."""
+        """Solver for K if stresses are many and local, else None."""
         prepared = self._prepared()
         try:
             return None if prepared is None else prepared()
@@ -88,7 +88,7 @@ class Held(Memo):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
 
     def response(self, force: Array, strain: Array | None = None) -> Array:
-        """Static deformation (n, k) under D₀ᵀσ = force (n, k), Cσ = D₀u + strain, strain (m, k), none if None."""
+        """Static deformation (n, k) from D₀ᵀσ = force (n, k), Cσ = D₀u + strain (m, k); zero strain by default."""
         stiff = self._stiff
         if stiff is not None:
             if strain is not None:
@@ -103,10 +103,10 @@ class Held(Memo):
         return solution[: length.size] / length[:, None]
 
     def static(self, ports: Sequence[str]) -> Array:
-        """Responses to a unit force along each axis and a unit torque about each at the ports, (n, k).
+        """Responses to unit forces and torques about each axis at the ports, (n, k).
 
-        They span what unit displacements and rotations of these ports span. A port that the reference holds has none.
-        At a load port: to a uniform load along each axis.
+        They span the same space as the responses to unit displacements and rotations. A port that the reference
+        conditions fix has none. For a load port, the responses are those to uniform loads along each axis.
         """
         force = np.vstack([np.zeros((0, self.body.size)), *(_unit_loads(self.body, name) for name in ports)])
         return self._under(force[np.any(force != 0.0, axis=1)])
@@ -122,7 +122,7 @@ class Held(Memo):
         return self._under(force[np.any(np.abs(force) > UNLOADED * most[:, None] * size, axis=1)])
 
     def modes(self, count: int) -> Array:
-        """The lowest vibration modes, (n, count)."""
+        """Lowest vibration modes, (n, count)."""
         n, m = self.body.size, self.elastic.size
         if count > n:
             raise ValueError(f"modes must be at most the {n} flexible coordinates of the body, got {count}")
@@ -145,23 +145,23 @@ class Held(Memo):
     def derivatives(self, vectors: Array, count: int) -> Array:
         """Modal derivatives: static responses ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` to the quadratic strains of pairs.
 
-        s_i are the slopes of ``vectors`` (n, k). Of all pairs the ``count`` leading directions in the norm of strain
-        energy, the vectors taken as in :meth:`pair_strains`.
+        s_i are the slopes of ``vectors`` (n, k). The result has the ``count`` leading directions of all pairs in the
+        norm of strain energy, with vectors scaled as in :meth:`pair_strains`.
         """
         strains = self.pair_strains(vectors)
         moved = self.response(np.zeros((len(vectors), strains.shape[1])), strains)
         energy, weights = np.linalg.eigh(self.elastic.energies(moved))
         available = int(np.sum(energy > DEFLATION**2 * energy[-1])) if strains.any() else 0
         if count > available:
-            raise ValueError(f"derivatives must be at most {available}, as many as are independent here, got {count}")
+            raise ValueError(f"derivatives must be at most {available}, the number of independent ones, got {count}")
         leading = slice(None, -count - 1, -1)
         return moved @ weights[:, leading] / np.sqrt(energy[leading])
 
     def pair_strains(self, vectors: Array) -> Array:
         """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors, (m, pairs).
 
-        Each vector is taken as large as a force of one size deforms it, as 1/ω² if all are lengths: low ones count most
-        (measured: with the crank-slider this takes fewer derivatives than vectors of equal energy).
+        Vectors are scaled by their response to forces of one size, i.e. by 1/ω² for vectors that are lengths, so that
+        low modes count most (for the crank-slider, this needs fewer derivatives than vectors of equal energy).
         """
         stretch = self.strain @ vectors
         energy = np.einsum("mk,mk->k", stretch, self.elastic.stiffness_of_stress @ stretch)
@@ -171,9 +171,9 @@ class Held(Memo):
         return self.elastic.weights @ (np.where(i == j, 1.0, np.sqrt(2.0)) * slopes[:, i] * slopes[:, j])
 
     def ritz(self, vectors: Array) -> Array:
-        """Vectors of the same span with TᵀMT = m and TᵀKT diagonal, ascending; m is the mass of the body.
+        """Basis T of the span of vectors with TᵀMT = m, the mass of the body, and TᵀKT diagonal, ascending.
 
-        Those that follow from vectors before them are left out.
+        Vectors that depend on earlier ones are left out.
         """
         basis = orthonormal(vectors, self.mass)
         if not basis.shape[1]:
@@ -186,10 +186,10 @@ class Held(Memo):
 
 
 def principal(stiffness: Array) -> Array:
-    """The rotation (k, k) that makes a stiffness diagonal, ascending; small entries keep their digits."""
+    """Orthogonal matrix (k, k) that diagonalises a stiffness, ascending; small entries stay accurate."""
     size = np.sqrt(stiffness.diagonal())
     scaled = stiffness / np.outer(size, size)
-    _, part = connected_components(np.abs(scaled) > SILENT)  # such as the planes of a beam, which must not mix
+    _, part = connected_components(np.abs(scaled) > SILENT)  # e.g. the two planes of a beam, which must not mix
     rotation, frequencies = np.zeros_like(stiffness), np.empty(len(size))
     for k in range(part.max(initial=-1) + 1):
         own = np.flatnonzero(part == k)
@@ -201,32 +201,32 @@ def principal(stiffness: Array) -> Array:
 
 @dataclass(frozen=True)
 class AtRest:
-    """The pencil of a body at rest on the factor of its stiffness."""
+    """Eigenvalue pencil of a body at rest, with the factor of its stiffness."""
 
     held: Held
     shift: float = 0.0
 
     @property
     def m(self) -> Any:
-        """M (n, n)."""
+        """Mass matrix M (n, n)."""
         return self.held.mass
 
     def velocities(self, load: Array) -> Array:
-        """K⁻¹b of loads (n, k)."""
+        """Solutions K⁻¹b for loads b (n, k)."""
         return self.held.response(load)
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors V (n, k), by their strains D V."""
+        """Energies VᵀK V of vectors V (n, k), from their strains D V."""
         return self.held.elastic.energies(vectors)
 
 
 def inertia_forces(body: Body) -> tuple[Array, Array]:
-    """Loads on u by unit rigid motions of the undeformed body about P, (k, n), and bounds of their sizes, (k,).
+    """Inertia loads on u by unit rigid motions of the undeformed body about P, (k, n), and bounds of their sizes, (k,).
 
         ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b:
 
-    d accelerations, s angular accelerations, and the centrifugal loads of s(s + 1)/2 products of spins: all inertia
-    forces there are, up to their sign, since those of a spin about another point differ by an acceleration. On a
+    They are those of d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads), up
+    to their sign. These are all inertia forces, as a spin about another point differs by an acceleration. On a
     coordinate with the mass M_kk they are at most √M_kk times the bound (Cauchy-Schwarz inequality).
     """
     c, second = contract(body.inertia, about_centre=False), np.trace(body.inertia.second)
@@ -236,7 +236,7 @@ def inertia_forces(body: Body) -> tuple[Array, Array]:
 
 
 def _unit_loads(body: Body, name: str) -> Array:
-    """Rows over u of unit forces and torques at a port, or of a uniform unit load at a load port, (k, n)."""
+    """Generalised forces (k, n) of unit forces and torques at a port, or of uniform unit loads at a load port."""
     port = check.lookup("port", name, {**body.loads, **body.ports})
     if isinstance(port, Port):
         return np.vstack([sparse.csr_array(p).toarray() for p in (port.shape, port.rotation) if p is not None])

@@ -1,4 +1,4 @@
-"""Mass integrals of a body, and what the equations of motion contract them to."""
+"""Mass integrals of a body, and their contractions in the equations of motion."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from ..numerics.rotations import cross, spins
 
 @dataclass(frozen=True, eq=False)
 class Inertia(Memo):
-    """Mass integrals of a body about its point P, in body axes; every form of the equations contracts these.
+    """Mass integrals of a body about its point P, in body axes.
 
-    With d = 2 or 3 dimensions, s = 1 or 3 spins, n flexible coordinates, φ_k the field of coordinate k. The last three
-    are those of rotating sections or lumped inertias, which add ½ Ωᵀ spin Ω + Ωᵀ spin_shape u̇ + ½ u̇ᵀ spin_pair u̇.
+    With d = 2 or 3 dimensions, s = 1 or 3 spins, n flexible coordinates, φ_k the field of coordinate k. Rotary inertia
+    of sections and lumped inertias add the energy ½ Ωᵀ spin Ω + Ωᵀ spin_shape u̇ + ½ u̇ᵀ spin_pair u̇.
 
     Parameters
     ----------
     mass : float
-        m = ∫ρ [kg].
+        Mass m = ∫ρ [kg].
     first : array
-        ∫ρ X_i (d,).
+        First moments ∫ρ X_i (d,) [kg m].
     second : array
-        ∫ρ X_i X_j (d, d).
+        Second moments ∫ρ X_i X_j (d, d) [kg m²].
     shape_first : array
-        ∫ρ φ_ki (d, n).
+        Integrals ∫ρ φ_ki (d, n).
     shape_lever : array
-        ∫ρ φ_ki X_j (d, d, n).
+        Integrals ∫ρ φ_ki X_j (d, d, n).
     shape_pair : d × d matrices
-        ∫ρ φ_ki φ_lj, sparse (n, n) each.
+        Integrals ∫ρ φ_ki φ_lj, sparse (n, n) each.
     spin : array
-        (s, s).
+        Rotary inertia of the spin (s, s) [kg m²].
     spin_shape : array
-        (s, n).
+        Rotary coupling of spin and deformation (s, n).
     spin_pair : matrix
-        (n, n).
+        Rotary inertia of the deformation (n, n).
     """
 
     mass: float
@@ -66,7 +66,7 @@ class Inertia(Memo):
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return len(self.first)
 
     @property
@@ -85,7 +85,7 @@ class Inertia(Memo):
         return self.shape_first / self.mass
 
     def plus_point(self, mass: float, position: Array, shape: Any) -> Inertia:
-        """Inertia with a point mass [kg] at a material point ([flex] eq. (48), with its deformation)."""
+        """Add a point mass [kg] at a material point that moves with the deformation ([flex] eq. (48))."""
         x, phi = np.asarray(position, dtype=float), shape.toarray()
         rows = sparse.csr_array(shape)
         d = self.dim
@@ -103,7 +103,7 @@ class Inertia(Memo):
         )
 
     def plus_spin(self, inertia: float, rotation: Any) -> Inertia:
-        """Inertia with a rotary inertia [kg m²], isotropic, at a section that turns by ψ u."""
+        """Add an isotropic rotary inertia [kg m²] at a section with the rotation ψ u."""
         psi = sparse.csr_array(rotation)
         return replace(
             self,
@@ -115,18 +115,18 @@ class Inertia(Memo):
 
 @checked
 def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Inertia:
-    """Inertia of a body without flexible coordinates.
+    """Mass integrals of a rigid body.
 
     Parameters
     ----------
     mass : float
         Mass [kg].
     first : array
-        ∫ρX (d,) [kg m].
+        First moments ∫ρX (d,) [kg m].
     second : array
-        ∫ρXXᵀ (d, d) [kg m²].
+        Second moments ∫ρXXᵀ (d, d) [kg m²].
     spin : array
-        Inertia of the spin beside these, about the body axes [kg m²].
+        Additional inertia of the spin about the body axes [kg m²].
 
     Returns
     -------
@@ -150,12 +150,11 @@ def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Iner
 
 @dataclass(frozen=True, eq=False)
 class Contractions(Memo):
-    """What the equations of motion need of an :class:`Inertia`, s spins and n flexible coordinates.
+    """Contractions of an :class:`Inertia` for the equations of motion, with s spins and n flexible coordinates.
 
     ``J(u)_ab = J_ab + 2 s_ab·u + uᵀK_ab u``, ``p_r,a = J(u)_ab ω_b + (n_a + N_a u)·u̇``,
-    ``p_u = ω_a (n_a + N_a u) + M u̇``, N_a skew. The shift to the centre of mass is *not* in M, N, K: it is
-    ``−m φ̄ᵀ B φ̄`` with B = 1, cross_a, cross_aᵀcross_b, and stays outside so that they remain sparse.
-    M, N and K are summed where they are asked for.
+    ``p_u = ω_a (n_a + N_a u) + M u̇``, N_a skew. M, N, K do *not* include the shift to the centre of mass
+    ``−m φ̄ᵀ B φ̄``, B = 1, cross_a, cross_aᵀcross_b, so that they stay sparse. They are computed on first use.
     """
 
     inertia: Inertia
@@ -165,29 +164,29 @@ class Contractions(Memo):
 
     @once
     def M(self) -> Any:
-        """Mass of the deformation, (n, n)."""
+        """Mass matrix M of the deformation, (n, n)."""
         own, spin = self._weighted(np.eye(self.inertia.dim)), self.inertia.spin_pair
         return own if sparse.issparse(spin) and not spin.nnz else own + spin
 
     @once
     def N(self) -> tuple[Any, ...]:
-        """∫φᵀcross_a φ, s of them (n, n)."""
+        """Forms N_a = ∫ρφᵀcross_a φ, s matrices (n, n)."""
         return tuple(self._weighted(form) for form in cross(self.inertia.dim))
 
     @once
     def K(self) -> tuple[tuple[Any, ...], ...]:
-        """∫φᵀB_ab φ with B_ab = sym(cross_aᵀcross_b), s × s of them (n, n)."""
+        """Forms K_ab = ∫ρφᵀB_ab φ with B_ab = sym(cross_aᵀcross_b), s × s matrices (n, n)."""
         return tuple(tuple(map(self._weighted, row)) for row in square_of(cross(self.inertia.dim)))
 
     def _weighted(self, form: Array) -> Any:
-        """Σ_ij form_ij ∫ρ φ_i φ_j."""
+        """Sum Σ_ij form_ij ∫ρ φ_i φ_j."""
         pair, places = self.inertia.shape_pair, np.argwhere(form).tolist()
         terms = [pair[i][j] if form[i, j] == 1.0 else form[i, j] * pair[i][j] for i, j in places]
         return sum(terms[1:], start=terms[0])
 
 
 def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
-    """Contract the mass integrals about P, or about the centre of mass of the undeformed body (design: c, φ̄)."""
+    """Contract the mass integrals about P, or about the centre of mass of the undeformed body (c, φ̄)."""
     second, lever = inertia.second, inertia.shape_lever
     if about_centre:
         c = inertia.centre
@@ -204,11 +203,11 @@ def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
 
 
 def about_centre(inertia: Inertia) -> Contractions:
-    """The contractions about the centre of mass of the undeformed body."""
+    """Contractions about the centre of mass of the undeformed body."""
     return contract(inertia, about_centre=True)
 
 
 def square_of(basis: Array) -> Array:
-    """sym(cross_aᵀ cross_b), shape (s, s, d, d): the quadratic form of |ω × x|²."""
+    """Matrices sym(cross_aᵀ cross_b), (s, s, d, d), of the quadratic form |ω × x|²."""
     product = np.einsum("aki,bkj->abij", basis, basis)
     return 0.5 * (product + np.swapaxes(product, 2, 3))

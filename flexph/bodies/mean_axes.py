@@ -1,4 +1,4 @@
-"""Bodies about mean axes: the rigid motion that the deformation has on the average goes over to the frame."""
+"""Change to mean axes: the mean rigid motion of the deformation is transferred to the frame."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from .fields import View
 from .inertia import Inertia
 
 FILLED = 1000
-"""Coordinates up to which the mass integrals about mean axes are filled; above, the shift stays outside of them."""
+"""Number of coordinates up to which mass integrals about mean axes are full; above, the shift is kept separately."""
 
 
 def about_mean_axes(body: Body) -> Body:
-    """The same body with ∫ρu = 0 and ∫ρ(X − c) × u = 0 (Tisserand), whatever rigid motion its coordinates left out.
+    """Body about mean axes (Tisserand), with ∫ρu = 0 and ∫ρ(X − c) × u = 0.
 
         φ̃ = φ − R A,   A = (∫ρ RᵀR)⁻¹ ∫ρ Rᵀφ,   R(X) = [1, (·) × (X − c)]
 
-    A (d + s, n) is the mean rigid motion of the coordinates, rotating sections included. Strains stay as they are,
-    since rigid motions have none; ports, loads and the view lose R A, the mass integrals ∫ρφ̃φ̃ᵀ differ from those of the
-    body by rank d(1 + d) + s at most. That shift is kept outside of the sparse matrices above 1000 coordinates
-    (:class:`flexph.numerics.factors.low_rank.Bordered`). Frequencies are those of the body; in motion the linear strain
-    is now that against the mean axes.
-
-    Raises ValueError for a body that is rigid, or has von Kármán strain, whose slopes turn with the frame.
+    A (d + s, n) is the mean rigid motion of the coordinates, including rotary inertia of sections. Strains are
+    unchanged, as rigid motions have none; R A is subtracted in ports, loads and the view. The mass integrals ∫ρφ̃φ̃ᵀ
+    differ from those of the body by a rank of at most d(1 + d) + s; above 1000 coordinates this shift is kept
+    separately (:class:`flexph.numerics.factors.low_rank.Bordered`). Frequencies are unchanged; in motion, the linear
+    strain is then relative to the mean axes. Raises ValueError for a rigid body, and for von Kármán strain, whose
+    slopes turn with the frame.
     """
     if body.elasticity is None or body.elasticity.slopes.shape[0]:
         kind = "is rigid" if body.elasticity is None else "has von Kármán strain"
-        raise ValueError(f"body must be flexible and have linear strain to be seen from mean axes, this one {kind}")
+        raise ValueError(f"body must be flexible with linear strain for mean axes, but this one {kind}")
     shift = _Shift(body)
     return replace(
         body,
@@ -51,11 +50,11 @@ def about_mean_axes(body: Body) -> Body:
 
 
 def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
-    """A linear system of such bodies as they were before, its named parts now those about mean axes.
+    """Change the named parts of a linear system from the original axes of its bodies to mean axes.
 
         v_P = v_P' + R(0) A u̇,  ω = ω' + A_r u̇
 
-    The motion is the same, so that only the ``lift`` changes, and matrices stay sparse.
+    Only the ``lift`` changes, so that the matrices stay sparse.
     """
     size = system.size if system.lift is None else system.lift.shape[0]
     change = sparse.eye_array(size, format="csr")
@@ -70,25 +69,25 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class _Shift(Memo):
-    """R A of a body. Its integrals are combinations of the rows L: ∫ρφ_i (1, X) for each direction i, and sections'."""
+    """Shift R A of a body, with integrals that are combinations of the rows L: ∫ρφ_i (1, X), and those of sections."""
 
     body: Body
 
     @property
     def given(self) -> Inertia:
-        """The mass integrals of the body."""
+        """Mass integrals of the body."""
         return self.body.inertia
 
     @once
     def rows(self) -> Array:
-        """L (r, n)."""
+        """Rows L (r, n)."""
         g = self.given
         moments = np.concatenate([g.shape_first[:, None], g.shape_lever], axis=1)
         return np.vstack([moments.reshape(-1, g.size), g.spin_shape])
 
     @once
     def fields(self) -> Array:
-        """R_ki = Σ_l fields_kil Y_l with Y = (1, X): (d + s, d, 1 + d)."""
+        """Coefficients of R_ki = Σ_l fields_kil Y_l with Y = (1, X), (d + s, d, 1 + d)."""
         d, c = self.given.dim, self.given.centre
         turning = cross(d)
         moving = np.concatenate([np.eye(d)[:, :, None], np.zeros((d, d, d))], axis=2)
@@ -96,13 +95,13 @@ class _Shift(Memo):
 
     @once
     def second(self) -> Array:
-        """∫ρ Y Yᵀ, (1 + d, 1 + d)."""
+        """Integrals ∫ρ Y Yᵀ, (1 + d, 1 + d)."""
         g = self.given
         return np.block([[np.full((1, 1), g.mass), g.first[None]], [g.first[:, None], g.second]])
 
     @once
     def weights(self) -> Array:
-        """A over the rows L, (d + s, r)."""
+        """Coefficients of A over the rows L, (d + s, r)."""
         g = self.given
         d, s = g.dim, spins(g.dim)
         momenta = np.zeros((d + s, len(self.rows)))
@@ -112,11 +111,11 @@ class _Shift(Memo):
 
     @once
     def motion(self) -> Array:
-        """A (d + s, n)."""
+        """Mean rigid motion A (d + s, n)."""
         return self.weights @ self.rows
 
     def inertia(self) -> Inertia:
-        """The mass integrals of φ̃."""
+        """Mass integrals of φ̃."""
         g, d = self.given, self.given.dim
         moved = np.einsum("kil,lj->kij", self.fields, self.second[:, 1:])  # ∫ρ R_ki X_j
         turned = self.weights[d:]
@@ -135,14 +134,14 @@ class _Shift(Memo):
         )
 
     def _pair(self, i: int, j: int) -> Array:
-        """∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j over the rows L, (r, r)."""
+        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j over the rows L, (r, r)."""
         first, second = self._with(i, j), self._with(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights
         return a.T @ both @ a - first.T @ a - a.T @ second
 
     def _with(self, i: int, j: int) -> Array:
-        """∫ρφ_i R_kj over the rows L, (d + s, r)."""
+        """Integrals ∫ρφ_i R_kj over the rows L, (d + s, r)."""
         d = self.given.dim
         matrix = np.zeros((len(self.fields), len(self.rows)))
         matrix[:, i * (1 + d) : (i + 1) * (1 + d)] = self.fields[:, j]
@@ -153,30 +152,30 @@ class _Shift(Memo):
         return bordered if self.body.size > FILLED else bordered.filled()
 
     def at(self, points: Array) -> Array:
-        """R at points (p, d): (p·d, d + s)."""
+        """Rigid motions R at points (p, d): (p·d, d + s)."""
         ones = np.hstack([np.ones((len(points), 1)), points])
         return np.einsum("kil,pl->pik", self.fields, ones).reshape(-1, len(self.fields))
 
     def port(self, port: Port) -> Port:
-        """The port over u."""
+        """Port about mean axes."""
         shape = sparse.csr_array(port.shape.toarray() - self.at(port.position[None]) @ self.motion)
         return Port(port.position, shape, self.turned(port.rotation))
 
     def load(self, load: LoadPort) -> LoadPort:
-        """The load port over u."""
+        """Load port about mean axes."""
         return replace(load, shapes=self._seen(load.shapes, load.positions))
 
     def view(self, view: View) -> View:
-        """The view over u."""
+        """View about mean axes."""
         return replace(view, shape=self._seen(view.shape, view.points))
 
     def _seen(self, shape: Any, points: Array) -> Any:
-        """Displacements of points (p·d, n)."""
+        """Displacements of points about mean axes (p·d, n)."""
         bordered = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
         return bordered if self.body.size > FILLED else bordered.filled()
 
     def turned(self, rotation: Any) -> Any:
-        """Rotations (k·s, n), few of them; None stays None."""
+        """Rotations about mean axes (k·s, n); None stays None."""
         if rotation is None:
             return None
         turns = self.motion[self.given.dim :]

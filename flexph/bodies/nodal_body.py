@@ -1,4 +1,4 @@
-"""Bodies of nodes: rigid frames with mass and inertia, and strains between them; for large deformations."""
+"""Nodal bodies for large deformations: nodes with mass and inertia, and strains between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows (k, c) with a stored energy of their own: strains times volumes (k,) [m³], and the law.
+    """Strain rows (k, c) with a material law: strains times volumes (k,) [m³], and the stored energy.
 
     See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
@@ -32,14 +32,13 @@ class PointLaw(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DirectorStrain(ElasticEnergy):
-    """Elastic energy ½ σᵀCσ of strains that are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
+    """Elastic energy ½ σᵀCσ with strains that are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
 
-    ``vectors`` (v, k), sparse: each vector is a weighted sum of the k places of the nodes, of each its point and, where
-    it turns, its directions. Products are pairs of vectors, ``first`` and ``second`` (p,). Strain row e is the product
-    ``product[e]`` over the lengths of one or two directors, whose squares are the products ``directors[e]`` (e, 2), −1
-    for none, times ``factor[e]``, by default 1; see :mod:`flexph.kernels.strains`. Rows with ``laws`` have the energies
-    of these instead, and their compliance is that without strain. Damping is by stiffness alone: σ + β σ̇ in place of
-    σ.
+    Each of the ``vectors``, sparse (v, k), is a weighted sum of the k points and directions of the nodes. Products are
+    pairs of vectors, ``first`` and ``second`` (p,). Strain row e is ``factor[e]`` (by default 1) times the product
+    ``product[e]``, divided by the lengths of one or two directors, whose squares are the products ``directors[e]``
+    (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Rows with ``laws`` have their energies instead; their
+    compliance is that at zero strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
     """
 
     vectors: Any
@@ -51,30 +50,30 @@ class DirectorStrain(ElasticEnergy):
     compliance: Any
     stiffness_damping: float = 0.0
     factor: Array | None = None
-    initial: Array | None = None  # (m,), stresses of the body as it is placed; None for none
-    undamped: Array | None = None  # (m,), rows that are not damped; None for none
+    initial: Array | None = None  # (m,), initial stresses; None for none
+    undamped: Array | None = None  # (m,), True for undamped rows; None for none
     laws: tuple[PointLaw, ...] = ()
-    gradients: bool = False  # whether the vectors are the columns of deformation gradients, point by point
+    gradients: bool = False  # True if the vectors are the columns of deformation gradients, point by point
 
     mass_damping: float = 0.0
     viscous: None = None
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of stresses, and no flexible coordinates."""
+        """Numbers of stresses and of flexible coordinates, which is zero."""
         return int(self.product.size), 0
 
     @once
     def factors(self) -> Array:
-        """The factor of each strain row, (e,)."""
+        """Factor of each strain row, (e,)."""
         return np.ones(self.product.size) if self.factor is None else self.factor
 
     def stress_free(self, places: Array) -> DirectorStrain:
-        """The same energy without stress where the places are (k, d), directions the unit ones."""
+        """Elastic energy whose stress-free configuration has the points and directions ``places`` (k, d)."""
         return replace(self, reference=self.reference + self.strain_at(places))
 
     def strain_at(self, places: Array) -> Array:
-        """The strains where the places are (k, d), (e,)."""
+        """Strains (e,) at points and directions ``places`` (k, d)."""
         vector = self.vectors @ places
         product = np.append(np.vecdot(vector[self.first], vector[self.second]), 1.0)
         lengths = np.sqrt(product[self.directors])
@@ -83,62 +82,61 @@ class DirectorStrain(ElasticEnergy):
 
     @property
     def stress_damping(self) -> Array:
-        """β of each stress."""
+        """Damping β of each stress [s]."""
         damping = np.full(self.size, self.stiffness_damping)
         return damping if self.undamped is None else np.where(self.undamped, 0.0, damping)
 
     @once
     def strain(self) -> Any:
-        """D₀: there are no flexible coordinates."""
+        """Strain operator D₀ (m, 0), as there are no flexible coordinates."""
         return sparse.csr_array((self.size, 0))
 
     @once
     def slopes(self) -> Any:
-        """None either."""
+        """Slopes, empty."""
         return sparse.csr_array((0, 0))
 
     @once
     def weights(self) -> Any:
-        """And none."""
+        """Weights of the slopes, empty."""
         return sparse.csr_array((self.size, 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodalBody(Described, Memo):
-    """A body of nodes, each a rigid frame or a point with mass and ports of its own, held together by strains.
+    """Body of nodes (rigid frames or points with mass and ports), coupled by strains.
 
-    States are those of all nodes one after the other: ``rod.centre`` (dN,), ``rod.velocity``, of the T nodes that turn
-    ``rod.rotation`` (9T,) and ``rod.spin``, and ``rod.stress``. Directions of joints at its ports are stated in the
-    axes of the undeformed body, and turn with the node.
+    Its states are those of all nodes, concatenated: ``rod.centre`` (dN,), ``rod.velocity``, ``rod.rotation`` (9T,) and
+    ``rod.spin`` of the T nodes that turn, and ``rod.stress``. Directions of joints at its ports are given in the axes
+    of the undeformed body, and turn with the node.
 
     Parameters
     ----------
     frames : tuple of Body
-        The nodes, those that turn before the points.
+        Nodes, those that turn before the points.
     places : array
-        Their origins (N, d) [m] in the axes of the undeformed body, with which their own are parallel: as long as it is
-        undeformed, it moves as a rigid body does.
+        Origins of the nodes (N, d) [m] in the axes of the undeformed body, to which their own axes are parallel.
     elasticity : DirectorStrain
-        What holds them together; of solids the vectors of its strains are, point by point, the columns of the
-        deformation gradient.
+        Elastic energy of the strains; for solids its vectors are the columns of the deformation gradient, point by
+        point.
     elements : array
-        (E, q): the nodes along each of what its strains interpolate, from end to end.
+        Nodes along each element, from end to end, (E, q).
     directors : array
-        (N, d, d): the sections of the undeformed nodes, where these turn.
+        Section axes of the undeformed nodes, for nodes that turn, (N, d, d).
     view : View, optional
-        What it looks like; its shape, (p, N), are weights of the nodes with which the points move.
+        Geometry for pictures and export; its shape (p, N) are the weights of the nodes for its points.
     current : mapping
         Tensors of solids that depend on the deformation, by name
         (:class:`flexph.bodies.stresses.deformation.CurrentTensor`).
     loads : mapping
         Load ports by name.
     weights : mapping
-        Ports that are points which move with weights (N,) of the nodes, by name.
+        Weights (N,) of the nodes for ports that are weighted means of nodes, by name.
     tangents : array, optional
-        (E, q, N): weights of the tangents along each element, in place of nodes that turn.
+        Weights of the tangents along each element for nodes that do not turn, (E, q, N).
     coordinates : array, optional
-        (N, N): weights of coordinates, in which strains and mass couple neighbours alone, of points that do not turn:
-        the positions and slopes of cables.
+        Weights (N, N) of coordinates in which strains and mass couple neighbours only, for points that do not turn:
+        positions and slopes of cables.
     """
 
     frames: tuple[Body, ...]
@@ -167,26 +165,26 @@ class NodalBody(Described, Memo):
         names = [*self.weights, *(name for frame in self.frames for name in frame.ports)]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"ports must each be at one node, got {name!r} twice")
+                raise ValueError(f"ports must have different names, got {name!r} twice")
         if not all(frame.turns for frame in self.frames[: self.turning]):
-            raise ValueError("frames must have those that turn before the points")
+            raise ValueError("frames that turn must come before points")
 
     def __repr__(self) -> str:
         return f"<Body of {len(self.frames)} nodes: {self.mass:.6g} kg; ports {', '.join(self.ports) or 'none'}>"
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return int(self.places.shape[1])
 
     @once
     def turning(self) -> int:
-        """Number of nodes that turn: the first ones."""
+        """Number of nodes that turn, which come first."""
         return sum(frame.turns for frame in self.frames)
 
     @property
     def ports(self) -> Mapping[str, Port]:
-        """The ports of all nodes, and those that are means of nodes."""
+        """Ports of all nodes, and ports that are means of nodes."""
         own = {name: port for frame in self.frames for name, port in frame.ports.items()}
         shape = sparse.csr_array((self.dim, 0))
         return own | {name: Port(w @ self.places, shape, None) for name, w in self.weights.items()}
@@ -212,16 +210,16 @@ class NodalBody(Described, Memo):
         return np.array([frame.mass for frame in self.frames]) @ self.centres / self.mass
 
     def node_of(self, port: str) -> int:
-        """Number of the node that has a port; the first one of a port that is a mean of nodes."""
+        """Number of the node of a port; 0 for a port that is a mean of nodes."""
         return 0 if port in self.weights else next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     @checked
     def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> NodalBody:
-        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port."""
+        """Add a lumped mass [kg] and rotary inertia [kg m²] at a port."""
         check.lookup("port", port, self.ports)
         if port in self.weights:
             raise ValueError(
-                f"nothing can be lumped at port {port!r} of points: join a rigid body or a point mass to it"
+                f"nothing can be lumped at port {port!r}, a mean of points: join a rigid body or a point mass to it"
             )
         node = self.node_of(port)
         heavier = self.frames[node].with_mass(port, mass, inertia)
@@ -234,19 +232,19 @@ AnyBody = Body | FramedBody
 
 
 def nodes_of(body: AnyBody) -> tuple[Body, ...]:
-    """The frames of a body: its own, or those of its nodes."""
+    """Frames of a body: its own, or those of its nodes."""
     return (body,) if isinstance(body, Body) else body.frames
 
 
 def turning_of(body: AnyBody) -> int:
-    """How many frames of a body turn."""
+    """Number of frames of a body that turn."""
     return int(body.turns) if isinstance(body, Body) else body.turning
 
 
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
-    """The node of each place that strains are made of, (k,), and where it is undeformed, (k, d).
+    """Nodes (k,) and undeformed values (k, d) of the points and directions that strains are functions of.
 
-    The first nodes turn: of each its point and its directions; then come the points of the others.
+    Nodes that turn come first, each with its point and its directions; then the points of the others.
     """
     d = points.shape[1]
     directions = np.tile(np.vstack([np.zeros((1, d)), np.eye(d)]), (turning, 1))

@@ -1,4 +1,4 @@
-"""Finding ports by name, and the frames of bodies."""
+"""Look-up of ports and frames by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
 
 
 class NamedBodies(Mapping[str, AnyBody], Memo):
-    """Bodies by name, which nobody can change, with the numbers of their first frames."""
+    """Read-only mapping of bodies by name, with the numbers of their first frames."""
 
     def __init__(self, bodies: Mapping[str, AnyBody]) -> None:
         self._bodies = Named(bodies, "bodies")
@@ -34,7 +34,7 @@ class NamedBodies(Mapping[str, AnyBody], Memo):
         return len(self._bodies)
 
     def values(self) -> ValuesView[AnyBody]:
-        """The bodies."""
+        """Bodies."""
         return self._bodies.values()
 
     def items(self) -> ItemsView[str, AnyBody]:
@@ -49,12 +49,12 @@ class NamedBodies(Mapping[str, AnyBody], Memo):
 
 
 def named(bodies: Mapping[str, AnyBody]) -> NamedBodies:
-    """Bodies by name as such, themselves where they are it already."""
+    """Convert a mapping of bodies to :class:`NamedBodies`."""
     return bodies if isinstance(bodies, NamedBodies) else NamedBodies(bodies)
 
 
 def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
-    """The frames of all bodies by name, one after the other; nodes are numbered, ``rod[3]``."""
+    """Frames of all bodies by name, in order; nodes are numbered, ``rod[3]``."""
     frames: dict[str, Body] = {}
     for name, body in bodies.items():
         own = nodes_of(body)
@@ -63,7 +63,7 @@ def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
 
 
 def pieces_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body | NodalBody]:
-    """All bodies by name, of those that are split their frames, which are numbered, ``blade[3]``."""
+    """Bodies by name, with split bodies replaced by their numbered frames, ``blade[3]``."""
     pieces: dict[str, Body | NodalBody] = {}
     for name, body in bodies.items():
         pieces |= {name: body} if isinstance(body, NodalBody) else frames_of({name: body})
@@ -78,12 +78,14 @@ def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
     """Number of the first frame and body of a port name ``body.port``, and the name of the port on it."""
     owner, _, port = str(name).partition(".")
+    if owner.upper() == "GROUND" and owner not in bodies:
+        raise ValueError(f"{name!r} is a text, but the ground is the object GROUND: from flexph import GROUND")
     body: AnyBody = check.lookup("body", owner, bodies)
     return first_frame(owner, bodies), body, port
 
 
 def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Number of the frame and the port of a name ``body.port``, over the coordinates of the frame."""
+    """Number of the frame, and the port over its coordinates, for a name ``body.port``."""
     index, body, port = split_port(name, bodies)
     if port not in body.ports:
         owner = str(name).partition(".")[0]
@@ -95,14 +97,14 @@ def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
 
 
 def weights_of(name: str, bodies: Mapping[str, AnyBody]) -> Array | None:
-    """Weights of the nodes whose mean a port is, (N,); None of a port that belongs to a frame."""
+    """Weights (N,) of a port that is a mean of nodes; None for a port of a frame."""
     owner, _, port = str(name).partition(".")
     body = bodies[owner]
     return body.weights.get(port) if isinstance(body, NodalBody) else None
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Number of the frame and the port, or for a load port the frame of the body, which does not turn with u."""
+    """Number of the frame, and the port; for a load port, a section that follows the frame of the body."""
     index, body, port = split_port(name, bodies)
     if isinstance(body, Body) and port in body.loads and port not in body.ports:
         no_turn = sparse.csr_array((spins(body.dim), body.size))

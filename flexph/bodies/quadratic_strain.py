@@ -1,4 +1,4 @@
-"""The quadratic strains of a body with few coordinates, written with few slopes."""
+"""Quadratic strains of reduced bodies: representation by few slopes, and tests of the reduction."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .held import Held
 from .inertia import contract
 
 ROUND_OFF = 1e-13
-"""Part of a sum of products, over the sum of their sizes, that is round-off."""
+"""Value of a sum of products, relative to the sum of their magnitudes, that is round-off."""
 
 
 def quadratic_forms(slopes: Array, weights: Array) -> Array:
-    """Symmetric ``G_i = slopesᵀ diag(weights_i) slopes`` of the strains ``ε_i = … + ½ uᵀG_iu``, (r, k, k)."""
+    """Symmetric forms ``G_i = slopesᵀ diag(weights_i) slopes`` of the strains ``ε_i = … + ½ uᵀG_iu``, (r, k, k)."""
     k = slopes.shape[1]
     forms = np.zeros((len(weights), k, k))
     for form, w in zip(forms, weights, strict=True):
@@ -25,10 +25,10 @@ def quadratic_forms(slopes: Array, weights: Array) -> Array:
 
 
 def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
-    """Slopes (g', k) and weights (r, g') of the same quadratic strains: whichever way takes the fewest slopes.
+    """Represent quadratic strains by the fewest slopes (g', k) with weights (r, g').
 
-    By polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²`` over the coordinates that have slopes; by the
-    eigenvectors of the form of each strain; or as given.
+    Three ways are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, over the coordinates with slopes;
+    the eigenvectors of the form of each strain; and the given slopes.
     """
     forms = quadratic_forms(slopes, weights)
     ways = [_polarised(forms), _by_eigenvectors(forms)]
@@ -38,7 +38,7 @@ def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _polarised(forms: Array) -> tuple[Array, Array]:
-    """Slopes u_i and u_i + u_j of the entries that any form has."""
+    """Slopes u_i and u_i + u_j for the nonzero entries of the forms."""
     k = forms.shape[1]
     present = np.any(forms != 0.0, axis=0)
     i, j = np.nonzero(np.triu(present, 1))
@@ -54,7 +54,7 @@ def _polarised(forms: Array) -> tuple[Array, Array]:
 
 
 def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
-    """Slopes along the eigenvectors of each form, its eigenvalues their weights."""
+    """Slopes along the eigenvectors of each form, with the eigenvalues as weights."""
     slopes, weights = [np.zeros((0, forms.shape[1]))], [np.zeros((len(forms), 0))]
     for r, form in enumerate(forms):
         values, vectors = np.linalg.eigh(form)
@@ -65,13 +65,13 @@ def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
 
 
 def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
-    """The least steady spins about each body axis through P at which a body held there diverges, (s,) [rad/s] each.
+    """Least steady spins about each body axis through P at which a body fixed at P diverges, (s,) [rad/s] each.
 
         det(K + Ω²(G_a − S_a)) = 0,  G_a = sᵀ diag(Wᵀσ_a) s,  S_a = ∫ρ φᵀB_aa φ
 
-    over the vectors (n, k): G_a is the geometric stiffness by the stress σ_a of a unit spin, S_a its spin softening.
-    First those with the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; then with all of σ_a. Infinite
-    where there is none.
+    over the vectors (n, k), with the geometric stiffness G_a by the stress σ_a of a unit spin and its spin softening
+    S_a. The first result uses the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; the second all of
+    σ_a. Infinite if the body does not diverge.
     """
     c, elastic = contract(held.body.inertia, about_centre=False), held.elastic
     force = np.einsum("aak->ka", c.s)
@@ -90,9 +90,9 @@ def diverging_spins(held: Held, vectors: Array) -> tuple[Array, Array]:
 
 
 def lost_share(held: Held, vectors: Array, stresses: Array) -> float:
-    """Share of the quadratic strains of pairs of vectors (n, k) on which no stress among ``stresses`` (m, r) works.
+    """Share of the quadratic strains of pairs of vectors (n, k) orthogonal to all ``stresses`` (m, r).
 
-    In the norm of strain energy, the vectors brought to equal energy; 0 where there are none.
+    Measured in the norm of strain energy, with vectors scaled as in :meth:`Held.pair_strains`; 0 without such strains.
     """
     strain = held.pair_strains(vectors)
     whole = float(np.sum(strain * (held.elastic.stiffness_of_stress @ strain)))

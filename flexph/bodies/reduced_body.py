@@ -1,4 +1,4 @@
-"""Reduced bodies: the deformation of a body in the span of a few vectors, its stresses in the span of their strains."""
+"""Model reduction of bodies: deformations and stresses in the span of a few vectors."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .inertia import Inertia
 from .quadratic_strain import diverging_spins, few_slopes, lost_share
 
 DEFICIENT = 1e-10
-"""Eigenvalue of the mass matrix of a basis, its vectors at unit length, below which they count as dependent."""
+"""Eigenvalue of the scaled mass matrix of a basis below which its vectors count as dependent."""
 LOST = 0.9
-"""Share of the quadratic strains beyond the stresses of a reduced body above which it warns."""
+"""Share of the quadratic strains without stress in a reduced body above which a warning is given."""
 EARLY = 0.5
-"""Spin at which a reduced body diverges, over that with all of its stress, below which it warns."""
+"""Divergence spin of a reduced body, relative to that with all stresses, below which a warning is given."""
 
 
 @checked
@@ -41,25 +41,23 @@ def reduce_body(
     inertia: bool = False,
     basis: Any = None,
 ) -> Body:
-    """The body with deformations ``u = T û`` and stresses ``σ = S σ̂``, S spanning C⁻¹D₀T: a body of the same kind.
+    """Reduce a body to deformations ``u = T û`` and stresses ``σ = S σ̂``, S spanning C⁻¹D₀T.
 
         M̂ = TᵀMT,  Ĉ = SᵀCS,  D̂(û) = SᵀD(Tû)T = SᵀD₀T + SᵀW diag(sTû) sT
 
-    All mass integrals are projected, so that its kinetic energy is that of the body at u = T û, at any motion, and its
-    elastic energy that at σ = S σ̂. Ĉ is diagonal, and SᵀD₀T = 1 unless a ``basis`` is given: û are lengths [m] and σ̂
-    the forces [N] that work on them. Stresses are projected together with the velocities; with all of them kept, a body
-    with von Kármán strain would lock. Ports (:class:`flexph.bodies.Port`), loads, view, stress fields, lumped masses
-    and damping are kept: αM and viscous matrices are projected, β acts on D̂.
-
-    T is that of :func:`body_basis` by ``modes``, ``derivatives``, ``static`` and ``inertia``, or ``basis`` (n, k) as it
-    is given: û are then the factors of its columns. A body that turns faster than about its first frequency needs
-    ``inertia=True``. Without any vector the body is rigid: no flexible coordinates, no elasticity.
+    All mass integrals are projected, so that the kinetic energy is that of the body at u = T û in any motion; the
+    elastic energy is that at σ = S σ̂. Ĉ is diagonal, and SᵀD₀T = 1 unless a ``basis`` is given: û are lengths [m] and
+    σ̂ their conjugate forces [N]. Stresses must be reduced together with deformations, as a body with von Kármán strain
+    would otherwise lock. Ports (:class:`flexph.bodies.Port`), loads, view, stress fields, lumped masses and damping are
+    kept: αM and viscous matrices are projected, β acts on D̂. T is the result of :func:`body_basis` for ``modes``,
+    ``derivatives``, ``static`` and ``inertia``, or ``basis`` (n, k) unchanged; û are then the factors of its columns. A
+    body that turns faster than about its first frequency needs ``inertia=True``. With an empty basis the body is rigid.
     Frequencies of a linearised mechanism of reduced bodies are not below those of the full one (Rayleigh-Ritz).
 
-    Warns with :class:`ReductionWarning` where most of the quadratic strains of a body with von Kármán strain, those of
-    pairs of its new vectors, work on no stress that was kept: shortening by bending and stiffening are then lost. It
-    also warns where the kept part of the centrifugal stress lets the body, held at P, diverge at less than half the
-    spin at which it would with all of that stress (:func:`flexph.bodies.quadratic_strain.diverging_spins`).
+    Warns (:class:`ReductionWarning`) if most of the quadratic strains of a body with von Kármán strain are orthogonal
+    to the retained stresses, as shortening by bending and stiffening are then lost; and if the body, fixed at P,
+    diverges with the retained centrifugal stress at less than half the spin as with all of it
+    (:func:`flexph.bodies.quadratic_strain.diverging_spins`).
 
     Parameters
     ----------
@@ -70,22 +68,22 @@ def reduce_body(
     derivatives : int
         Number of modal derivatives.
     static : sequence of str
-        Ports and load ports whose static responses are kept.
+        Ports and load ports whose static responses are included.
     inertia : bool
-        Keep the static responses to inertia forces, too.
+        True includes the static responses to inertia forces.
     basis : array_like, optional
-        T (n, k), in place of the other choices.
+        Basis T (n, k), instead of the other choices.
 
     Returns
     -------
     Body
-        A body of the same kind, of k coordinates.
+        Body with k flexible coordinates.
 
     Raises
     ------
     ValueError
-        For what is not a body, a basis of another size, with NaN or of deficient rank, beside other choices, or without
-        any choice, and where :func:`body_basis` does.
+        For anything but a body, a basis of wrong size, with NaN or of deficient rank, a basis together with other
+        choices, no choice, and as :func:`body_basis`.
     """
     refuse_others(body)
     vectors = _chosen(body, modes, basis, derivatives=derivatives, static=static, inertia=inertia)
@@ -110,13 +108,13 @@ def reduce_body(
 
 
 def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
-    """The vectors asked for, (n, k); ``others`` are choices of :func:`body_basis` that may be missing."""
+    """Vectors of the chosen basis, (n, k); ``others`` are further arguments of :func:`body_basis`."""
     if basis is None:
         if modes is None and not (others["static"] or others["inertia"]):
             raise ValueError("modes must be given (0 makes the body rigid), or static ports, inertia, or a basis")
         return body_basis(body, modes=0 if modes is None else modes, **others)
     if modes is not None or any(others.values()):
-        raise ValueError("basis must be given alone, without modes, derivatives, static and inertia")
+        raise ValueError("basis= excludes modes=, derivatives=, static= and inertia=: give one or the other")
     given = basis.toarray() if sparse.issparse(basis) else basis
     columns = check.array("basis", given, (body.size, None))
     if columns.shape[1]:
@@ -125,7 +123,7 @@ def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
 
 
 def _refuse_dependent(body: Body, basis: Array) -> None:
-    """Raise ValueError where vectors follow from others, in the norm of kinetic energy."""
+    """Raise ValueError if vectors are dependent in the norm of kinetic energy."""
     gram = basis.T @ (Held(body).mass @ basis)
     size = np.sqrt(gram.diagonal())
     if not np.all(size > 0.0):
@@ -133,13 +131,13 @@ def _refuse_dependent(body: Body, basis: Array) -> None:
     lowest = float(np.linalg.eigvalsh(gram / np.outer(size, size))[0])
     if lowest < DEFICIENT:
         raise ValueError(
-            f"basis must have full rank: its {basis.shape[1]} columns depend on each other, the lowest eigenvalue of "
+            f"basis must have full rank: its {basis.shape[1]} columns are dependent, as the lowest eigenvalue of "
             f"TᵀMT with a unit diagonal is {lowest:.0e}, needed {DEFICIENT:.0e}"
         )
 
 
 def _inertia(given: Inertia, T: Array) -> Inertia:
-    """The mass integrals over û."""
+    """Mass integrals over û."""
     squares = sum(given.shape_pair[i][i] for i in range(given.dim)) + given.spin_pair
     size = np.sqrt(np.maximum(np.einsum("nk,nk->k", T, squares @ T), 0.0))
     project = lambda form: dropped(T.T @ (form @ T), size, size)  # noqa: E731 - the same of all forms
@@ -154,7 +152,7 @@ def _inertia(given: Inertia, T: Array) -> Inertia:
 
 
 def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
-    """The elasticity over û and σ̂, and S (m, k).
+    """Elasticity over û and σ̂, and S (m, k).
 
     S = C⁻¹D₀T L⁻ᵀd⁻¹ with TᵀKT = L diag(d) Lᵀ, K = D₀ᵀC⁻¹D₀: then SᵀCS = diag(1/d) and SᵀD₀T = Lᵀ.
     """
@@ -179,7 +177,7 @@ def _elasticity(body: Body, T: Array) -> tuple[Elasticity | None, Any]:
 
 
 def condensed_elasticity(L: Array, d: Array) -> Elasticity:
-    """The linear elastic energy ½ ûᵀL diag(d) Lᵀû in the stresses of as many vectors: Ĉ = diag(1/d), D̂ = Lᵀ."""
+    """Elasticity with the energy ½ ûᵀL diag(d) Lᵀû in equally many stresses: Ĉ = diag(1/d), D̂ = Lᵀ."""
     return Elasticity(
         compliance=sparse.diags_array(1.0 / d).tocsr(),
         strain=dropped(L.T, 1.0 / np.sqrt(d), np.sqrt(L**2 @ d)),
@@ -189,7 +187,7 @@ def condensed_elasticity(L: Array, d: Array) -> Elasticity:
 
 
 def _view(view: View, T: Any, S: Any) -> View:
-    """The view over û and σ̂; a rigid body has no stresses."""
+    """View over û and σ̂; a rigid body has no stresses."""
     stresses = {name: f.over(S) for name, f in view.stresses.items()}
     tensors = {name: f.over(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
@@ -211,14 +209,14 @@ def _rows(rows: Any, T: Any) -> Any:
 
 
 def _warn_of_loss(held: Held, T: Array, S: Array) -> None:
-    """Warn where the quadratic strains, or the stress of a spin that stiffens the body, are lost."""
+    """Warn if the quadratic strains, or the stiffening stress of a spin, are lost."""
     if not held.elastic.slopes.shape[0]:
         return None
     lost = lost_share(held, T, S)
     if lost > LOST:
         return _warn(
-            f"{lost:.0%} of the quadratic strains of the reduced body work on no stress that was kept: shortening by "
-            "bending and geometric stiffening are lost; add derivatives (as many as there are bending modes, or fewer)"
+            f"{lost:.0%} of the quadratic strains of the reduced body do no work on its stresses: shortening by "
+            "bending and geometric stiffening are lost; add derivatives= (at most the number of bending modes)"
         )
     if held.body.momenta == "constant":
         return None
@@ -228,8 +226,8 @@ def _warn_of_loss(held: Held, T: Array, S: Array) -> None:
         a = early[np.argmin(reduced[early])]
         axis = "" if held.body.dim == 2 else f" about its {'xyz'[a]} axis"
         _warn(
-            f"the reduced body, held at its origin, diverges at a steady spin of {reduced[a]:.3g} rad/s{axis}: it "
-            "keeps too little of the centrifugal stress that stiffens it; add inertia=True, unless it turns much slower"
+            f"the reduced body, fixed at its origin, diverges at a steady spin of {reduced[a]:.3g} rad/s{axis}: it "
+            "has too little of the stiffening centrifugal stress; add inertia=True, unless it turns much slower"
         )
     return None
 

@@ -1,4 +1,4 @@
-"""Stresses over the sections of a body that is drawn along a line, from its forces and moments."""
+"""Stresses over the sections of a beam or rod, from its forces and moments."""
 
 from __future__ import annotations
 
@@ -11,35 +11,36 @@ from ..numerics.arrays import Array
 from .elasticity import rows_over
 
 RESULTANTS = 6
-"""N, Q_y, Q_z, T, M_y, M_z of a section: what the side ahead exerts, in the axes of the section."""
+"""Number of resultants N, Q_y, Q_z, T, M_y, M_z of a section, exerted by the side ahead, in section axes."""
 
 
 @dataclass(frozen=True, eq=False)
 class SectionStress:
-    """Stresses (σ_xx, τ_xy, τ_xz) at points of s sections, linear maps of their six resultants.
+    """Stresses (σ_xx, τ_xy, τ_xz) at points of s sections as linear maps of their six resultants.
 
-    Each drawn piece of the line has the sections at both of its ends: resultants may jump from one piece to the next.
+    Each drawn piece of the line has a section at both ends, as resultants may jump between pieces.
 
     Parameters
     ----------
     resultants : matrix
-        (6s, m): N, Q_y, Q_z [N], T, M_y, M_z [N m] of the sections, over the stress coordinates.
+        Resultants N, Q_y, Q_z [N], T, M_y, M_z [N m] of the sections over the stress coordinates, (6s, m).
     factors : array
-        (1, q, 3, 6) of all sections, or (s, q, 3, 6): stresses at q points over the resultants.
+        Stresses at q points over the resultants, (s, q, 3, 6), or (1, q, 3, 6) for equal sections.
     round : array
-        (1,) or (s,): 1 where the points turn with the bending moment, whose largest stress is then at one of them.
+        1 for round sections, whose points turn with the bending moment so that one has the largest stress; (1,) or
+        (s,).
     corners : array
-        (1, c, 6) or (s, c, 6): axial stress at the drawn corners of the section.
+        Axial stress at the drawn corners of the section over the resultants, (1, c, 6) or (s, c, 6).
     cell : array
-        (s,): the piece of each section, ascending.
+        Piece of each section, ascending, (s,).
     ring : array
-        (s,): which of the drawn outlines along the line each section is.
+        Number of the drawn outline of each section, (s,).
     drawn : array
-        (c,): the piece that each drawn cell is (a part) of.
+        Piece that each drawn cell belongs to, (c,).
     positions : array
-        Of the sections (s, d) [m].
+        Positions of the sections (s, d) [m].
     complete : bool
-        Whether shear stresses are known, too; not of sections of which areas and second moments alone are given.
+        True if shear stresses are known, too; False for sections given by areas and second moments only.
     """
 
     resultants: Any
@@ -53,26 +54,26 @@ class SectionStress:
     complete: bool
 
     def over(self, basis: Any) -> SectionStress:
-        """The maps over the coordinates σ̂ of σ = S σ̂."""
+        """Section stresses over the coordinates σ̂ of σ = S σ̂."""
         return replace(self, resultants=rows_over(self.resultants, basis))
 
     def of(self, sigma: Array) -> Array:
-        """Resultants (k, s, 6) of stress coordinates (k, m)."""
+        """Resultants (k, s, 6) for stress coordinates (k, m)."""
         return np.asarray((self.resultants @ sigma.T).T).reshape(len(sigma), -1, RESULTANTS)
 
     def von_mises(self, sigma: Array) -> Array:
-        """The largest √(σ² + 3τ²) over each section, σ and τ both of one point, (k, s)."""
+        """Largest √(σ² + 3τ²) over each section, with σ and τ at the same point, (k, s)."""
         axial, shear = self._at_points(sigma)
         return np.sqrt((axial**2 + 3.0 * shear).max(axis=-1))
 
     def principal(self, sigma: Array) -> tuple[Array, Array]:
-        """The largest and the smallest principal stress over each section, σ/2 ± √(σ²/4 + τ²), (k, s) each."""
+        """Largest and smallest principal stress over each section, σ/2 ± √(σ²/4 + τ²), (k, s) each."""
         axial, shear = self._at_points(sigma)
         root = np.sqrt(0.25 * axial**2 + shear)
         return (0.5 * axial + root).max(axis=-1), (0.5 * axial - root).min(axis=-1)
 
     def _at_points(self, sigma: Array) -> tuple[Array, Array]:
-        """σ_xx and τ_xy² + τ_xz² at the points of the sections, (k, s, q)."""
+        """Stresses σ_xx and squares τ_xy² + τ_xz² at the points of the sections, (k, s, q)."""
         own = self.of(sigma)
         if self.round.any():
             own = np.where(self.round[:, None] > 0.0, turned(own), own)
@@ -80,7 +81,7 @@ class SectionStress:
         return axial, along_y**2 + along_z**2
 
     def axial(self, sigma: Array) -> Array:
-        """Axial stress (k, rings, c) at the drawn corners: of both pieces that meet at a ring, in the mean."""
+        """Axial stress (k, rings, c) at the drawn corners, the mean of the pieces that meet there."""
         values = _mapped(self.corners, self.of(sigma))
         rings = np.zeros((int(self.ring.max()) + 1, *np.moveaxis(values, 1, 0).shape[1:]))
         np.add.at(rings, self.ring, np.moveaxis(values, 1, 0))
@@ -88,14 +89,14 @@ class SectionStress:
 
 
 def _mapped(factors: Array, resultants: Array) -> Array:
-    """Factors (1, n, 6) or (s, n, 6) times resultants (k, s, 6), (k, s, n)."""
+    """Products of factors (1, n, 6) or (s, n, 6) and resultants (k, s, 6), (k, s, n)."""
     if len(factors) == 1:
         return np.asarray(resultants @ factors[0].T)
     return np.asarray(np.matmul(factors, resultants[..., None])[..., 0])
 
 
 def turned(resultants: Array) -> Array:
-    """Resultants (…, 6) in axes of which y points to where bending stretches most, without bending along the force."""
+    """Resultants (…, 6) in axes whose y points to the most stretched fibre of bending, or along the shear force."""
     N, along_y, along_z, T, about_y, about_z = np.moveaxis(resultants, -1, 0)
     bent = np.hypot(about_y, about_z)
     sheared = np.hypot(along_y, along_z)

@@ -1,4 +1,4 @@
-"""Bodies as several floating ones, each in a frame of its own, welded port to port, under one name."""
+"""Bodies divided into several floating ones that are welded together under one name."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from .fields import SectionMap, View
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitBody(Described, Memo):
-    """A body of floating ones along its x axis, one after the other, with parallel axes while it is undeformed.
+    """Body divided into floating bodies along its x axis, with parallel axes when undeformed.
 
-    States are those of all frames one after the other: ``blade.centre`` (dN,), ``blade.rotation``, ``blade.stress`` and
-    so on. Directions of joints at its ports are in the axes of the undeformed body and turn with the port's frame.
+    Its states are those of all frames, concatenated: ``blade.centre`` (dN,), ``blade.rotation``, ``blade.stress`` etc.
+    Directions of joints at its ports are given in the axes of the undeformed body, and turn with the port's frame.
 
     Parameters
     ----------
     frames : tuple of Body
-        The floating bodies; no two of their ports share a name.
+        Floating bodies with different port names.
     places : array
-        Their origins (N, d) [m] in the axes of the undeformed body, ascending in x.
+        Origins of the frames (N, d) [m] in the axes of the undeformed body, ascending in x.
     joints : tuple
-        Pairs of ports that are welded.
+        Pairs of welded ports.
     loads : mapping
-        Load ports by name, of coordinates u of all frames one after the other.
+        Load ports by name, over the coordinates u of all frames.
     view : View, optional
-        What it looks like; rows of its shape are over u of all frames.
+        Geometry for pictures and export, over u of all frames.
     """
 
     frames: tuple[Body, ...]
@@ -55,7 +55,7 @@ class SplitBody(Described, Memo):
         names = [name for frame in self.frames for name in frame.ports]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"ports must each be at one frame, got {name!r} twice")
+                raise ValueError(f"ports must have different names, got {name!r} twice")
 
     def __repr__(self) -> str:
         count = f"{len(self.frames)} frames, {self.size} flexible coordinates"
@@ -63,22 +63,22 @@ class SplitBody(Described, Memo):
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return self.frames[0].dim
 
     @property
     def turning(self) -> int:
-        """Number of frames that turn: all."""
+        """Number of frames, all of which turn."""
         return len(self.frames)
 
     @property
     def size(self) -> int:
-        """Flexible coordinates of all frames."""
+        """Number of flexible coordinates of all frames."""
         return sum(frame.size for frame in self.frames)
 
     @property
     def stress_size(self) -> int:
-        """Stresses of all frames."""
+        """Number of stresses of all frames."""
         return sum(frame.stress_size for frame in self.frames)
 
     @property
@@ -88,12 +88,12 @@ class SplitBody(Described, Memo):
 
     @property
     def elasticity(self) -> ElasticEnergy | None:
-        """That of the first frame: all are of one kind."""
+        """Elasticity of the first frame, as all are of one kind."""
         return self.frames[0].elasticity
 
     @once
     def ports(self) -> Mapping[str, Port]:
-        """The ports of all frames, in the axes of the undeformed body and over u of all frames."""
+        """Ports of all frames, in the axes of the undeformed body and over u of all frames."""
         own = {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
         return read_only(own)
 
@@ -103,7 +103,7 @@ class SplitBody(Described, Memo):
 
     @once
     def starts(self) -> Array:
-        """Where the coordinates of each frame begin, and where all end, (N + 1,)."""
+        """First coordinate of each frame, and the number of all, (N + 1,)."""
         return np.cumsum([0, *(frame.size for frame in self.frames)])
 
     @once
@@ -113,15 +113,15 @@ class SplitBody(Described, Memo):
 
     @once
     def mean_shape(self) -> Any:
-        """φ̄ of all frames, sparse (dN, n)."""
+        """Mean shapes φ̄ of all frames, sparse (dN, n)."""
         return sparse_block_diag(sparse.csr_array(frame.inertia.mean_shape) for frame in self.frames)
 
     def node_of(self, port: str) -> int:
-        """Number of the frame that has a port."""
+        """Number of the frame of a port."""
         return next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     def frames_of(self, positions: Array, shape: Any) -> Array:
-        """Numbers (p,) of the frames of points (p, d): those by whose u they move, of points that do not by place."""
+        """Frame numbers (p,) of points (p, d), by the coordinates that move them, else by position."""
         rows = sparse.csr_array(shape)
         owner = np.searchsorted(self.places[:, 0], positions[:, 0], side="right") - 1
         moving, where = np.unique(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) // self.dim, True)
@@ -130,7 +130,7 @@ class SplitBody(Described, Memo):
 
     @checked
     def with_mass(self, port: str, mass: float = 0.0, inertia: float = 0.0) -> SplitBody:
-        """The same body with a lumped mass [kg] and rotary inertia [kg m²] at a port."""
+        """Add a lumped mass [kg] and rotary inertia [kg m²] at a port."""
         check.lookup("port", port, self.ports)
         i = self.node_of(port)
         heavier = self.frames[i].with_mass(port, mass, inertia)

@@ -1,4 +1,4 @@
-"""Fields of a stress tensor: principal stresses, von Mises stress, a smooth field and the error it shows."""
+"""Fields of a stress tensor: principal stresses, von Mises stress, smooth field and error indicator."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..numerics.arrays import Array
 from .fields import TensorField
 
 _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
-"""Places of the six components (xx, yy, zz, xy, yz, xz) in the symmetric matrix."""
+"""Indices of the six components (xx, yy, zz, xy, yz, xz) in the symmetric matrix."""
 
 
 @checked
 def tensors(rows: Any, sigma: Array) -> Array:
-    """Tensors (..., k, 6) of stress coordinates σ (..., m), by rows (k·6, m) of a :class:`TensorField`.
+    """Stress tensors from stress coordinates, by rows of a :class:`TensorField`.
 
     Parameters
     ----------
     rows : matrix
-        (k·6, m), of a :class:`TensorField`.
+        Rows (k·6, m) of a :class:`TensorField`.
     sigma : array
         Stress coordinates (..., m), as ``solution["body.stress"]``.
 
     Returns
     -------
     array
-        (..., k, 6) [Pa].
+        Tensors (..., k, 6) [Pa].
     """
     flat = np.asarray(sigma).reshape(-1, np.shape(sigma)[-1])
     return (rows @ flat.T).T.reshape(*np.shape(sigma)[:-1], -1, 6)
@@ -43,7 +43,7 @@ def _six(stress: Array) -> Array:
 
 @checked
 def principal_stresses(stress: Array) -> Array:
-    """σ₁ ≥ σ₂ ≥ σ₃ of tensors (..., 6): (..., 3) [Pa].
+    """Principal stresses σ₁ ≥ σ₂ ≥ σ₃ of tensors.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def principal_stresses(stress: Array) -> Array:
     Returns
     -------
     array
-        (..., 3) [Pa].
+        Principal stresses (..., 3) [Pa].
     """
     return np.linalg.eigvalsh(_six(stress)[..., _MATRIX])[..., ::-1]
 
 
 @checked
 def von_mises(stress: Array) -> Array:
-    """√(3/2 s:s), s the deviator of tensors (..., 6): (...) [Pa].
+    """Von Mises stress √(3/2 s:s) of tensors with deviator s.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def von_mises(stress: Array) -> Array:
     Returns
     -------
     array
-        (...) [Pa].
+        Von Mises stresses (...) [Pa].
     """
     stress = _six(stress)
     normal, shear = stress[..., :3], stress[..., 3:]
@@ -80,7 +80,7 @@ def von_mises(stress: Array) -> Array:
 
 @checked
 def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Array:
-    """Tensors at the n nodes of each of the c drawn cells, (..., c, n, 6) [Pa].
+    """Stress tensors at the n nodes of each of the c drawn cells.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Arr
     sigma : array
         Stress coordinates (..., m), as ``solution["body.stress"]``.
     smoothed : bool
-        Tensors of the smooth field of :func:`stress_error`, continuous within each material, in place of those of the
-        polynomial through the values at the stress points of the cell, discontinuous from cell to cell.
+        True for the smooth field of :func:`stress_error`, continuous within each material; False for the polynomial
+        through the values at the stress points of each cell, discontinuous between cells.
 
     Returns
     -------
     array
-        (..., c, n, 6) [Pa].
+        Tensors (..., c, n, 6) [Pa].
     """
     values = tensors(field.nodal if smoothed else field.at, sigma)
     fields = []
@@ -111,10 +111,11 @@ def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Arr
 
 @checked
 def stress_error(field: TensorField, sigma: Array) -> Array:
-    """Error indicator of each cell of the mesh [√J], (..., cells): ``η² = ∫ (σ* − σ) : S (σ* − σ)``.
+    """Stress error indicator η of each cell of the mesh: ``η² = ∫ (σ* − σ) : S (σ* − σ)``.
 
     σ* is the smooth field of the same stresses (means at the corners, interpolated): O. C. Zienkiewicz, J. Z. Zhu, Int.
-    J. Numer. Meth. Engng 24 (1987). Over the energy norm √(∫σ:Sσ) it tells the relative error of the stresses.
+    J. Numer. Meth. Engng 24 (1987). Divided by the energy norm √(∫σ:Sσ), it estimates the relative error of the
+    stresses.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def stress_error(field: TensorField, sigma: Array) -> Array:
     Returns
     -------
     array
-        (..., cells) [√J].
+        Indicators (..., cells) [√J].
     """
     smooth = np.moveaxis(tensors(field.nodal, sigma), -2, 0)
     spread = np.moveaxis((field.spread @ smooth.reshape(len(smooth), -1)).reshape(-1, *smooth.shape[1:]), 0, -2)
@@ -135,7 +136,7 @@ def stress_error(field: TensorField, sigma: Array) -> Array:
 
 @checked
 def energy_norm(field: TensorField, sigma: Array) -> Array:
-    """√(∫σ:Sσ) of the whole body [√J], (...): its square is twice the elastic energy.
+    """Energy norm √(∫σ:Sσ) of a body; its square is twice the elastic energy.
 
     Parameters
     ----------
@@ -147,14 +148,14 @@ def energy_norm(field: TensorField, sigma: Array) -> Array:
     Returns
     -------
     array
-        (...) [√J].
+        Energy norm (...) [√J].
     """
     return np.sqrt(_by_cells(field, tensors(field.at, sigma)).sum(axis=-1))
 
 
 @checked
 def peak_von_mises(field: TensorField, sigma: Array) -> Array:
-    """Largest von Mises stress among the points of each cell of the mesh [Pa], (..., cells).
+    """Largest von Mises stress among the points of each cell of the mesh.
 
     Parameters
     ----------
@@ -166,21 +167,21 @@ def peak_von_mises(field: TensorField, sigma: Array) -> Array:
     Returns
     -------
     array
-        (..., cells) [Pa].
+        Largest stresses (..., cells) [Pa].
     """
     values = von_mises(tensors(field.at, sigma))
     return np.maximum.reduceat(values, first_points(field), axis=-1)
 
 
 def first_points(field: TensorField) -> Array:
-    """The first point of each cell of the mesh: points come cell by cell."""
+    """First point of each cell of the mesh (points are sorted by cell)."""
     return np.flatnonzero(np.diff(field.cell, prepend=-1))
 
 
 def _by_cells(field: TensorField, stress: Array) -> Array:
-    """∫ σ:Sσ over each cell, of tensors at the points (..., p, 6)."""
+    """Integrals ∫ σ:Sσ over each cell, for tensors at the points (..., p, 6)."""
     if not len(field.compliances):
-        raise ValueError("energies of stresses need compliances, which this field has not")
+        raise ValueError("energies of stresses need compliances, which this stress field does not have")
     density = np.empty(stress.shape[:-1])
     for k, compliance in enumerate(field.compliances):
         mine = field.material == k

@@ -1,6 +1,6 @@
-"""Equations of a general system with their hidden conditions, and starts that meet them.
+"""Equations of a general system with their hidden conditions, and consistent initial states.
 
-Residuals and rates for libraries of solvers; multipliers of index 2 from the rates of constraints.
+Residuals and rates for solver libraries; multipliers of index 2 from the rates of the constraints.
 Imports: discretisation, numerics, systems.
 """
 

@@ -1,4 +1,4 @@
-"""What makes a state of a general system consistent: its algebraic equations and, of index 2, their rates."""
+"""Consistency conditions of a general system: its algebraic equations and, for index 2, their rates."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from .equations import AT_LEAST, LOST, Equations, balancing, sizes, with_algebra
 from .nearest_zero import ITERATIONS, STEP, nearest_zero
 
 DEPENDENT = 1e-6
-"""Singular value of the derivatives by algebraic states, equilibrated, over the largest one, below which an equation
-follows from others: far above what forward differences leave."""
+"""Singular value of the equilibrated derivatives by algebraic states, relative to the largest one, below which an
+equation is dependent: far above the errors of forward differences."""
 CONSISTENT = 1e-8
-"""Defect of an algebraic equation over its largest terms up to which a state counts as consistent."""
+"""Defect of an algebraic equation, relative to its largest terms, up to which a state counts as consistent."""
 SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
-"""Corrections of algebraic states over their sizes."""
+"""Limits of the iteration, on corrections of algebraic states relative to their sizes."""
 
 
 class Undetermined(ArithmeticError):
-    """The algebraic states have no values that solve their equations, or many."""
+    """Error of algebraic states that are not determined by their equations."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inconsistency:
-    """By how much a state violates the algebraic equations of a system, by equation.
+    """Defects of the algebraic equations of a system at a state; true if the state is inconsistent.
 
-    Equations bear the name of the state in whose row they stand. True where the state is not consistent.
+    An equation has the name of the state whose row it is.
 
     Attributes
     ----------
     algebraic : mapping
-        Defects of ``0 = U₂ᵀ((J − R)z + Bu)``.
+        Defects of ``0 = U₂ᵀ((J − R)z + Bu)`` by name.
     hidden : mapping
-        Those of the time derivatives of the ones that contain no algebraic state: they determine the algebraic states
-        of index 2 (multipliers), and a start whose multipliers are guesses violates them.
+        Defects of the time derivatives of those equations that contain no algebraic state. They determine the
+        algebraic states of index 2 (multipliers), and a start with guessed multipliers violates them.
     relative : float
-        Largest defect over the largest terms of its equation.
+        Largest defect, relative to the largest terms of its equation.
     """
 
     algebraic: Mapping[str, float]
@@ -64,10 +64,10 @@ class Inconsistency:
 
 
 class Conditions:
-    """``Qᵀg = 0, h = Nᵀġ = 0`` for the algebraic states, ``Nᵀg = 0`` for the others, near a state.
+    """Conditions ``Qᵀg = 0, h = Nᵀġ = 0`` for the algebraic states, ``Nᵀg = 0`` for the others, near a state.
 
-    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the other ones;
-    ``size`` (n,) is that of each state, ``multipliers`` (n,) says which stand in no algebraic equation (index 2).
+    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q the others; ``size``
+    (n,) are scales of the states, ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
@@ -77,7 +77,7 @@ class Conditions:
         self._slopes: tuple[Array, Array] | None = None
 
     def move_to(self, time: float) -> None:
-        """Ask the same equations at another time [s]."""
+        """Change the time [s] of the conditions."""
         if time != self.time:
             self.time, self._slopes = time, None
 
@@ -97,9 +97,9 @@ class Conditions:
         return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
 
     def _columns(self, x: Array) -> Array:
-        """Derivatives of all equations by the algebraic states (n, n − r), zero where they are round-off.
+        """Derivatives of all equations by the algebraic states (n, n − r), with round-off set to zero.
 
-        Sizes of states that were below what balances their equations are raised.
+        Raises the sizes of states that are too small to balance their equations.
         """
         e, s = self.equations, self.split
         columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
@@ -129,7 +129,7 @@ class Conditions:
         return f"row {rows[0]}"
 
     def hidden(self, x: Array) -> Array:
-        """``h = Nᵀġ = Nᵀ(∂g/∂x V₁V₁ᵀẋ + U₂ᵀBu̇)``."""
+        """Hidden conditions ``h = Nᵀġ = Nᵀ(∂g/∂x V₁V₁ᵀẋ + U₂ᵀBu̇)``."""
         if not self.N.shape[1]:
             return np.zeros(0)
         e, differential = self.equations, self.split.V1.T @ x
@@ -140,16 +140,16 @@ class Conditions:
         return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
 
     def rate(self, x: Array) -> Array:
-        """A rate ẋ (n,) with Eẋ = f, zero for algebraic states."""
+        """Rate ẋ (n,) with Eẋ = f, zero for algebraic states."""
         own: Array = self.split.V1 @ self.equations.rate(self.time, x)
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """(Qᵀg, h): as many as there are algebraic states."""
+        """Conditions (Qᵀg, h) for the algebraic states, equally many."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:
-        """The defects at a state."""
+        """Defects at a state."""
         e, s = self.equations, self.split
         g, h = e.algebraic(self.time, x), self.hidden(x)
         terms = self._terms(x, ROUND_OFF)
@@ -162,9 +162,9 @@ class Conditions:
         )
 
     def _relative(self, x: Array, h: Array, terms: Array) -> Array:
-        """The defects of ``h = 0`` over the largest terms.
+        """Defects of ``h = 0``, relative to the largest terms.
 
-        These are at least what states change by in the shortest time scale 1/max|ẋ/size|, to a thousandth.
+        Terms count at least with a thousandth of the rates of change in the shortest time scale 1/max|ẋ/size|.
         """
         s, own = self.split, self.split.V2.T @ x
         each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)
@@ -175,16 +175,16 @@ class Conditions:
         fastest = float((rate / np.where(differential > 0.0, differential, np.inf)).max(initial=0.0))
         size = np.maximum(size, AT_LEAST * fastest * (slopes @ differential))
         defects = np.abs(h) / np.where(size > 0.0, size, 1.0)
-        # states at rest without forces: rates of the size of round-off are none, as of bodies that fall together
+        # rates of the size of round-off are zero, e.g. for bodies that fall together
         noise = 1e-14 * (np.abs(self.N.T) @ (np.abs(s.U2.T) @ terms) + slopes @ rate)
         return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """How large the terms of each equation are (n,)."""
+        """Magnitudes of the terms of each equation (n,)."""
         return self.equations.terms(self.time, x, self.size, least)
 
     def with_algebraic(self, x: Array) -> Array:
-        """The state with algebraic states that solve (Qᵀg, h) = 0 by Newton's method."""
+        """Solve (Qᵀg, h) = 0 for the algebraic states by Newton's method."""
         if not self.split.V2.shape[1]:
             return x
         corrected = SOLVED.run(x, self._corrected)
@@ -195,7 +195,7 @@ class Conditions:
         return corrected.value
 
     def _corrected(self, x: Array) -> tuple[Array, float]:
-        """The state after a correction of its algebraic states, and that over their sizes."""
+        """State after a correction of its algebraic states, and the size of the correction."""
         V2, defect = self.split.V2, self.for_algebraic(x)
         jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
         scale = np.abs(jacobian).max(axis=1)
@@ -210,17 +210,17 @@ class Conditions:
 
     def _singular(self) -> str:
         return (
-            f"the algebraic states are not determined by the algebraic equations and their rates at t = {self.time} s: "
-            "the index is above 2, or equations follow from others"
+            f"the algebraic equations and their rates do not determine the algebraic states at t = {self.time} s: "
+            "the index is above 2, or equations are dependent"
         )
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
-        """The state with ``Nᵀg = 0`` whose differential states moved least over their size."""
+        """Nearest state with ``Nᵀg = 0``, by changes of the differential states relative to their sizes."""
         V1, x = self.split.V1, x0
         if not self.N.shape[1]:
             return x
         weight = np.where(fixed, 0.0, self.size)
-        moves = V1 * (np.abs(V1.T) @ weight)  # along states of unit size
+        moves = V1 * (np.abs(V1.T) @ weight)  # in units of the sizes of states
         if fixed.any():
             moves = moves[:, np.abs(V1[fixed]).max(axis=0) == 0.0]
         return x0 + moves @ nearest_zero(

@@ -1,4 +1,4 @@
-"""``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives, and the sizes of its states."""
+"""Residual ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives, sizes of states."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * POINTS - 
 END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polynomial.chebyshev.chebder(_COEFFICIENTS)))
 """Weights of the values in these points for the derivative at 0."""
 SLOPE_ROUND_OFF = float(np.abs(END_SLOPE).sum()) * np.finfo(float).eps
-"""What a derivative by these weights loses, over the largest value and the length of the window."""
+"""Round-off of a derivative by these weights, relative to the largest value over the length of the window."""
 WINDOWS = 8
-"""Windows in which a derivative by time is looked for, each a quarter of the last."""
+"""Number of windows tried for a time derivative, each a quarter of the one before."""
 ALMOST_NOTHING = 1e-12
-"""Size of an algebraic state, over the largest of its part, below which it is round-off."""
+"""Size of an algebraic state, relative to the largest of its part, below which it is round-off."""
 OF_BALANCE = 1e-3
-"""Least size of an algebraic state, over what would balance the other terms of its equations, and how far it is moved
-to see in which equations it stands."""
+"""Least size of an algebraic state, relative to the value that balances its equations; and the displacement by which
+its derivatives are formed."""
 NEARER = 0.1
-"""Part of a length by which a state is moved next where the system has no value that far."""
+"""Factor by which a displacement is reduced if the system has no value there."""
 AT_LEAST = 1e-3
-"""Part of the size of a state that counts in the terms of equations where it is smaller itself."""
+"""Share of the size of a state that its terms count with at least."""
 LOST = 1e3 * np.finfo(float).eps
-"""Change of an equation over its terms that is round-off."""
+"""Change of an equation, relative to its terms, that is round-off."""
 STRONG = 1e-3
-"""Derivative of an equation by a multiplier, over the largest one, from which on it counts."""
+"""Derivative of an equation by a multiplier, relative to the largest one, from which on it counts."""
 OF_START = 1e-3
-"""Accuracy of the rate of an input that a start needs: that of a drive is a second difference."""
+"""Required accuracy of the rate of an input at a start: the rate of a drive is a second difference."""
 
 
 class Equations:
-    """A system under given inputs; raises ValueError unless E differentiates the same states everywhere.
+    """System under given inputs, split into differential and algebraic equations.
 
-    ``span`` is the time [s] in which inputs may be asked for. With a state ``at`` every E is taken: where it is not
-    semi-explicit (``varies``), the split is that of this state.
+    ``span`` is the time interval [s] in which inputs may be evaluated. E must be semi-explicit, unless a state ``at``
+    is given: the split is then that of this state, and ``varies`` is True. Raises ValueError otherwise.
     """
 
     def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float], *, at: Array | None = None) -> None:
@@ -60,7 +60,7 @@ class Equations:
         self.split = split
 
     def flow(self, t: float, x: Array) -> Array:
-        """(J − R)z + (B − P) u."""
+        """Flow (J − R)z + (B − P) u."""
         system = self.system
         z = system.z(x)
         flow: Array = system.J(x) @ z - system.R(x) @ z
@@ -68,10 +68,10 @@ class Equations:
         return flow + system.port_matrices(x).flow(u) if u.any() else flow
 
     def terms(self, t: float, x: Array, size: Array, least: float = 0.0) -> Array:
-        """|J − R||z| + |B − P||u| (n,), how large the terms of each equation are.
+        """Magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
-        A costate counts at least as what a thousandth of the sizes of states makes of it, and as ``least`` of the
-        largest one.
+        A costate counts at least with its change for a thousandth of the sizes of the states, and with ``least`` times
+        the largest costate.
         """
         system = self.system
         z, u = system.z(x), np.abs(self.forcing.at(t))
@@ -80,11 +80,11 @@ class Equations:
         return terms + abs(system.port_matrices(x).of_inputs) @ u
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
-        """E(x)ẋ − (J − R)z − B u."""
+        """Residual E(x)ẋ − (J − R)z − (B − P)u."""
         return self.system.E(x) @ rate - self.flow(t, x)
 
     def jacobian(self, t: float, x: Array, rate: Array, size: Array) -> tuple[Array, Array]:
-        """∂F/∂x, given or by forward differences, and ∂F/∂ẋ = E; ``size`` is that of each state."""
+        """Derivatives ∂F/∂x (given, or by forward differences with the sizes of the states) and ∂F/∂ẋ = E."""
         E, given = dense(self.system.E(x)), self.system.derivatives
         if given is not None:
             u, z = self.forcing.at(t), self.system.z(x)
@@ -93,7 +93,7 @@ class Equations:
         return self._differences(t, x, rate, size, directions=np.eye(x.size)), E
 
     def along_algebraic(self, t: float, x: Array, size: Array) -> Array:
-        """∂((J − R)z + Bu)/∂x V₂, (n, n − r)."""
+        """Derivatives ∂((J − R)z + Bu)/∂x V₂ by the algebraic states, (n, n − r)."""
         zero = np.zeros(x.size)
         if self.system.derivatives is not None:
             return -self.jacobian(t, x, zero, size)[0] @ self.split.V2
@@ -104,17 +104,17 @@ class Equations:
         return forward(lambda x: self.residual(t, x, rate), x, self.residual(t, x, rate), steps, directions=directions)
 
     def rate(self, t: float, x: Array) -> Array:
-        """V₁ᵀẋ (r,), the rate of the differential states."""
+        """Rates V₁ᵀẋ (r,) of the differential states."""
         s = self.split
         E = s.U1.T @ dense(self.system.E(x)) @ s.V1
         return np.linalg.solve(E, s.U1.T @ self.flow(t, x))
 
     def algebraic(self, t: float, x: Array) -> Array:
-        """g = U₂ᵀ((J − R)z + Bu), zero on consistent states."""
+        """Algebraic equations g = U₂ᵀ((J − R)z + Bu), zero at consistent states."""
         return self.split.U2.T @ self.flow(t, x)
 
     def slopes(self, t: float, x: Array, size: Array, rows: Array) -> Array:
-        """rowsᵀ ∂((J − R)z + Bu)/∂x V₁, (k, r), given or by central differences."""
+        """Derivatives rowsᵀ ∂((J − R)z + Bu)/∂x V₁, (k, r), given or by central differences."""
         V1, zero = self.split.V1, np.zeros(x.size)
         if self.system.exact_derivatives is not None:
             return -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
@@ -125,7 +125,7 @@ class Equations:
         return slopes
 
     def input_rate(self, t: float) -> Array:
-        """u̇ at a time, by differences within the span, of those inputs that reach algebraic equations."""
+        """Rates u̇ at a time, by differences in the span, of inputs that enter algebraic equations; zero for others."""
         of_inputs = dense(self.system.port_matrices(self.system.sample).of_inputs)
         reach = np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0) > 0.0
         columns = np.flatnonzero(reach & self.forcing.varying)
@@ -138,30 +138,29 @@ class Equations:
         return float(self.forcing.at(t)[k])
 
     def power(self, t: float, x: Array) -> Array:
-        """The power into each port and what is dissipated, yᵀu and (z, u)ᵀZ(z, u) [W]."""
+        """Power into each port, yᵀu, followed by the dissipated power (z, u)ᵀZ(z, u) [W]."""
         z, u, matrices = self.system.z(x), self.forcing.at(t), self.system.port_matrices(x)
         y = matrices.output(z, u)
         ports = [float(y[p] @ u[p]) for p in self.system.ports.values()]
         return np.array([*ports, matrices.dissipated(self.system.R(x), z, u)])
 
     def output(self, t: float, x: Array) -> Array:
-        """y = (B + P)ᵀz + (S − N) u."""
+        """Outputs y = (B + P)ᵀz + (S − N) u."""
         return self.system.port_matrices(x).output(self.system.z(x), self.forcing.at(t))
 
 
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
-    """The derivative of a function of time: that of its interpolant in Chebyshev points beside t, within the span.
+    """Time derivative of a function, by interpolation in Chebyshev points next to t within the span.
 
-    Windows shrink from one to the next until two agree but for round-off of the values, which grows; where none do,
-    the two that agree best count. Raises ValueError where these do not agree to the accuracy: the function jumps or has
-    a kink there.
+    Windows shrink until two of them agree up to round-off of the values, which grows; otherwise the two that agree best
+    count. Raises ValueError if these do not agree to the accuracy, as at a jump or kink of the function.
     """
     t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
     window, last, best = min(0.1, 0.25 * length), float("inf"), (float("inf"), 0.0)
     for _ in range(WINDOWS):
         values = np.array([float(function(t + side * window * c)) for c in _POINTS])
-        rate = side * float(END_SLOPE @ (values - values[0])) / window  # weights sum to zero only to round-off
+        rate = side * float(END_SLOPE @ (values - values[0])) / window  # the weights add up to zero only to round-off
         apart, largest = abs(rate - last), float(max(values.max(), -values.min())) / window
         if apart <= SLOPE_ROUND_OFF * largest:
             return last
@@ -176,17 +175,17 @@ def slope(function: Callable[[float], Any], t: float, span: tuple[float, float],
 
 
 def sizes(system: PHDAE, x: Array) -> Array:
-    """A size of each state: itself or what has the energy |H(x)|, ``½ ∂²H/∂x_i² size² = |H|``, whichever is larger.
+    """Size of each state: the larger of its value and the value with the energy |H(x)|, ``½ ∂²H/∂x_i² size² = |H|``.
 
     States without energy have the size of the largest entry of their part, a thousandth of the largest of all, or one.
     """
     size, around = np.abs(x), np.zeros(x.size)
     rest = ROUND_OFF * float(size.max(initial=0.0))
-    for part in system.parts.values():  # the later ones may be finer
+    for part in system.parts.values():  # later parts may be subdivisions
         own = float(np.abs(x[part]).max(initial=0.0))
         if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
             size[part], around[part] = own, own
-        elif not around[part].any():  # round-off says nothing about its own size
+        elif not around[part].any():  # a part of round-off has no size of itself
             size[part] = 0.0
     floor = np.maximum(size, 1e-3 * size.max(initial=0.0))
     floor = np.where(floor > 0.0, floor, 1.0)
@@ -197,10 +196,10 @@ def sizes(system: PHDAE, x: Array) -> Array:
 
 
 def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
-    """Sizes of states, those of algebraic states raised to a share of what balances the other terms of their equations.
+    """Sizes of states, with algebraic states raised to a share of the value that balances their equations.
 
-    A multiplier that is nearly zero says nothing about its own size, whether by round-off or by the error of a rate.
-    Where the other terms are round-off too, it has the size of the others in its part.
+    The value of a multiplier near zero, round-off or the error of a rate, is not its size. If the other terms are
+    round-off too, it gets the size of the others in its part.
     """
     raised = np.maximum(size, OF_BALANCE * balances(system, x, size))
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
@@ -212,7 +211,7 @@ def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
 
 
 def balances(system: PHDAE, x: Array, size: Array) -> Array:
-    """How large algebraic states are that balance the other terms of their equations, (n,); zero for the others."""
+    """Values of algebraic states that balance the other terms of their equations, (n,); zero for other states."""
     E, balance = dense(system.E(x)), np.zeros(x.size)
     algebraic, whole = np.flatnonzero(~E.any(axis=0)), OF_BALANCE * float(np.abs(x).max(initial=0.0))
     if not algebraic.size or whole == 0.0:
@@ -229,7 +228,7 @@ def balances(system: PHDAE, x: Array, size: Array) -> Array:
 
 
 def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, Array]:
-    """(J − R) z where state k is moved by a length, or by a shorter one where the system has no value that far."""
+    """Displacement of state k by a length, reduced if the system has no value there, and (J − R) z at that state."""
     moved = x.copy()
     moved[k] += length
     try:
@@ -242,10 +241,10 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """The largest ``terms/columns`` (k,) of each column, both (n, k) and not negative, in the equations that count.
+    """Largest quotient ``terms/columns`` of each column, (k,), both (n, k) and not negative, over relevant equations.
 
-    These are the algebraic ones in which the state stands: the scale of a row then drops out. A multiplier stands in
-    none: of the ``differential`` ones (n,), its strongest count.
+    These are the algebraic equations that contain the state, so that the scale of a row cancels. A multiplier is in
+    none of them: for it, the ``differential`` equations (n,) with the strongest dependence count.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)
@@ -255,7 +254,7 @@ def balancing(columns: Array, terms: Array, differential: Array) -> Array:
 
 
 def _stiffness(system: PHDAE, x: Array, size: Array) -> Array:
-    """∂²H/∂x_i² where it is positive and more than round-off or what is left of a term of higher degree, else 0."""
+    """Second derivatives ∂²H/∂x_i², zero unless positive and above round-off and terms of higher degree."""
     here, stiffness = system.E(x).T @ system.z(x), np.zeros(x.size)
     for i in range(x.size):
         moved = x.copy()

@@ -1,4 +1,4 @@
-"""The zero of a function that is nearest to the origin."""
+"""Zero of a function nearest to the origin."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ..numerics.arrays import Array
 from ..numerics.differences import forward
 
 STEP = 1e-5
-"""Step of differences of equations that contain differences themselves, relative to the size of what is moved."""
+"""Relative step of differences of functions that contain differences themselves."""
 ITERATIONS = 20
 
 
 def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
-    """The zero of a function that is nearest to 0, or near it where the way to the nearest does not converge.
+    """Zero of a function nearest to 0, or a zero near it if the search for the nearest does not converge.
 
-    Newton's method with steps of least norm to a zero; from there Gauss-Newton steps to the least norm of their sum.
+    Newton's method with steps of least norm finds a zero; Gauss-Newton steps from there reduce its norm.
     """
     y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
     for iteration in range(3 * ITERATIONS):
         here = function(y)
         matrix = forward(function, y, here, STEP * np.ones(unknowns), directions=one)
         largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-        scale = np.where(largest > 0.0, largest, 1.0)  # what nothing moves stays as it is
+        scale = np.where(largest > 0.0, largest, 1.0)  # rows without dependence are not scaled
         first = iteration < ITERATIONS
         target = -here if first else matrix @ y - here
         solution = np.linalg.lstsq(matrix / scale, target / scale[:, 0], rcond=1e-11)[0]

@@ -26,10 +26,10 @@ def inconsistency(
     time: float = 0.0,
     inputs: Mapping[str, Input] | None = None,
 ) -> Inconsistency:
-    """Which algebraic equations a state (n,) violates, and by how much, at a time [s] under inputs by port.
+    """Defects of the algebraic equations and their hidden conditions at a state, a time and under inputs.
 
-    Equations that the system does not contain (positions behind constraints on velocities) are not looked at. Inputs
-    that stand in algebraic equations are differentiated.
+    Equations that the system does not contain (positions behind constraints on velocities) are not checked. Inputs in
+    algebraic equations are differentiated.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def inconsistency(
     Returns
     -------
     Inconsistency
-        Defects by equation; false where the state is consistent.
+        Defects by equation; false if the state is consistent.
 
     Raises
     ------
     ArithmeticError
-        Where the rank of E changes near the state.
+        If the rank of E changes near the state.
     """
     conditions, x = _conditions(system, state, time, inputs)
     return conditions.report(x)
@@ -65,12 +65,12 @@ def consistent(
     inputs: Mapping[str, Input] | None = None,
     keep: Sequence[str] = (),
 ) -> Array:
-    """The nearest consistent state (n,): index 1 and the hidden equations of index 2 hold to round-off.
+    """Nearest consistent state (n,): algebraic equations and hidden conditions of index 2 hold to round-off.
 
-    Algebraic states are free. Differential ones move least in the norm ``Σ ((x − x₀)/size)²`` (Gauss-Newton), where the
-    size of a state that carries energy is what has the energy |H| (velocities then move least in kinetic energy), and
-    of others the largest entry of their part. Where the null space of E varies no state is algebraic, and all move
-    least.
+    Algebraic states are free. Differential states change least in the norm ``Σ ((x − x₀)/size)²`` (Gauss-Newton). The
+    size of a state with energy is the value with the energy |H|, so that velocities change least in kinetic energy; the
+    size of another state is the largest entry of its part. If the null space of E varies, no state is algebraic, and
+    all change least.
 
     Parameters
     ----------
@@ -83,19 +83,19 @@ def consistent(
     inputs : mapping, optional
         Inputs by port: values or functions of time; zero unless given.
     keep : sequence of str
-        Parts that do not move.
+        Parts that do not change.
 
     Returns
     -------
     array
-        The state (n,).
+        Consistent state (n,).
 
     Raises
     ------
     ValueError
         For an unknown part.
     ArithmeticError
-        Where no consistent state is found, for an index above 2, or above 1 where E is not semi-explicit.
+        If no consistent state is found; for an index above 2, or above 1 if E is not semi-explicit.
     """
     conditions, x = _conditions(system, state, time, inputs)
     parts = conditions.equations.system.parts
@@ -110,10 +110,10 @@ def consistent(
 
 
 def start_of(equations: Equations, time: float, x: Array) -> tuple[Array, Conditions | VaryingConditions]:
-    """The state with consistent algebraic states, and what makes it so.
+    """State with consistent algebraic states, and its consistency conditions.
 
-    Raises ValueError where the differential states are inconsistent, ArithmeticError for an index above 2 (above 1
-    where E is not semi-explicit).
+    Raises ValueError if the differential states are inconsistent, ArithmeticError for an index above 2 (above 1 if E is
+    not semi-explicit).
     """
     conditions = _conditions_at(equations, time, x)
     x = conditions.with_algebraic(x)

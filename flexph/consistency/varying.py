@@ -1,4 +1,4 @@
-"""Consistency of fully implicit systems of index 1: the range or the null space of E(x) varies."""
+"""Consistency of fully implicit systems of index 1, whose E(x) has a varying range or null space."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .nearest_zero import nearest_zero
 
 
 class VaryingConditions:
-    """``U₂(x)ᵀf = 0`` with ``U₂(x)ᵀE(x) = 0``, near a state, f = (J − R)z + Bu.
+    """Conditions ``U₂(x)ᵀf = 0`` with ``U₂(x)ᵀE(x) = 0`` near a state, f = (J − R)z + Bu.
 
-    The equations are taken along U₂ of that state, ``g(x) = U₂(x₀)ᵀ P(x) f(x)`` with the projection P(x) = U₂U₂ᵀ, which
-    is as smooth as E. Where the null space of E is constant its states are algebraic, else none are. A rank that
-    changes near the state raises :class:`Undetermined`.
+    The equations are projected onto U₂ of that state, ``g(x) = U₂(x₀)ᵀ P(x) f(x)`` with the projector P(x) = U₂U₂ᵀ,
+    which is as smooth as E. If the null space of E is constant, its states are algebraic; otherwise none are. A rank
+    that changes near the state raises :class:`Undetermined`.
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
@@ -31,23 +31,21 @@ class VaryingConditions:
         near = probes(system, x)
         ranks = {rank_of(E) for E in near}
         if len(ranks) > 1:
-            raise Undetermined(
-                f"the rank of E(x) is {self.rank} at t = {time:.6g} s and {max(ranks)} at states next to it"
-            )
+            raise Undetermined(f"the rank of E(x) is {self.rank} at t = {time:.6g} s and {max(ranks)} at nearby states")
         self.has_algebraic = rank_of(np.vstack(near)) == self.rank
 
     def at(self, x: Array) -> Split:
-        """The split of E at a state; raises Undetermined where its rank is another one."""
+        """Split of E at a state; raises Undetermined if its rank has changed."""
         split = split_of(dense(self.equations.system.E(x)))
         if split.V1.shape[1] != self.rank:
             raise Undetermined(
-                f"the rank of E(x) at t = {self.time:.6g} s is {self.rank}, and {split.V1.shape[1]} where a consistent "
-                "state is looked for"
+                f"the rank of E(x) at t = {self.time:.6g} s is {self.rank}, but {split.V1.shape[1]} at a state of the "
+                "search for a consistent one"
             )
         return split
 
     def rate(self, x: Array) -> Array:
-        """ẋ (n,) at a consistent state: ``E(x)ẋ = f`` and ``dg/dt = 0``, which holds what E does not see."""
+        """Rate ẋ (n,) at a consistent state from ``E(x)ẋ = f`` and, in the null space of E, ``dg/dt = 0``."""
         e, split = self.equations, self.at(x)
         E = split.U1.T @ dense(e.system.E(x)) @ split.V1
         rate: Array = split.V1 @ np.linalg.solve(E, split.U1.T @ e.flow(self.time, x))
@@ -57,12 +55,12 @@ class VaryingConditions:
         return rate - split.V2 @ np.linalg.solve(self._slope(x)[0], moved)
 
     def algebraic(self, x: Array) -> Array:
-        """g (n − r,)."""
+        """Algebraic equations g (n − r,)."""
         unseen = self.at(x).unseen(self.equations.flow(self.time, x))
         return self.split.U2.T @ unseen
 
     def with_algebraic(self, x: Array) -> Array:
-        """The state with algebraic states that solve their equations; raises Undetermined for an index above 1."""
+        """Solve for the algebraic states; raises Undetermined for an index above 1."""
         if self.has_algebraic:
             scale = np.maximum(np.abs(self.split.V2.T) @ self.size, ROUND_OFF)
             x = self._solved(x, self.split.V2 * scale)
@@ -70,7 +68,7 @@ class VaryingConditions:
         return x
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
-        """The state with g = 0 that is nearest to x₀ over its size, where no state is algebraic."""
+        """Nearest state with g = 0, relative to the sizes of the states; x₀ itself if it has algebraic states."""
         if self.has_algebraic:
             return x0
         return self._solved(x0, np.diag(np.where(fixed, 0.0, self.size))[:, ~fixed])
@@ -92,13 +90,13 @@ class VaryingConditions:
         slope = np.where(np.abs(slope) * size > 1e1 * FORWARD * terms[:, None], slope, 0.0)
         if singular_vectors(equilibrated(slope)[0], tolerance=DEPENDENT).rank < len(slope):
             raise Undetermined(
-                f"the index at t = {self.time:.6g} s is above 1, or equations follow from others: where E(x) is not "
-                "semi-explicit only index 1 is taken; transform(...) the system, or take method=DiscreteGradient() "
-                "where its null space is constant"
+                f"the index at t = {self.time:.6g} s is above 1, or equations are dependent: if E(x) is not "
+                "semi-explicit, only index 1 is supported; transform(...) the system, or take "
+                "method=DiscreteGradient() if its null space is constant"
             )
 
     def _slope(self, x: Array) -> tuple[Array, Array]:
-        """The derivative of g along the null space of E (n − r, n − r), and the sizes of states along it."""
+        """Derivative of g along the null space of E (n − r, n − r), and the sizes of states along it."""
         null = self.at(x).V2
         size = np.abs(null.T) @ np.maximum(self.size, np.abs(x))
         return forward(self.algebraic, x, self.algebraic(x), FORWARD * size, directions=null), size

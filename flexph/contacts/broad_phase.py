@@ -115,5 +115,6 @@ def can_be_passed(c: Contacts) -> Array:
 
 def _along(v: Array) -> Array:
     """The part of V along W."""
-    part: Array = np.vecdot(v[0], v[1])[:, None] * v[1]
+    square = np.vecdot(v[1], v[1])
+    part: Array = (np.vecdot(v[0], v[1]) / np.where(square > 0.0, square, 1.0))[:, None] * v[1]
     return part

@@ -113,7 +113,9 @@ def _costate_maps(split: Split, E: Array | None) -> Any:
 
     def costates_of(E: Any) -> CostateMap:
         matrix = dense(E)
-        result: CostateMap = make_map(matrix) if matrix.flags.writeable else latest(matrix)  # read-only arrays never change
+        result: CostateMap = (
+            make_map(matrix) if matrix.flags.writeable else latest(matrix)
+        )  # read-only arrays never change
         return result
 
     return costates_of

@@ -1,6 +1,6 @@
 """What things look like, as immutable values without a library of pictures: surfaces of rigid shapes, swept sections.
 
-Imports: numerics.
+Imports: display, numerics.
 """
 
 import lazy_loader

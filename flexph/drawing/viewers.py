@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from ..display.kernels import in_notebook
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
@@ -39,12 +39,6 @@ def film_of(path: str | Path, shown: Any, **options: Any) -> Path:
     """Write the film of a run; returns its path."""
     written: Path = _viewer(FILM)(path, shown, **options)
     return written
-
-
-def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this process."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 def _viewer(name: str) -> Callable[..., Any]:

@@ -2,5 +2,5 @@
 
 Of files that others wrote: what they declare is judged before it is read, for they may be damaged or hostile.
 
-Imports: no other room.
+Imports: display.
 """

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CHECKSUMMED = 3
 """Version of the superblock from which on all structures of a file have checksums."""
+LINKED = "/VTKHDF/Assembly"
+"""Group of a scene, whose format needs soft links, which nobody follows."""
 LZF = 32000
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from tqdm import tqdm
+from ..display.bars import bar
 
 log = logging.getLogger("flexph")
 
 
-def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:
-    """A bar of tqdm; none where there is no terminal, or the log "flexph" takes no warnings (``--quiet``)."""
-    return tqdm(over, disable=None if shown and log.isEnabledFor(logging.WARNING) else True, **options)
+def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> Any:
+    """A bar of tqdm (:func:`flexph.display.bars.bar`); none where the log "flexph" takes no warnings (``--quiet``)."""
+    return bar(over, shown=shown and log.isEnabledFor(logging.WARNING), **options)
 
 
 class Bar(Protocol):

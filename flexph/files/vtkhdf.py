@@ -14,14 +14,12 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from .contained import open_contained
+from .contained import LINKED, open_contained
 from .hdf5 import write_hdf5
 from .reading import reading
 
 SUFFIX, ROOT, OWN = ".vtkhdf", "VTKHDF", "flexph"
 """The suffix, the group in which everything stands, and the attribute with what the format has no place for."""
-LINKED = f"/{ROOT}/Assembly"
-"""The group whose soft links the format needs, which nobody follows."""
 VERSION = (2, 3)
 CELLS = {
     **{"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14},

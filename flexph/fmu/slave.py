@@ -115,6 +115,7 @@ class MechanismSlave(Fmi2Slave):
         own = state["state"]
         told = {name: getattr(own, name) for name in ARRAYS}
         told |= {"anchors": tuple(vars(own.anchors).values()), "controllers": dict(own.controllers)}
+        told |= {"bodies": own.bodies}
         return to_bytes({**state, "state": told})
 
     @staticmethod

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from scipy import sparse
 
 from ..bodies.body import Body
-from ..kernels.jacobians.constant_block import has_constant_block
 from .loops.build import WIDEST, bandwidth, cost_of_band, couples_in_bands
 from .loops.filters import NARROW, UNKNOWNS
 from .loops.flexible.strain_operator import count_products
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from ..mechanisms.model.model import Model
 
 LOOPS = "compiled loops"
+BANDED = "decaying", "exact_gauss"
+"""Methods whose loops have banded matrices alone."""
 FULL = 100
 """Coordinates beyond which LAPACK is faster than loops over full matrices, which the decaying scheme has of bodies that
 are not banded."""
@@ -29,7 +30,9 @@ make: of slopes by FEW coordinates each, on the average, and of those about mean
 
 def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     """Why there are no compiled loops for a run, or None; ValueError where they are asked for and cannot be had."""
-    refused = mechanism.once(_refused)
+    refused = None
+    if method.name in BANDED and any(body.unshifted for body in mechanism.frames.values()):
+        refused = "loops of this method take no large body about mean axes: reduce it"
     if method.compiled and refused:
         raise ValueError(f"compiled=True cannot be had: {refused}")
     if not method.may_compile:
@@ -44,9 +47,7 @@ def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
         return "strains are sums of too many products"
     if mechanism.once(cost_of_band) <= WIDEST:
         return None
-    if has_constant_block(mechanism.network.arrays):
-        return "steps of one length share a factor of large bodies"
-    in_bands = method.name in ("decaying", "exact_gauss") or couples_in_bands(mechanism)
+    in_bands = method.name in BANDED or couples_in_bands(mechanism)
     return "bands of the Jacobian are too wide" if in_bands else None
 
 
@@ -57,13 +58,6 @@ def left_to_numpy(times: Set[float]) -> str:
     count = f"{len(times)} steps" if len(times) > 1 else "one step"
     first = f"the first from t = {min(times):.6g} s" if len(times) > 1 else f"from t = {min(times):.6g} s"
     return f", but {count} by NumPy ({first}), which the loops did not solve: shorter steps avoid it"
-
-
-def _refused(mechanism: Model) -> str | None:
-    reasons = {
-        "a large body about mean axes is not: reduce it": any(b.unshifted for b in mechanism.frames.values()),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def _has_many_products(mechanism: Model) -> bool:

@@ -165,7 +165,9 @@ def inverse_dynamics(
     run = integrate(driven, first, grid, inputs=inputs, method=method)
     kept, values = mechanism.layout.multipliers, _size(mechanism)
     anchors = Anchors(first.anchors.rows[:values], first.anchors.springs)
-    begin = State(first.time, first.x, first.multipliers[:kept], anchors, joint_forces=first.joint_forces)
+    begin = State(
+        first.time, first.x, first.multipliers[:kept], anchors, joint_forces=first.joint_forces, bodies=first.bodies
+    )
     forces = {name: _force(mechanism, run, name) for name in motion}
     return InverseDynamics(run=run, forces=read_only(forces), start=begin)
 
@@ -208,7 +210,7 @@ def driven_start(driven: Mechanism, start: Pose | State, **at_pose: Any) -> Stat
         return driven.consistent_state(replace(start, anchors=anchors), **at_pose)
     multipliers = np.zeros(driven.layout.multipliers)
     multipliers[: start.multipliers.size] = start.multipliers
-    return State(start.time, start.x, multipliers, anchors, joint_forces=start.joint_forces)
+    return State(start.time, start.x, multipliers, anchors, joint_forces=start.joint_forces, bodies=start.bodies)
 
 
 def _size(mechanism: Mechanism) -> int:

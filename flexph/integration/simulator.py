@@ -122,6 +122,7 @@ class Simulator:
             steps.history(),
             steps.controllers,
             joint_forces=self._began or steps.last.length > 0.0,
+            bodies=tuple(self.mechanism.bodies),
         )
 
     @property

@@ -1,4 +1,4 @@
-"""Systems joined at their ports: wiring, controllers, substructures, feed-through.
+"""Interconnection of systems at their ports: couplings, substructures, causality, feed-through.
 
 Imports: bodies.floating, discretisation, numerics, systems.
 """

@@ -1,4 +1,4 @@
-"""Systems assembled of others: their matrices follow from those of the parts, at a state or over a step."""
+"""Systems assembled from others, with matrices that follow from those of the parts, at a state or over a step."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..systems.differenced import derivatives_of
 from ..systems.nonlinear import PHDAE, Constant
 
 Matrix = Callable[[str, Sequence[View], Array], Any]
-"""E, J, R, B or z of an assembled system: of its name, the views of the parts, and the additional states."""
+"""Function for E, J, R, B or z of an assembled system, by name, views of the parts and additional states."""
 Slope = Callable[[Array, Array], Array]
 
 
 class Assembled(Memo):
-    """A system with the states (x₁, …, w) of its parts and additional ones w, which are stage values over a step."""
+    """System with the states of its parts (x₁, …) and additional states w, which are stage values over a step."""
 
     def __init__(self, systems: Sequence[PHDAE], matrix: Matrix) -> None:
         self.systems, self.matrix = tuple(systems), matrix
@@ -31,7 +31,7 @@ class Assembled(Memo):
 
     @once
     def _latest(self) -> dict[str, Callable[[bytes], Any]]:
-        """The functions E, J, R, B and z of the numbers of a state; the latest value is kept, derivatives ask again."""
+        """Functions E, J, R, B and z of the bytes of a state, each with its latest value cached."""
         return {name: lru_cache(maxsize=1)(partial(self._at_numbers, name)) for name in "EJRBz"}
 
     def _at_numbers(self, name: str, numbers: bytes) -> Any:
@@ -40,7 +40,7 @@ class Assembled(Memo):
         return matrix
 
     def at(self, name: str, x: Array) -> Any:
-        """E, J, R, B or z at a state, read only."""
+        """Matrix E, J, R, B or costate z at a state, read-only."""
         return self._latest[name](x.tobytes()) if x.dtype == float else self._at(name, x)
 
     def _at(self, name: str, x: Array) -> Any:
@@ -48,13 +48,13 @@ class Assembled(Memo):
         return self.matrix(name, views, x[self.spans[-1].stop :])
 
     def over(self, name: str, x0: Array, x1: Array) -> Any:
-        """The mean of E, J, R, B or z over a step."""
+        """Mean of E, J, R, B or z over a step."""
         parts = zip(self.paired, self.middles, self.spans, strict=True)
         views = [OverStep(system, middle, x0[own], x1[own]) for system, middle, own in parts]
         return self.matrix(name, views, x1[self.spans[-1].stop :])
 
     def phdae(self, additional: Array, means: Iterable[str], parts: Mapping[str, slice], **given: Any) -> PHDAE:
-        """The system; ``additional`` states of the sample, names of means and parts, ports and what is given beside."""
+        """Build the system from ``additional`` states of the sample, names of means, parts, and further arguments."""
         systems, spans, means = self.systems, self.spans, sorted(means)
         every = list(zip(systems, spans, strict=True))
         sample = np.concatenate([*(system.sample for system in systems), additional])
@@ -73,7 +73,7 @@ class Assembled(Memo):
 
 
 def spans_of(systems: Sequence[PHDAE]) -> list[slice]:
-    """The states of each system among those of all."""
+    """Slices of the states of each system among those of all."""
     ends = np.cumsum([system.size for system in systems]).tolist()
     return [slice(end - s.size, end) for end, s in zip(ends, systems, strict=True)]
 
@@ -83,14 +83,14 @@ def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: floa
 
 
 def with_structure(means: Iterable[str]) -> set[str]:
-    """The means of a system whose J contains the B of a port: B̄ is then in J̄."""
+    """Names of means of a system whose J contains the B of a port: with B̄, J has a mean, too."""
     return {*means, "J"} if "B" in means else {*means}
 
 
 class PartDerivatives:
-    """Derivatives of the parts of an assembled system, by differences of those that were given none.
+    """Derivatives of the parts of an assembled system, by differences for parts without given ones.
 
-    ``additional`` is the number of states beside those of the parts.
+    ``additional`` is the number of additional states.
     """
 
     def __init__(self, systems: Sequence[PHDAE], additional: int) -> None:
@@ -100,7 +100,7 @@ class PartDerivatives:
         self.accuracy = max(own.accuracy for own in self.each)
 
     def whole(self, structure: Slope, *, accuracy: float = 0.0, **ports: Slope | None) -> Derivatives | None:
-        """Derivatives of the whole, its ``structure`` by the chain rule; None where no part was given any."""
+        """Derivatives of the whole system, with its ``structure`` by the chain rule; None if no part has any."""
         if all(system.derivatives is None for system in self.systems):
             return None
         varies = any(own.descriptor is not None for own in self.each)
@@ -113,17 +113,17 @@ class PartDerivatives:
         )
 
     def costate(self, x: Array) -> Array:
-        """∂z/∂x: additional states are costates themselves."""
+        """Derivative ∂z/∂x; additional states are their own costates."""
         own = (dense(d.costate(x[span])) for d, span in zip(self.each, self.spans, strict=True))
         return block_diag(*own, np.eye(self.additional))
 
     def descriptor(self, x: Array, w: Array) -> Array:
-        """∂(E w)/∂x."""
+        """Derivative ∂(E w)/∂x."""
         parts = zip(self.each, self.spans, strict=True)
         return block_diag(*(d.of_descriptor(x[own], w[own]) for d, own in parts), np.zeros((self.additional,) * 2))
 
     def structure(self, x: Array, w: Array) -> Array:
-        """∂((J − R) w)/∂x of the parts by themselves."""
+        """Derivative ∂((J − R) w)/∂x of the parts, without couplings."""
         slope = np.zeros((self.size, self.size))
         for derivatives, own in zip(self.each, self.spans, strict=True):
             if derivatives.structure is not None:
@@ -131,7 +131,7 @@ class PartDerivatives:
         return slope
 
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
-        """∂(B u)/∂x of a part under inputs at some of its columns alone, x the state of all."""
+        """Derivative ∂(B u)/∂x of a part with inputs u at the columns ``port`` only; x is the state of all parts."""
         derivatives, own = self.each[part], self.spans[part]
         if derivatives.inputs is None:
             return np.zeros((self.systems[part].size,) * 2)
@@ -140,11 +140,11 @@ class PartDerivatives:
         return dense(derivatives.inputs(x[own], every))
 
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
-        """∂(Bᵀw)/∂x of some columns of B of a part, x and w those of all."""
+        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part; x and w are those of all parts."""
         own, count = self.spans[part], self.systems[part].inputs_size
         return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
 
     @property
     def varying_ports(self) -> bool:
-        """True where any B depends on the state."""
+        """True if any B depends on the state."""
         return any(own.inputs is not None or own.outputs is not None for own in self.each)

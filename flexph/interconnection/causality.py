@@ -1,4 +1,4 @@
-"""The causality of a port: which of its two variables is the input ([flex] sec. 5.1)."""
+"""Causality of a port, the choice of its input variable ([flex] sec. 5.1)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .feedthrough import without_feedthrough
 
 @checked
 def interchange(system: PHDAE, port: str) -> PHDAE:
-    """The system with input and output of one port exchanged ([flex] eq. (43)).
+    """Exchange input and output of one port ([flex] eq. (43)).
 
-    The former input becomes the multiplier and the new output; the former output is prescribed by the new input,
-    which enters an algebraic row: the system is improper until it is interconnected, unless it feeds through there.
+    The former input becomes a multiplier and the new output. The new input prescribes the former output in an algebraic
+    equation, so that the system is improper until it is interconnected, unless the port has feed-through.
 
     Parameters
     ----------
     system : PHDAE
         The system.
     port : str
-        The port.
+        Name of the port.
 
     Returns
     -------
     PHDAE
-        With one multiplier more for each component of the port.
+        System with one additional multiplier for each component of the port.
     """
     system = without_feedthrough(system)
     n, m = system.inputs(system.sample, port).shape

@@ -1,4 +1,4 @@
-"""Two nonlinear systems coupled at a port of each, with or without a multiplier."""
+"""Coupling of two nonlinear systems at one port of each, with or without a multiplier."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Coupling = Callable[[Array, Array], Any]
 def coupled(
     first: PHDAE, second: Any, ports: tuple[str, str], coupling: Any, *, slope: Any, with_multiplier: bool
 ) -> PHDAE:
-    """The transformer or gyrator of two systems; C is asked for in the middle of a step."""
+    """Transformer or gyrator interconnection of two systems; C is evaluated in the middle of a step."""
     if not isinstance(second, PHDAE):
-        raise ValueError(f"second must be a PHDAE as first is, got {type(second).__name__}")
+        raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")
     if slope is not None and not callable(coupling):
-        raise ValueError("slope belongs to a function C: a constant one has none")
+        raise ValueError("slope= goes with a function coupling=, and this one is constant: leave slope= out")
     systems = (without_feedthrough(first), without_feedthrough(second))
     pair = _Pair(systems, ports, coupling, slope, with_multiplier)
     kept = [{n: s for n, s in x.ports.items() if n != port} for x, port in zip(systems, ports, strict=True)]
@@ -46,7 +46,7 @@ def coupled(
 
 
 class _Pair:
-    """``u₁ = −C u₂`` with u₂ = λ, the multiplier of 0 = Cᵀy₁ − y₂, or u₂ = Cᵀy₁ and u₁ = −C y₂ without multiplier."""
+    """Pair with ``u₁ = −C u₂``, u₂ = λ the multiplier of 0 = Cᵀy₁ − y₂; or u₂ = Cᵀy₁, u₁ = −C y₂ without multiplier."""
 
     def __init__(
         self, systems: tuple[PHDAE, PHDAE], ports: tuple[str, str], coupling: Any, slope: Any, with_multiplier: bool
@@ -67,7 +67,7 @@ class _Pair:
     # --- the equations
 
     def matrix(self, name: str, views: Sequence[View], multipliers: Array) -> Any:
-        """E, J, R, B or z of both."""
+        """Matrix E, J, R, B or costate z of the pair."""
         m = self.multipliers
         if name == "z":
             return np.concatenate([views[0]("z"), views[1]("z"), multipliers])
@@ -105,7 +105,7 @@ class _Pair:
         )
 
     def slopes(self, x: Array, w: Array) -> Array:
-        """∂((J − R) w)/∂x of both."""
+        """Derivative ∂((J − R) w)/∂x of the pair."""
         (one, two), parts = self.parts.spans, self.parts
         both, slope = two.stop, parts.structure(x, w)
         b1, b2 = (dense(s.B(x[at]))[:, own] for s, at, own in zip(self.systems, (one, two), self.own, strict=True))
@@ -128,7 +128,7 @@ class _Pair:
         return slope
 
     def _of_coupling(self, x: Array, force: Array, y1: Array) -> tuple[Array, Array]:
-        """∂(C f)/∂(x₁, x₂) and ∂(Cᵀy₁)/∂(x₁, x₂)."""
+        """Derivatives ∂(C f)/∂(x₁, x₂) and ∂(Cᵀy₁)/∂(x₁, x₂)."""
         (one, two), both = self.parts.spans, sum(self.sizes)
         if self.constant:
             return np.zeros((self.widths[0], both)), np.zeros((self.widths[1], both))
@@ -141,12 +141,12 @@ class _Pair:
         return np.asarray(force @ by_states), np.tensordot(y1, by_states, 1)
 
     def _inputs(self, x: Array, u: Array) -> Array:
-        """∂(B u)/∂x under the inputs that are left."""
+        """Derivative ∂(B u)/∂x for the remaining inputs."""
         first = self.others[0].size
         of_each = (self.parts.inputs(k, x, self.others[k], v) for k, v in enumerate((u[:first], u[first:])))
         return block_diag(*of_each, np.zeros((self.multipliers,) * 2))
 
     def _outputs(self, x: Array, w: Array) -> Array:
-        """∂(Bᵀw)/∂x of these."""
+        """Derivative ∂(Bᵀw)/∂x for the remaining inputs."""
         of_each = (self.parts.outputs(k, x, self.others[k], w) for k in (0, 1))
         return block_diag(*of_each, np.zeros((0, self.multipliers)))

@@ -23,12 +23,12 @@ System = LinearPHDAE | PHDAE
 
 @checked
 def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> LinearPHDAE:
-    """The system with further constraints 0 = rows x.
+    """Add constraints 0 = rows x to a linear system.
 
     Parameters
     ----------
     system : LinearPHDAE
-        The system; x are its own states, also where it was projected before.
+        The system; x are its current states, also after a projection.
     rows : matrix
         Constraints (k, n), dense or sparse.
     names : tuple of str, optional
@@ -42,7 +42,7 @@ def constrain(system: LinearPHDAE, rows: Any, names: tuple[str, ...] = ()) -> Li
     Raises
     ------
     ValueError
-        For rows of another width than the states.
+        If the width of the rows is not the number of states.
 
     Examples
     --------
@@ -72,25 +72,25 @@ def gyrator(
     *,
     slope: Callable[[Array, Array], Any] | None = None,
 ) -> Any:
-    """Gyrator interconnection ``u₁ = −C y₂, u₂ = Cᵀ y₁`` of two systems of one kind ([flex] sec. 5.1).
+    """Gyrator interconnection ``u₁ = −C y₂, u₂ = Cᵀ y₁`` of two systems ([flex] sec. 5.1).
 
-    The interconnection keeps the power: the result has J₁₂ = −B₁ C B₂ᵀ and the other ports.
+    It preserves power: the result has J₁₂ = −B₁ C B₂ᵀ and the remaining ports.
 
-    Means of :class:`PHDAE` go along, C in the middle; where one system has a discrete gradient pair of its own and the
-    other has none, that takes the one of ``gonzalez`` (:func:`flexph.discretisation.with_pair`). Inputs and outputs of
-    a system with feed-through become states first (:func:`flexph.interconnection.feedthrough.without_feedthrough`):
-    each output contains the other's.
+    Means of a :class:`PHDAE` are carried over, with C in the middle. If only one system has a discrete gradient pair,
+    the other gets that of ``gonzalez`` (:func:`flexph.discretisation.with_pair`). Inputs and outputs of a system with
+    feed-through become states first (:func:`flexph.interconnection.feedthrough.without_feedthrough`), as each output
+    would contain the other.
 
     Parameters
     ----------
     first, second : LinearPHDAE or PHDAE
-        The systems, both of one kind.
+        The systems, both linear or both nonlinear.
     ports : tuple of str
-        The port of the first and that of the second system.
+        Port of the first and port of the second system.
     coupling : matrix or function
         C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
     slope : callable, optional
-        ∂C/∂(x₁, x₂) (m₁, m₂, n₁ + n₂) of x₁ and x₂; by differences where it is left out.
+        ∂C/∂(x₁, x₂) (m₁, m₂, n₁ + n₂) as a function of x₁ and x₂; by differences if left out.
 
     Returns
     -------
@@ -100,11 +100,11 @@ def gyrator(
     Raises
     ------
     ValueError
-        For unknown ports, for C of another shape, and for a function C of linear systems.
+        For unknown ports, a wrong shape of C, and a function C of linear systems.
 
     Examples
     --------
-    A mass moves a spring; power goes from one to the other:
+    A mass drives a spring:
 
     >>> import numpy as np
     >>> from flexph import LinearPHDAE, eigenfrequencies
@@ -132,23 +132,23 @@ def transformer(
     *,
     slope: Callable[[Array, Array], Any] | None = None,
 ) -> Any:
-    """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems of one kind ([flex] eq. (41)-(42)).
+    """Transformer interconnection ``u₁ = −C u₂, y₂ = Cᵀ y₁`` of two systems ([flex] eq. (41)-(42)).
 
-    The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G of a :class:`LinearPHDAE`,
-    the states ``multipliers`` of a :class:`PHDAE`. Means go along as of :func:`gyrator`: where C is constant and h ȳ
-    are the changes of places, as of external ports of mechanisms and of multibody systems, the places do not drift
-    apart.
+    The force u₂ = λ is the multiplier of the velocity constraint 0 = Cᵀ y₁ − y₂: a row of G in a :class:`LinearPHDAE`,
+    a state in the part ``multipliers`` of a :class:`PHDAE`. Means are carried over as in :func:`gyrator`. If C is
+    constant and h ȳ is the change of a position, as at external ports of mechanisms and multibody systems, the
+    positions do not drift apart.
 
     Parameters
     ----------
     first, second : LinearPHDAE or PHDAE
-        The systems, both of one kind.
+        The systems, both linear or both nonlinear.
     ports : tuple of str
-        The port of the first and that of the second system.
+        Port of the first and port of the second system.
     coupling : matrix or function
         C (m₁, m₂), or, for :class:`PHDAE`, a function C(x₁, x₂).
     slope : callable, optional
-        ∂C/∂(x₁, x₂) (m₁, m₂, n₁ + n₂) of x₁ and x₂; by differences where it is left out.
+        ∂C/∂(x₁, x₂) (m₁, m₂, n₁ + n₂) as a function of x₁ and x₂; by differences if left out.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def transformer(
     Raises
     ------
     ValueError
-        For unknown ports, for C of another shape, and for a function C of linear systems.
+        For unknown ports, a wrong shape of C, and a function C of linear systems.
 
     Examples
     --------
@@ -187,9 +187,11 @@ def transformer(
 def _joined(
     first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str], slope: Any
 ) -> tuple[LinearPHDAE, Any, Any]:
-    """The direct sum of the systems, and the inputs of a port of each; a port is looked up in its own system."""
+    """Direct sum of two systems, and the inputs of a port of each."""
     if slope is not None:
-        raise ValueError("slope belongs to a function C of two PHDAE: the C of linear systems is constant")
+        raise ValueError(
+            "slope= goes with a function C of two PHDAE, but the C of linear systems is constant: leave slope= out"
+        )
     check.lookup("port", ports[0], first.ports)
     check.lookup("port", ports[1], second.ports)
     both = join(first, second)

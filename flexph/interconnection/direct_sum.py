@@ -1,4 +1,4 @@
-"""The direct sum of linear systems: block-diagonal matrices, names of ports and parts side by side."""
+"""Direct sum of linear systems: block-diagonal matrices with merged names of ports and parts."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ..systems.linear import LinearPHDAE
 from .feedthrough import PART as FEEDTHROUGH
 
 MULTIPLIERS = "multipliers"
-"""Part of the states of a :class:`PHDAE` that are multipliers of an interconnection."""
+"""Name of the part of states that are multipliers of an interconnection."""
 
 
 @checked
 def join(*systems: LinearPHDAE) -> LinearPHDAE:
-    """Systems side by side, not yet connected.
+    """Direct sum of linear systems, not yet connected.
 
     Parameters
     ----------
     *systems : LinearPHDAE
-        Systems that are all dense or all sparse, with different names of ports and parts.
+        Systems, all dense or all sparse, with different names of ports and parts.
 
     Returns
     -------
     LinearPHDAE
-        Block-diagonal E, J, R, B and G, and the lifts of those that were projected.
+        System with block-diagonal E, J, R, B, G and lift.
 
     Raises
     ------
     ValueError
-        For dense systems beside sparse ones, and where two have a port or a part of one name.
+        For a mixture of dense and sparse systems, and for equal names of ports or parts.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def join(*systems: LinearPHDAE) -> LinearPHDAE:
 
 
 def block_diagonal(systems: Sequence[LinearPHDAE], *, lean: bool) -> dict[str, Any]:
-    """E, J, R, B, G, ``kinetic`` and ``lift`` of systems side by side, all sparse or all dense, whatever they were."""
+    """Block-diagonal E, J, R, B, G, ``kinetic`` and ``lift`` of systems, sparse if ``lean`` and dense otherwise."""
     matrices = {name: _diagonal([getattr(s, name) for s in systems], lean) for name in "EJRBG"}
     masks = [s.kinetic for s in systems if s.kinetic is not None]
     matrices["kinetic"] = np.concatenate(masks) if len(masks) == len(systems) else None
@@ -74,21 +74,21 @@ def lifted_size(system: LinearPHDAE) -> int:
 
 
 def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]) -> dict[str, slice]:
-    """Names of several systems, each with its spans behind those of the systems before; ValueError for equal names."""
+    """Merge named slices of several systems, shifted to follow each other; raises ValueError for equal names."""
     together: dict[str, slice] = {}
     start = 0
     for own, size in zip(names, sizes, strict=True):
         own = {numbered(name, together): span for name, span in own.items()}
         twice = set(own) & set(together)
         if twice:
-            raise ValueError(f"{kind} names must differ between the systems, several have {sorted(twice)}")
+            raise ValueError(f"{kind} names must differ between the systems, but several have {sorted(twice)}")
         together |= spans.moved(own, start)
         start += size
     return together
 
 
 def numbered(name: str, taken: Mapping[str, slice]) -> str:
-    """A name that is not taken: multipliers and feed-through of several systems are numbered, others stay."""
+    """Free name: parts of multipliers and feed-through are numbered if taken, other names are unchanged."""
     if not name.startswith((MULTIPLIERS, FEEDTHROUGH)):
         return name
     number, base = 1, name

@@ -1,4 +1,4 @@
-"""Systems with feed-through in states without it: inputs and outputs as algebraic states."""
+"""Removal of feed-through: inputs and outputs become algebraic states."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
 from .assembled import Assembled, PartDerivatives
 
 PART = "feedthrough"
-"""Part of the states that are inputs w = u and their multipliers λ = y."""
+"""Name of the part of states that are inputs w = u and their multipliers λ = y."""
 
 
 @checked
 def without_feedthrough(system: PHDAE) -> PHDAE:
-    """The system with states (x, w, λ), w = u and λ = y, and no feed-through; itself where it has none.
+    """Equivalent system without feed-through, with the states (x, w, λ), w = u and λ = y.
 
         E ẋ = (J − R) z + (B − P) w,   0 = −(B + P)ᵀz − (S − N) w + λ,   0 = −w + u,   y = λ
 
-    J and R get the blocks ``[[J, B, 0], [−Bᵀ, N, 1], [0, −1, 0]]`` and [[R, P], [Pᵀ, S]]; means go along. Discrete
-    gradient pairs and Gauss methods take the same steps of it. Interconnections and the analysis work on this form.
+    J and R become ``[[J, B, 0], [−Bᵀ, N, 1], [0, −1, 0]]`` and [[R, P], [Pᵀ, S]]; means are carried over. Discrete
+    gradient pairs and Gauss methods give the same steps. Interconnections and the analysis use this form.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     Returns
     -------
     PHDAE
-        Without P, S and N.
+        System without P, S and N; the given one if it has no feed-through.
     """
     if not system.has_feedthrough:
         return system
@@ -64,7 +64,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     seen = given is not None and (given.outputs is not None or constant["P"])
 
     def rows_of_inputs(at: Array, whole: Array) -> Array:
-        """(N − S) w − (B + P)ᵀz of fixed z and w, or what of it no derivative is known of."""
+        """Row (N − S) w − (B + P)ᵀz for fixed z and w, or only its terms without known derivatives."""
         row = np.zeros(m) if passed_on else system.N(at) @ whole[w] - system.S(at) @ whole[w]
         return row if seen else row - (dense(system.B(at)) + dense(system.P(at))).T @ whole[x]
 
@@ -77,7 +77,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
             slope[w, x] += slope_of(lambda at: rows_of_inputs(at, whole), state[x], system)
         return slope
 
-    spread = {"B", *FEEDTHROUGH} & set(system.means)  # what J and R are made of
+    spread = {"B", *FEEDTHROUGH} & set(system.means)  # blocks of J and R
     return Assembled((system,), matrix).phdae(
         np.concatenate([np.zeros(m), system.output(system.sample, np.zeros(m))]),
         ({*system.means} - {"B", *FEEDTHROUGH}) | ({"J", "R"} if spread else set()),

@@ -1,4 +1,4 @@
-"""Connections of substructures: what is joined to what, by the names of ports."""
+"""Connections between ports of substructures: ties, clamps, couples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..numerics.arrays import Array, Numbers
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Ports that move as one; see :func:`tie`."""
+    """Tie of ports with equal velocities; see :func:`tie`."""
 
     ports: tuple[str, ...]
     components: tuple[int, ...] | None
@@ -27,14 +27,14 @@ class Tie:
 
 @dataclass(frozen=True)
 class Clamp:
-    """A port that does not move; see :func:`clamp`."""
+    """Clamp of a port; see :func:`clamp`."""
 
     port: str
     components: tuple[int, ...] | None
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The port, alone in a tuple."""
+        """The port, as a tuple of one."""
         return (self.port,)
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Clamp:
 
 @dataclass(frozen=True, eq=False)
 class Couple:
-    """The output of each of two ports is the input of the other; see :func:`couple`."""
+    """Couple of two ports, each driven by the output of the other; see :func:`couple`."""
 
     ports: tuple[str, str]
     components: tuple[int, ...] | None
@@ -59,10 +59,10 @@ Link = Tie | Clamp | Couple
 
 @checked
 def tie(first: str, *others: str, components: Sequence[int] | None = None, turn: Any = None) -> Tie:
-    """Ports ("block.port") of one causality with equal velocities and forces that add to zero ([flex] eq. (41), (45)).
+    """Tie ports of one causality: equal velocities, and forces that add to zero ([flex] eq. (41), (45)).
 
-    Ports that take forces: u₁ = λ, u₂ = −Tᵀλ with the multiplier of a constraint for each component,
-    ``0 = y₁ − T y₂``. Ports that take velocities: u₁ = T λ, u₂ = λ, ``0 = Tᵀy₁ + y₂`` (the forces).
+    For ports with forces as inputs: u₁ = λ, u₂ = −Tᵀλ, with a multiplier and a constraint ``0 = y₁ − T y₂`` for each
+    component. For ports with velocities as inputs: u₁ = T λ, u₂ = λ, ``0 = Tᵀy₁ + y₂`` (forces).
 
     Parameters
     ----------
@@ -71,38 +71,37 @@ def tie(first: str, *others: str, components: Sequence[int] | None = None, turn:
     *others : str
         Ports of other blocks, each tied to the first.
     components : sequence of int, optional
-        Those of each port that are tied, (0, 1) of (x, y, rotation) for a hinge; the others stay. All by default.
+        Tied components of each port, e.g. (0, 1) of (x, y, rotation) for a hinge; all by default.
     turn : array_like, optional
-        T (m₁, m₂), which maps the velocities of the second port to those of the first where their axes differ; the
-        identity by default.
+        T (m₁, m₂), which maps velocities of the second port to the axes of the first; the identity by default.
 
     Returns
     -------
     Tie
-        The connection, for :func:`substructure`.
+        Connection for :func:`substructure`.
     """
     if not others or len({first, *others}) != 1 + len(others):
         raise ValueError(f"a tie needs two or more different ports, got {', '.join(map(repr, (first, *others)))}")
     if turn is not None and len(others) > 1:
-        raise ValueError(f"turn= needs a tie of two ports, got {len(others) + 1}: tie them one pair at a time")
+        raise ValueError(f"turn= needs a tie of two ports, got {len(others) + 1}: tie them in pairs")
     return Tie((first, *others), _places(components), None if turn is None else check.array("turn", turn, (None, None)))
 
 
 @checked
 def clamp(port: str, *, components: Sequence[int] | None = None) -> Clamp:
-    """A port whose velocity is zero: ``0 = y`` with a multiplier, or the input u = 0 where it takes a velocity.
+    """Clamp a port: zero velocity, ``0 = y`` with a multiplier, or u = 0 for a port with a velocity as input.
 
     Parameters
     ----------
     port : str
         Port ``block.port``.
     components : sequence of int, optional
-        Those that are clamped; all by default.
+        Clamped components; all by default.
 
     Returns
     -------
     Clamp
-        The connection, for :func:`substructure`.
+        Connection for :func:`substructure`.
     """
     return Clamp(port, _places(components))
 
@@ -116,10 +115,10 @@ def couple(
     components: Sequence[int] | None = None,
     gyroscopic: bool = False,
 ) -> Couple:
-    """``u_f = −C y_v, u_v = Cᵀ y_f``: a port f that takes forces and a port v that takes velocities, joined directly.
+    """Couple a force port f and a velocity port v: ``u_f = −C y_v, u_v = Cᵀ y_f``.
 
-    The gyrator of [flex] sec. 5.1, without a multiplier. Both move with one velocity where C is the identity. Between
-    two ports of one causality this is a gyroscopic force, ``u₁ = −C y₂, u₂ = Cᵀ y₁``, proportional to the velocities.
+    This is the gyrator of [flex] sec. 5.1, without a multiplier. If C is the identity, both ports have one velocity.
+    Between two ports of one causality it is a gyroscopic force, ``u₁ = −C y₂, u₂ = Cᵀ y₁``, proportional to velocities.
 
     Parameters
     ----------
@@ -128,16 +127,16 @@ def couple(
     second : str
         Port of another block.
     gain : array_like, optional
-        C or Cᵀ (m₁, m₂), of the ports as they are given; the identity by default.
+        C or Cᵀ (m₁, m₂), in the order of the given ports; the identity by default.
     components : sequence of int, optional
-        Those of each port that are coupled; all by default.
+        Coupled components of each port; all by default.
     gyroscopic : bool
-        Allow ports of one causality.
+        True allows two ports of one causality.
 
     Returns
     -------
     Couple
-        The connection, for :func:`substructure`.
+        Connection for :func:`substructure`.
     """
     if first == second:
         raise ValueError(f"a couple needs two different ports, got {first!r} twice")
@@ -150,5 +149,5 @@ def _places(components: Sequence[int] | None) -> tuple[int, ...] | None:
         return None
     places = tuple(check.count(f"components[{k}]", i, 0) for k, i in enumerate(components))
     if not places or len(set(places)) != len(places):
-        raise ValueError(f"components must be different places of a port, got {tuple(components)}")
+        raise ValueError(f"components must be different indices, at least one, got {tuple(components)}")
     return places

@@ -1,4 +1,4 @@
-"""Large linear systems from substructures with named ports ([flex] sec. 5.1, 5.3)."""
+"""Linear systems assembled from substructures with named ports ([flex] sec. 5.1, 5.3)."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def substructure(
     keep: Collection[str] = (),
     disconnected: bool = False,
 ) -> LinearPHDAE:
-    """Blocks joined at their ports: ``E = diag(Eᵢ), J = diag(Jᵢ) + B K Bᵀ, G = [diag(Gᵢ); S Bᵀ]``, K = −Kᵀ.
+    """Join blocks at their ports: ``E = diag(Eᵢ), J = diag(Jᵢ) + B K Bᵀ, G = [diag(Gᵢ); S Bᵀ]``, K = −Kᵀ.
 
-    [flex] eq. (39), (45). Ports and parts become ``block.port`` and ``block.part``; a block without parts is the part
-    ``block``. Blocks may have been eliminated or reduced before. The result is sparse where a block is or where there
-    are more than 500 states; the rows of G are those of the blocks and those of the ties: see :func:`flexph.eliminate`.
+    See [flex] eq. (39), (45). Ports and parts become ``block.port`` and ``block.part``; a block without parts is the
+    part ``block``. Blocks may have been eliminated or reduced before. The result is sparse if a block is, or above 500
+    states. G has the rows of the blocks and of the ties; :func:`flexph.eliminate` removes them.
 
     Parameters
     ----------
     blocks : mapping
-        Systems by name; one may be used under several names.
+        Systems by name; one system may be used under several names.
     connections : sequence of Link
-        Made by :func:`tie` (rows of S), :func:`clamp` (rows of S) and :func:`couple` (K).
+        Results of :func:`tie` (rows of S), :func:`clamp` (rows of S) and :func:`couple` (K).
     keep : sequence of str
-        Ports that stay although connections use them, where loads act beside these. Inputs that no connection uses stay
-        anyway.
+        Ports that remain external although connections use them, e.g. for loads. Ports that no connection uses always
+        remain.
     disconnected : bool
-        Allow blocks that nothing connects to the others.
+        True allows blocks without a connection to the others.
 
     Returns
     -------
@@ -51,15 +51,15 @@ def substructure(
     Raises
     ------
     ValueError
-        With the names: an unknown block or port; widths that do not match; a component connected twice; ports of
-        conflicting causality; parts or ports that would share a name; blocks that nothing connects to the others.
+        For an unknown block or port, widths that do not match, a component connected twice, ports of conflicting
+        causality, equal names of parts or ports, and blocks without a connection to the others.
     """
     _check_blocks(blocks)
     lean = any(b.is_sparse for b in blocks.values()) or sum(b.size for b in blocks.values()) > DENSE_LIMIT
     wiring = Wiring(blocks)
     for link in connections:
         if not isinstance(link, Tie | Clamp | Couple):
-            raise ValueError(f"connections must be made by tie, clamp and couple, got {check.shown(link)}")
+            raise ValueError(f"connections must be results of tie, clamp and couple, got {check.shown(link)}")
         wiring.connect(link)
     if not disconnected:
         wiring.check_connected()
@@ -101,7 +101,7 @@ def _parts(blocks: Mapping[str, LinearPHDAE]) -> dict[str, slice]:
         own = {f"{name}.{part}": s for part, s in block.parts.items()} or {name: slice(0, size)}
         for full, s in own.items():
             if full in parts:
-                raise ValueError(f"two blocks have a part {full!r}: give one of them another name than {name!r}")
+                raise ValueError(f"two blocks have a part {full!r}: rename block {name!r} or the other")
             start, stop, _ = s.indices(size)
             parts[full] = slice(at + start, at + stop)
         at += size

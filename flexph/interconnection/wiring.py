@@ -1,4 +1,4 @@
-"""Ports of substructures and what is connected to them."""
+"""Wiring of substructures: the columns of their ports, and the connections between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .links import Couple, Link, Tie
 
 
 class Wiring:
-    """The columns of B of all blocks, and what is connected to them so far."""
+    """Columns of B of all blocks, and the connections so far."""
 
     def __init__(self, blocks: Mapping[str, LinearPHDAE]) -> None:
         self.blocks = blocks
@@ -26,14 +26,14 @@ class Wiring:
         self.row_names: list[str] = []
         self._used: dict[int, Link] = {}
         self._links: list[tuple[int, int]] = []
-        self._rows: list[tuple[Array, Array, Array]] = []  # places and values of S
-        self._gains: list[tuple[Array, Array, Array]] = []  # and of K
+        self._rows: list[tuple[Array, Array, Array]] = []  # entries of S
+        self._gains: list[tuple[Array, Array, Array]] = []  # entries of K
         at = 0
         for i, (name, block) in enumerate(blocks.items()):
             for port, s in block.ports.items():
                 full = f"{name}.{port}"
                 if full in self.columns:
-                    raise ValueError(f"two blocks have a port {full!r}: give one of them another name than {name!r}")
+                    raise ValueError(f"two blocks have a port {full!r}: rename block {name!r} or the other")
                 self.columns[full] = at + np.arange(s.start or 0, s.stop)
                 self.causality[full] = block.causality.get(port, "force")
                 self.block_of[full] = i
@@ -41,26 +41,26 @@ class Wiring:
         self.width = at
 
     def connect(self, link: Link) -> None:
-        """Add one connection."""
+        """Add a connection."""
         columns = [self._take(port, link) for port in link.ports]
         self._links += [(self.block_of[link.ports[0]], self.block_of[port]) for port in link.ports[1:]]
         kinds = {self.causality[port] for port in link.ports}
         if isinstance(link, Couple):
             self._couple(link, columns, kinds)
         elif len(kinds) == 2:
-            told = ", ".join(f"{port!r} takes a {self.causality[port]}" for port in link.ports)
-            raise ValueError(f"{link}: conflicting directions, {told}; join such ports with couple")
+            kinds_of_ports = ", ".join(f"{port!r} takes a {self.causality[port]}" for port in link.ports)
+            raise ValueError(f"{link}: conflicting causality, {kinds_of_ports}; join such ports with couple")
         elif isinstance(link, Tie):
             self._tie(link, columns, kinds.pop())
         elif kinds == {"force"}:
             self._add_rows(link, [(columns[0], np.eye(columns[0].size))])
 
     def _take(self, port: str, link: Link) -> Array:
-        """The columns of a port that a connection uses, from now on taken."""
+        """Reserve the columns of a port for a connection."""
         own = self._find(port)
         places = range(own.size) if link.components is None else link.components
         if max(places, default=0) >= own.size:
-            raise ValueError(f"{link}: no component {max(places)}, port {port!r} has width {own.size}")
+            raise ValueError(f"{link}: no component {max(places)}, as port {port!r} has width {own.size}")
         for place in places:
             other = self._used.setdefault(int(own[place]), link)
             if other is not link:
@@ -75,11 +75,11 @@ class Wiring:
             raise ValueError(f"no block of port {port!r}: there are {', '.join(map(repr, self.blocks))}")
         owner = max(owners, key=len)
         check.lookup("port", port[len(owner) + 1 :], self.blocks[owner].ports, owner)
-        raise AssertionError("a port that its block has is known")
+        raise AssertionError("ports of blocks are in the table of columns")
 
     def _tie(self, link: Tie, columns: list[Array], kind: str) -> None:
         first = columns[0]
-        if kind == "velocity":  # the multiplier is the common velocity, the forces add to zero
+        if kind == "velocity":  # the multiplier is the common velocity, and the forces add to zero
             turn = self._matrix(link, link.turn, "turn", (first.size, columns[1].size))
             others = [(c, self._matrix(link, None, "turn", (columns[1].size, c.size))) for c in columns[1:]]
             self._add_rows(link, [(first, turn.T), *others])
@@ -93,8 +93,8 @@ class Wiring:
         (first, second), (a, b) = columns, link.ports
         if len(kinds) == 1 and not link.gyroscopic:
             raise ValueError(
-                f"{link}: conflicting directions, both {a!r} and {b!r} take a {kinds.pop()}; "
-                "tie them, or say gyroscopic=True if forces proportional to velocities are meant"
+                f"{link}: conflicting causality, both {a!r} and {b!r} take a {kinds.pop()}; "
+                "tie them, or set gyroscopic=True for forces proportional to velocities"
             )
         gain = self._matrix(link, link.gain, "gain", (first.size, second.size))
         if len(kinds) == 2 and self.causality[a] == "velocity":
@@ -103,7 +103,7 @@ class Wiring:
         self._gains += [(rows, cols, -gain.ravel()), (cols, rows, gain.ravel())]
 
     def _matrix(self, link: Link, given: Array | None, name: str, shape: tuple[int, int]) -> Array:
-        """turn or gain, the identity where it is not given."""
+        """Matrix ``turn`` or ``gain``, the identity by default."""
         if given is None and shape[0] != shape[1]:
             raise ValueError(
                 f"{link}: the widths do not match, {shape[0]} and {shape[1]}; select components= or a {name}="
@@ -124,11 +124,11 @@ class Wiring:
         self.row_names += [f"{link}: {place}" for place in places]
 
     def rows(self) -> Any:
-        """S, sparse (rows, width)."""
+        """Constraint matrix S, sparse (rows, width)."""
         return self._assembled(self._rows, (len(self.row_names), self.width))
 
     def coupling(self) -> Any:
-        """K, sparse (width, width), skew."""
+        """Coupling matrix K, sparse (width, width), skew-symmetric."""
         return self._assembled(self._gains, (self.width, self.width))
 
     def _assembled(self, entries: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Any:
@@ -140,7 +140,7 @@ class Wiring:
         return matrix
 
     def external(self, keep: Collection[str]) -> tuple[dict[str, slice], Array]:
-        """Ports that stay, with what is left of them, and their columns."""
+        """Remaining external ports and their columns."""
         for port in keep:
             self._find(port)
         ports: dict[str, slice] = {}
@@ -153,7 +153,7 @@ class Wiring:
         return ports, np.array(columns, dtype=int)
 
     def check_connected(self) -> None:
-        """Every block hangs together with all others."""
+        """Raise ValueError unless connections join all blocks into one group."""
         count = len(self.blocks)
         first, second = np.array(self._links, dtype=int).reshape(-1, 2).T
         link = sparse.coo_array((np.ones(first.size), (first, second)), shape=(count, count))

@@ -1,4 +1,4 @@
-"""Joints and force elements between named ports; one a file.
+"""Joints and force elements between named ports; one file each.
 
 Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, numerics, systems, units.
 """

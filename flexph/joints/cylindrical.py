@@ -23,10 +23,10 @@ def cylindrical(
     friction: CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
+    """Cylindrical joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
-    Leaves two relative freedoms. The constraint force lies across the mean axes of the second section over a step:
-    exchanging the ports changes the motion by the square of the step.
+    Leaves two relative freedoms. Over a step the constraint force is perpendicular to the mean axis of the second
+    section; exchanging the ports therefore changes the motion by the square of the step.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def cylindrical(
     sliding_friction : Relation, optional
         Force [N] against the velocity [m/s] along the axis.
     friction : CoulombFriction, optional
-        Dry friction in proportion to the force across the axis, with the radius of the bearing, against its slip along
-        and around the axis together: what turns slides almost without force.
+        Dry friction in proportion to the force across the axis, with the radius of the bearing. It opposes the slip
+        along and around the axis as one vector: a shaft that turns slides along the axis almost without force.
 
     name : str, optional
         Name of the joint; by default its kind and its ports.

@@ -12,14 +12,16 @@ from .rows.vectors import Ground, PortName, Product, between
 @quantities(length="m")
 @checked
 def distance(first: str, second: PortName, *, length: float | None = None, name: str | None = None) -> Connection:
-    """A rod that holds both ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``, the multiplier is the tension [N].
+    """Massless rod that holds two ports at a fixed distance: ``0 = (|p₁ − p₂|²/L − L)/2``.
+
+    The multiplier is the tension of the rod [N].
 
     Parameters
     ----------
     first : str
         Port ``body.port`` of a body.
     second : str or Ground
-        Port of another body, or a place ``GROUND.at(x, y)``, which must be given.
+        Port of another body, or a position ``GROUND.at(x, y)``; the bare ``GROUND`` is refused.
     length : float, optional
         Distance [m]; by default that of the assembled pose.
 
@@ -32,7 +34,9 @@ def distance(first: str, second: PortName, *, length: float | None = None, name:
         The joint, for :func:`flexph.connect`.
     """
     if isinstance(second, Ground) and second.position is None:
-        raise ValueError("a distance to the ground needs a position: GROUND.at(x, y)")
+        raise ValueError(
+            "second is GROUND without a position, but a distance to the ground needs one: take GROUND.at(x, y)"
+        )
     gap = between(first, second)
     value = None if length is None else check.positive("length", length, "m")
     form = Form((Row("length", Length(Product(gap, gap), value)),), signs=(Strand("rod", first, second),))

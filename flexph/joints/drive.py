@@ -36,17 +36,19 @@ def drive(
     direction: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """One motion prescribed as a function of time; its work is the multiplier times the prescribed increment.
+    """Motion of a port prescribed as a function of time.
+
+    The work of the drive over a step is its multiplier times the prescribed increment.
 
     Parameters
     ----------
     port : str
-        The port of the body that is driven.
+        Port of the driven body.
     reference : str or Ground
-        The port from which the motion counts.
+        Port relative to which the motion is measured.
     angle : function of time, optional
         The angle [rad] of the section at ``port`` relative to that at ``reference``, in space about ``axis`` (see
-        :func:`flexph.hinge`), which a joint must hold; it may turn on without bound. The work of a step is its stage
+        :func:`flexph.hinge`), which a joint must hold; any number of turns. The work of a step is its stage
         multiplier times sin Δθ.
     displacement : function of time, optional
         The displacement [m] of the port from the reference port along ``direction``.
@@ -58,9 +60,9 @@ def drive(
     axis, second_axis : sequence of float, optional
         The axis of an angle in space, in the sections of both ports.
     zero : float
-        Of an angle the one [rad] that counts as zero, see :func:`flexph.sensors.joint_angle`.
+        Offset of a driven angle [rad], see :func:`flexph.sensors.joint_angle`.
     direction : sequence of float, optional
-        The direction of a displacement, fixed in the reference's section.
+        Direction of a driven displacement, fixed in the section of ``reference``.
 
     name : str, optional
         Name of the joint; by default its kind and its ports.
@@ -68,7 +70,7 @@ def drive(
     Returns
     -------
     Connection
-        The drive, with a row for each component that is prescribed.
+        The drive, with one constraint row for each prescribed component.
 
     Raises
     ------
@@ -120,14 +122,14 @@ def drive(
 
 
 def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
-    """The direction from which the angle counts, and where it points in the second section."""
+    """Zero direction of a driven angle in the first section, and its image in the second one at each time."""
     x = frame_about(axes[0])[0]
     along_x, along_y = (np.array(d) for d in transported_frame(*axes, zero))
     return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
 
 
 def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
-    """An axis of the first section, and where it points in the second one."""
+    """Axis number ``index`` of the first section, and its image in the second one at each time."""
     return lambda t: (
         unit_axis(index, 3),
         tuple(rotation_matrix(f"the driven rotation at t = {t} s", rotation(t))[:, index].tolist()),
@@ -136,7 +138,7 @@ def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
 
 def _rotation_rows(port: str, reference: PortName, dim: int, rotation: Motion) -> tuple[Row, ...]:
     if dim == 2:
-        raise ValueError("a driven rotation is one of space: the plane has angle=")
+        raise ValueError("rotation= exists in three dimensions only; in the plane drive the angle=")
 
     def relative(t: float) -> Array:
         return rotation_matrix(f"the driven rotation at t = {t} s", rotation(t)).T.ravel()

@@ -1,4 +1,4 @@
-"""Hinge (revolute joint)."""
+"""Hinge: a revolute joint of the plane or of space."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,7 +21,9 @@ def hinge(
     friction: Relation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A joint at one point, free to turn about an axis: ``0 = p₁ − p₂`` ([flex] eq. (41)), in space axes parallel.
+    """Hinge: a joint at one point that leaves one rotation free, ``0 = p₁ − p₂`` ([flex] eq. (41)).
+
+    In space its axes in both sections stay parallel, too.
 
     Parameters
     ----------
@@ -30,9 +32,9 @@ def hinge(
     second : str or Ground
         The port of another body, or ``GROUND``.
     axis : sequence of float, optional
-        In space the axis in the first port's section; in the plane there is none to give.
+        Axis in the section at the first port, in space only; in the plane leave it out.
     second_axis : sequence of float, optional
-        The axis in the second port's section (in world axes for GROUND); the same components by default.
+        The same axis in the section at the second port (world axes for GROUND); by default the same components.
     friction : Relation or CoulombFriction, optional
         The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`), or dry friction in
         proportion to the force of the joint (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
@@ -43,12 +45,17 @@ def hinge(
     Returns
     -------
     Connection
-        The joint, which leaves one relative freedom.
+        The joint, for :func:`flexph.connect`; it leaves one relative freedom.
 
     Raises
     ------
     ValueError
-        For ``GROUND`` as the first port, and, as the mechanism is connected, for an axis in the plane or none in space.
+        For ``GROUND`` as the first port; on connecting the mechanism, for an axis in the plane or none in space.
+
+        See Also
+        --------
+        revolute : The same joint under its kinematic name, in space only.
+        weld : Rigid connection, also called a fixed joint.
 
     Examples
     --------
@@ -62,7 +69,7 @@ def hinge(
 
     def axes_in(dim: int) -> Axes | None:
         if dim == 2 and axis is not None:
-            raise ValueError("a hinge takes no axis in the plane: leave it out")
+            raise ValueError("a hinge takes no axis in the plane, where it turns about the normal: leave axis= out")
         return None if dim == 2 else spatial_axes(unit_axes(axis, second_axis), dim, "a hinge")
 
     unit_axes(axis, second_axis)
@@ -78,7 +85,7 @@ def pin(
     friction: Relation | CoulombFriction | None,
     name: str | None,
 ) -> Connection:
-    """A joint at one point that turns about ``axes``, a function of the dimension: a hinge or a revolute joint."""
+    """Joint at one point that turns about ``axes(dim)``: the common form of hinges and revolute joints."""
     resists = friction_of_turning("friction", friction)
 
     def make(dim: int) -> Form:

@@ -17,7 +17,7 @@ def planar(
     second_normal: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """The first section glides on a plane of the second: ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
+    """Planar joint: the first section glides on a plane of the second, ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
 
     Leaves three relative freedoms.
 

@@ -31,56 +31,56 @@ def point_on_curve(
     place: Callable[[float], float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A port slides on a curve through ports of a body, which moves and bends with it: 0 = n·(P − p(s)) for n ⟂ dp/ds.
+    """Joint of a port that slides along a curve through ports of another body: 0 = n·(P − p(s)) for n ⟂ dp/ds.
 
-    ``p(s) = Σ c_k(s) P_k`` is piecewise polynomial; where on it the port is, s, follows from the pose. Over a step the
-    increments are exact, so that the port stays on the curve, no work is done, and both momenta are kept at any step
-    size. A curve is exactly the axis of a beam of cubic elements with ports at thirds of its elements and ``degree=3``,
-    and that of a rod of order p with ports at its nodes and ``degree=p``. The port turns freely.
+    The curve moves and bends with its body. ``p(s) = Σ c_k(s) P_k`` is piecewise polynomial, and the place s of the
+    port on it follows from the pose. Increments over a step are exact: the port stays on the curve, the joint does no
+    work, and both momenta are conserved at any step size. The curve is exactly the axis of a beam of cubic elements if
+    its ports lie at thirds of the elements and ``degree=3``, and that of a rod of order p if they lie at its nodes and
+    ``degree=p``. The port turns freely.
 
     Parameters
     ----------
     port : str
         Port ``body.port`` of the body that slides.
     curve : sequence of str or Ground
-        Ports of one body along the curve, or places ``GROUND.at(...)``; ``degree`` times the pieces and one more. The
-        section at the first one gives the directions that rows are taken in.
+        Ports of one body along the curve, or places ``GROUND.at(...)``: ``degree`` times the number of pieces, plus
+        one. The constraint rows use the axes of the section at the first one.
     degree : int
         Degree of the polynomials, 1 for straight pieces.
     at : sequence of float, optional
-        Places s of the ports, ascending; 0, 1, 2, … by default. Pieces are polynomials of s: of a beam, equal distances
-        within each element.
+        Values of s at the ports, ascending; 0, 1, 2, … by default. Pieces are polynomials in s: on a beam, space them
+        equally within each element.
     friction : Relation or CoulombFriction, optional
         Force [N] against the velocity [m/s] along the curve, or dry friction in proportion to the force across it
         (:class:`flexph.joints.CoulombFriction`).
     motor : bool
-        Whether the joint is an external port, too: its input (1,) is a force F on the port along the curve, towards
-        larger s, and as much against it on the body of the curve. Its output is ds/dt, of which
-        :class:`flexph.sensors.place_on_curve` is the place, and F ds/dt its power: with places in metres along the
-        undeformed body F is in newtons, whatever that stretches by.
+        True if the joint is an external port, too. Its input (1,) is a force F on the port along the curve, towards
+        larger s, with its reaction on the body of the curve. Its output is ds/dt (s is read by
+        :class:`flexph.sensors.place_on_curve`), its power F ds/dt. With s in metres along the undeformed body, F is in
+        newtons, also where the body stretches.
     place : function of time, optional
-        The place s(t), prescribed: the drive of the joint. Its multiplier ``NAME: along`` is the force of a motor that
-        keeps to it, and does the work of the drive.
+        Prescribed place s(t), which makes the joint a drive. The multiplier ``NAME: along`` is the force of its motor
+        and does the work of the drive.
     name : str, optional
         Name of the joint and of its external port; by default its kind and its ports.
 
     Returns
     -------
     Connection
-        The joint, for :func:`flexph.connect`, of d − 1 constraints, with a ``place`` d; its multipliers are forces
-        across the curve [N].
-        Runs are by ``Exact``, ``Exact4`` and ``Decaying``, and end where the port leaves the curve, or passes a kink
-        of more than 0.1 rad between two pieces.
+        The joint, for :func:`flexph.connect`, with d − 1 constraints, or d with a ``place``; its multipliers are forces
+        across the curve [N]. The methods ``Exact``, ``Exact4`` and ``Decaying`` integrate it. A run ends where the port
+        leaves the curve or passes a kink of more than 0.1 rad between two pieces.
 
     Raises
     ------
     ValueError
-        For numbers of ports that do not fit the degree, ports of several bodies or given twice, places that do not
-        ascend, and for a motor where the place is prescribed.
+        For a number of ports that does not fit the degree, ports of several bodies or given twice, places that do not
+        ascend, and for a motor together with a prescribed place.
 
     Examples
     --------
-    A mass that slides down a beam which is held at its root and bends under it:
+    A mass slides down a clamped beam, which bends under it:
 
     >>> import numpy as np
     >>> import fem, rigid
@@ -101,17 +101,19 @@ def point_on_curve(
     degree = check.count("degree", degree)
     count = len(curve)
     if motor and place is not None:
-        raise ValueError("motor and place do not go together: what is prescribed moves whatever a motor does")
+        raise ValueError(
+            "motor and place do not go together: a prescribed place leaves a motor no freedom; leave one of them out"
+        )
     if count < 2 or (count - 1) % degree:
         raise ValueError(
-            f"curve must have {degree} ports for each piece and one more, as degree={degree}, got {count} ports"
+            f"curve must have {degree} ports for each piece, plus one, for degree={degree}; got {count} ports"
         )
     if len(set(curve)) < count or port in curve:
-        raise ValueError("curve must have different ports, and not the one that slides")
+        raise ValueError("curve must have different ports, and not the sliding port itself")
     if not isinstance(curve[0], Ground) and port.partition(".")[0] == curve[0].partition(".")[0]:
-        raise ValueError(f"port must be one of another body than the curve, got {port!r} and {curve[0]!r}")
+        raise ValueError(f"port and curve must belong to different bodies, got {port!r} and {curve[0]!r}")
     if len({"" if isinstance(p, Ground) else p.partition(".")[0] for p in curve}) > 1:
-        raise ValueError("curve must have ports of one body, or places of the ground")
+        raise ValueError("curve must have ports of one body, or places of the ground only")
     if any(p == GROUND for p in curve):
         raise ValueError("curve must have places of the ground, GROUND.at(...), got GROUND without a place")
     places = np.arange(float(count)) if at is None else check.array("at", at, (count,))

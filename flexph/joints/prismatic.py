@@ -19,10 +19,10 @@ def prismatic(
     friction: Relation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
-    """The port moves on a line through the rail port without turning; one relative freedom.
+    """Prismatic joint: the port moves on a line through the rail port without turning; one relative freedom.
 
-    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction; the relative rotation stays as assembled. The same as
-    ``slider(..., turning=False)``.
+    ``0 = d⊥·(p − p_rail)`` for every d⊥ perpendicular to the direction; the relative rotation stays as assembled.
+    Equal to ``slider(..., turning=False)``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Revolute joint: the hinge of space under its kinematic name."""
+"""Revolute joint: a hinge in space under its kinematic name."""
 
 from collections.abc import Sequence
 
@@ -20,9 +20,9 @@ def revolute(
     friction: Relation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A joint with one point and one axis in common: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
+    """Revolute joint with one common point and axis: ``0 = p₁ − p₂``, ``0 = a₁·x₂ = a₁·y₂``; one relative freedom.
 
-    The directions x₂, y₂ are perpendicular to the axis.
+    The directions x₂, y₂ are perpendicular to the axis in the second section.
 
     Parameters
     ----------
@@ -51,7 +51,12 @@ def revolute(
     Raises
     ------
     ValueError
-        For ``GROUND`` as the first port, and, as the mechanism is connected, in the plane.
+        For ``GROUND`` as the first port; on connecting, if the mechanism is planar.
+
+        See Also
+        --------
+        hinge : The same joint, also in the plane.
+        weld : Rigid connection, also called a fixed joint.
 
     Examples
     --------

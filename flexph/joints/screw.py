@@ -25,10 +25,11 @@ def screw(
     second_axis: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A joint along and about one axis that advances by its lead in a turn: one relative freedom of space.
+    """Screw joint in space, which advances by its lead in each turn; one relative freedom.
 
-    The rows of :func:`flexph.cylindrical`, and ``0 = Δs − (lead/2π) Δθ`` counted from the assembled pose over any
-    number of turns: the increments of offset s and angle θ are exact in every step, so they do not drift apart.
+    Its rows are those of :func:`flexph.cylindrical` and ``0 = Δs − (lead/2π) Δθ``, counted from the assembled pose over
+    any number of turns. The increments of offset s and angle θ are exact in every step, so that they do not drift
+    apart.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def screw(
     second : str or Ground
         Port of another body, or a place ``GROUND.at(...)`` of the world.
     lead : float
-        Advance [m] of the first port along the axis of the second in a positive turn; negative of left-hand threads.
+        Advance [m] of the first port along the axis of the second in a positive turn; negative for left-hand threads.
     axis : array_like
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional
@@ -55,11 +56,11 @@ def screw(
     Raises
     ------
     ValueError
-        For a lead of zero, which is a hinge, and in the plane.
+        For a lead of zero, which would be a hinge, and in the plane.
     """
     advance = check.number("lead", lead) / (2.0 * math.pi)
     if advance == 0.0:
-        raise ValueError("lead must not be zero: without advance it is a hinge")
+        raise ValueError("lead must not be zero: a screw without advance is a revolute(...) or hinge(...)")
     given, held = unit_axes(axis, second_axis), cylindrical(first, second, axis=axis, second_axis=second_axis)
 
     def make(dim: int) -> Form:

@@ -29,9 +29,9 @@ def slider(
     friction: Relation | CoulombFriction | None = None,
     name: str | None = None,
 ) -> Connection:
-    """The port moves on a line through the rail port, along a direction fixed in the rail's section or in the world.
+    """Slider: the port moves on a line through the rail port, fixed in the rail's section or in the world.
 
-    ``0 = d⊥·(p − p_rail)`` for every d⊥ across the direction.
+    ``0 = d⊥·(p − p_rail)`` for every d⊥ perpendicular to the direction.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ def slider(
     rail : str or Ground
         Port of another body, or a place ``GROUND.at(...)``.
     direction : array_like
-        d in the section at the rail port, of ``GROUND`` in world axes; in space three components.
+        Direction d in the section at the rail port, in world axes for ``GROUND``; three components in space.
     turning : bool
-        False keeps the relative rotation as assembled (a prismatic joint, one relative freedom); True is a pin in a
-        slot, two freedoms in the plane and four in space, and what a point mass needs.
+        False keeps the relative rotation as assembled: a prismatic joint with one relative freedom. True is a pin in a
+        slot with two freedoms in the plane and four in space; point masses need it.
     friction : Relation or CoulombFriction, optional
         Force [N] against the sliding velocity [m/s] along the direction, or dry friction in proportion to the force
         across the line (:class:`flexph.joints.CoulombFriction`; a torque that the joint carries does not press).
@@ -72,7 +72,7 @@ def slider(
 
 
 def fixed_rotation(first: str, second: PortName, dim: int) -> tuple:
-    """Rows that keep the relative rotation as assembled."""
+    """Constraint rows that keep the relative rotation as assembled."""
     if dim == 2:
         return (angle_row(relative_angle(first, second, 2), None),)
     return same_rotation(first, second, None)

@@ -7,7 +7,7 @@ from .rows.signs import Solid
 
 @checked
 def spherical(first: str, second: PortName, *, name: str | None = None) -> Connection:
-    """A joint at one point, free to turn: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms.
+    """Spherical joint (ball joint) at one point: ``0 = p₁ − p₂`` ([flex] eq. (41)); three relative freedoms.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def spherical(first: str, second: PortName, *, name: str | None = None) -> Conne
 
     def make(dim: int) -> Form:
         if dim == 2:
-            raise ValueError("a spherical joint is one of space: the plane has hinge(...)")
+            raise ValueError("a spherical joint exists in three dimensions only; in the plane use hinge(...)")
         return Form(coincidence(first, second, dim), signs=(Solid("ball", first),))
 
     return Connection("spherical", (first, second), make, label=name)

@@ -14,9 +14,9 @@ from .rows.vectors import Product, along
 def universal(
     first: str, second: PortName, *, axis: Sequence[float], second_axis: Sequence[float], name: str | None = None
 ) -> Connection:
-    """A joint of both ports at one point, the axes of the cross perpendicular: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
+    """Universal joint at one point with two perpendicular axes: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
 
-    Leaves two relative freedoms, the turns about both axes.
+    Leaves two relative freedoms, the rotations about both axes of the cross.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def universal(
 
     def make(dim: int) -> Form:
         if dim == 2:
-            raise ValueError("a universal joint is one of space: the plane has hinge(...)")
+            raise ValueError("a universal joint exists in three dimensions only; in the plane use hinge(...)")
         axes = Product(along(first, fitting("axis", a1, 3)), along(second, fitting("second_axis", a2, 3)))
         row = Row("cross", Offset(axes), unit="N m")
         return Form((*coincidence(first, second, dim), row), signs=(Solid("cross", first, a1),))

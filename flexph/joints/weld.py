@@ -1,4 +1,4 @@
-"""Weld (rigid connection)."""
+"""Weld (rigid connection, fixed joint)."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from .rows.signs import Solid
 def weld(
     first: str, second: PortName, *, angle: float | None = None, rotation: Any = None, name: str | None = None
 ) -> Connection:
-    """A rigid connection: both ports at one point and at a fixed relative rotation.
+    """Rigid connection (fixed joint): both ports at one point and at a constant relative rotation.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def weld(
     second : str or Ground
         Port of another body, or a place ``GROUND.at(...)`` of the world.
     angle : float, optional
-        Angle of the first section from the second in the plane [rad]; by default that of the assembled pose.
+        In the plane, angle from the second section to the first [rad]; by default that of the assembled pose.
     rotation : array_like or Rotation, optional
         In space R₂ᵀR₁, a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; by default that of the assembled
         pose.
@@ -36,9 +36,14 @@ def weld(
     Returns
     -------
     Connection
-        The joint, for :func:`flexph.connect`.
+        The joint, for :func:`flexph.connect`; it leaves no relative freedom.
 
-    Examples
+        See Also
+        --------
+        hinge : Joint that leaves one rotation free.
+        revolute : Hinge in space under its kinematic name.
+
+        Examples
     --------
     >>> import fem
     >>> from flexph import GROUND, connect, weld
@@ -54,10 +59,10 @@ def weld(
         rows, signs = coincidence(first, second, dim), (Solid("block", first),)
         if dim == 2:
             if relative is not None:
-                raise ValueError("a weld of the plane takes angle=, not rotation=")
+                raise ValueError("a weld in the plane takes angle=, not rotation=")
             return Form((*rows, angle_row(relative_angle(first, second, 2), value)), signs=signs)
         if value is not None:
-            raise ValueError("a weld of space takes rotation=, not angle=")
+            raise ValueError("a weld in space takes rotation=, not angle=")
         stated = None if relative is None else tuple(tuple(row) for row in relative.tolist())
         axes = () if stated is None else tuple((axis(i, 3), row) for i, row in enumerate(stated))
         return Form((*rows, *same_rotation(first, second, stated)), parallel=axes, signs=signs)

@@ -1,6 +1,6 @@
-"""Mechanisms: the class with its verbs, and how bodies are connected.
+"""Mechanisms: the class :class:`flexph.Mechanism` with its methods, and the connection of bodies.
 
-Imports: bodies, drawing, joints, joints.rows, linear.responses, mechanisms.equations, mechanisms.model,
+Imports: bodies, display, drawing, joints, joints.rows, linear.responses, mechanisms.equations, mechanisms.model,
 mechanisms.poses, mechanisms.statics, numerics, systems, units.
 """
 

@@ -1,4 +1,4 @@
-"""Bodies joined at their ports into a mechanism, with the checks of what is given."""
+"""Connection of bodies at their ports into a mechanism, with the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .model.accounts import Accounts
 from .model.layout import CENTRE, PARTS
 
 AT_CENTRE = 1e-9
-"""Distance of a port from the centre of mass, over that of the furthest one, up to which it is there."""
+"""Distance of a port from the centre of mass, relative to the furthest port, up to which it counts as located there."""
 
 
 @quantities(gravity="m/s^2")
@@ -31,12 +31,12 @@ AT_CENTRE = 1e-9
 def connect(
     bodies: Mapping[str, Any], connections: Sequence[Connection], *, gravity: Sequence[float] | None = None
 ) -> Mechanism:
-    """Join bodies at their ports: a :class:`Mechanism`.
+    """Connect bodies at their ports into a :class:`Mechanism`.
 
     Parameters
     ----------
     bodies : mapping
-        Bodies by name, of one dimension; a body may be used under several names.
+        Bodies by name, all planar or all spatial; one body may be used under several names.
     connections : sequence of Connection
         Joints and force elements between ports ``body.port``, or ``GROUND``.
     gravity : array_like, optional
@@ -45,13 +45,13 @@ def connect(
     Returns
     -------
     Mechanism
-        The bodies with their joints; it assembles poses, finds equilibria, frequencies and starts of runs.
+        Bodies with their joints; its methods assemble poses, find equilibria and frequencies, and start runs.
 
     Raises
     ------
     ValueError
-        For an unknown port (naming those that exist), a connection given twice, bodies of different dimension, or a
-        name with a dot, and ports that bear the name of another place or part of their body (``centre``, ``velocity``).
+        For an unknown port (naming the existing ones), a connection given twice, bodies of different dimension, a
+        name with a dot, and a port named as another part of the states of its body (``centre``, ``velocity``).
 
     Examples
     --------
@@ -86,39 +86,39 @@ def connect(
     formed = tuple(connection.formed(dim) for connection in connections)
     for name, count in Counter(c.name for c in formed).items():
         if count > 1:
-            raise ValueError(f"connection given twice: {name}; a second one takes a name= of its own")
+            raise ValueError(f"connection given twice: {name}; give the second one another name=")
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
     mechanism = Mechanism(bodies, formed, acceleration)
-    # both are built now, so that bad connections and names fail here
+    # both are cached properties, built here so that bad connections and names fail in connect
     mechanism.network  # noqa: B018
     mechanism.once(Accounts)
     return mechanism
 
 
 def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
-    """The joints between the frames of bodies that are split."""
+    """Welds between the frames of split bodies."""
     pairs = [(name, *pair) for name, body in bodies.items() if isinstance(body, SplitBody) for pair in body.joints]
     return [weld(f"{name}.{first}", f"{name}.{second}") for name, first, second in pairs]
 
 
 def _check_names(name: str, body: AnyBody) -> None:
-    """Ports of one frame must not bear the names that its parts have in states, but for one at its centre of mass."""
+    """Refuse ports named as parts of the states of their body, except a port "centre" at the centre of mass."""
     if not isinstance(body, Body):
         return
     for port in sorted({*PARTS} & {*body.ports}):
         if port != CENTRE:
-            raise ValueError(f"{name}.{port} is a part of the states of {name!r}: give its port another name")
+            raise ValueError(f"{name}.{port} names a part of the states of {name!r}: give the port another name")
         away = float(np.abs(body.ports[port].position).max())
         if away > AT_CENTRE * max(float(np.abs(p.position).max()) for p in body.ports.values()):
             raise ValueError(
-                f"{name}.{port} is the centre of mass of {name!r} in its states, {away:.3g} m from that port: "
-                "give this another"
+                f"{name}.{port} names the centre of mass of {name!r} in its states, but is {away:.3g} m away from it: "
+                "give the port another name"
             )
 
 
 def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:
     if not isinstance(connection, Connection):
-        raise ValueError(f"connections must be joints or force elements, got {check.shown(connection)}")
+        raise ValueError(f"connections must hold joints and force elements, got {check.shown(connection)}")
     if connection.input is not None and connection.input.kind in ("load", "face"):
         return
     dim = next(iter(bodies.values())).dim

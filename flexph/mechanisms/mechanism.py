@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ..drawing.viewers import open_viewer
+from ..display.tables import html_table, listed, paragraph
+from ..drawing.viewers import html_of, open_viewer
 from ..linear.responses.sweep import Sweep
 from ..numerics.arguments import checked, computing
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from ..units.arguments import quantities
 from .equations.phdae import as_phdae
 from .model.model import Model
 from .model.placement import Motion, Placement
@@ -34,6 +37,31 @@ from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 
 
+def _drawing(mechanism: Mechanism) -> str:
+    """The view of a mechanism at the first pose, empty where its loops do not close from there, or nothing is drawn."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of bodies without a place
+            pose = assemble(mechanism, {}, {}, 0.0)
+        return html_of((mechanism, pose))
+    except ValueError as error:
+        return paragraph(f"No drawing: {error}")
+
+
+def _tables(mechanism: Mechanism) -> Iterator[str]:
+    """Bodies with their masses and ports, connections with their constraints."""
+    bodies = [
+        (name, float(body.mass), f"flexible, {body.size} coordinates" if body.size else "rigid", listed(body.ports))
+        for name, body in mechanism.bodies.items()
+    ]
+    connections = [
+        (c.name, listed(row.name for row in c.rows) or ("external port" if c.input else "force element"))
+        for c in mechanism.connections
+    ]
+    yield html_table(("body", "mass [kg]", "kind", "ports"), bodies, title=repr(mechanism)[1:-1])
+    yield html_table(("connection", "constraints"), connections)
+
+
 def _unknowns(mechanism: Model) -> int:
     return mechanism.largest_body
 
@@ -44,7 +72,8 @@ class Mechanism(Model):
 
         q̇ = Z(q) v,  M(u) ẇ = Γ w − …,  C σ̇ = D(u) u̇,  0 = G(q) v
 
-    made by :func:`connect`. Positions are kept at the centres of mass in world axes, rotations by their entries.
+    It is made by :func:`connect`. The state holds positions of the centres of mass in world axes, and rotation
+    matrices.
 
     Parameters
     ----------
@@ -60,6 +89,11 @@ class Mechanism(Model):
         space = "plane" if self.layout.dim == 2 else "space"
         return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
 
+    def _repr_html_(self) -> str:
+        """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
+        return _drawing(self) + "".join(_tables(self))
+
+    @quantities(time="s")
     @computing(_unknowns)
     def assemble(
         self,
@@ -68,31 +102,31 @@ class Mechanism(Model):
         guess: Mapping[str, Placement] | None = None,
         time: float = 0.0,
     ) -> Pose:
-        """The undeformed pose that closes all joints, nearest to a guess; to stated angles it turns the shorter way.
+        """Assemble the mechanism: the undeformed pose nearest to a guess that closes all joints.
 
-        In the plane bodies are given by their angle [rad] or by (x, y, angle) of their origin P; in space by a rotation
-        (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both, (position,
-        rotation).
+        In the plane a body is placed by its angle [rad] or by (x, y, angle) of its origin P; in space by a rotation
+        (a matrix or a ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair (position, rotation).
+        Numbers may be texts with units, such as ``"30 deg"``. Bodies turn to prescribed angles by the shorter way.
 
         Parameters
         ----------
         fixed : mapping, optional
-            Bodies that are taken as they are (a rotation alone leaves the position free), but for what nine printed
-            digits leave open.
+            Bodies that stay where they are (a rotation alone leaves the position free). They move only to close gaps as
+            small as the rounding of nine printed digits.
         guess : mapping, optional
-            Bodies that may move from there; those that are not named start at the origin without rotation.
+            Bodies that may move from there; bodies not named start at the origin without rotation.
         time : float
-            Time [s], at which drives stand.
+            Time [s] at which drives are evaluated.
 
         Returns
         -------
         Pose
-            Centres of mass, rotations, and what joints keep as assembled.
+            Centres of mass, rotations, and the values that joints keep as assembled.
 
         Raises
         ------
         ValueError
-            Saying how far each joint is open, if the loops cannot close; where a port is beyond an end of its curve.
+            If the joints cannot close, with the gap of each; if a port lies beyond an end of its curve.
 
         Examples
         --------
@@ -105,6 +139,7 @@ class Mechanism(Model):
         warn_of_unplaced(self, {*(fixed or {}), *(guess or {})})
         return assemble(self, fixed or {}, guess or {}, time)
 
+    @quantities(time="s")
     @computing(_unknowns)
     def assemble_all(
         self,
@@ -113,27 +148,27 @@ class Mechanism(Model):
         guess: Mapping[str, Sequence[Placement]] | None = None,
         time: float = 0.0,
     ) -> Poses:
-        """Many poses as by :meth:`assemble`, closed together; every body is given one place for each of them.
+        """Assemble many poses at once, with one placement of every given body for each pose.
 
         Parameters
         ----------
         fixed : mapping, optional
-            Bodies that are taken as they are, a list of k places each. Angles in the plane are a list or an array; a
-            tuple of numbers, which could be (x, y, angle), is refused.
+            Bodies that stay where they are, each with a list of k placements as for :meth:`assemble`. Planar angles are
+            a list or an array; a tuple of numbers is refused, as it could be (x, y, angle).
         guess : mapping, optional
-            Bodies that may move from there, in the same way.
+            Bodies that may move from there, likewise.
         time : float
-            Time [s], at which drives stand.
+            Time [s] at which drives are evaluated.
 
         Returns
         -------
         Poses
-            k poses, a sequence.
+            Sequence of k poses.
 
         Raises
         ------
         ValueError
-            Where a loop cannot close, and for a tuple of numbers.
+            If the joints cannot close, and for a tuple of numbers.
 
         Examples
         --------
@@ -147,6 +182,7 @@ class Mechanism(Model):
         warn_of_unplaced(self, {*(fixed or {}), *(guess or {})})
         return assemble_all(self, fixed or {}, guess or {}, time)
 
+    @quantities(time="s")
     @computing(_unknowns)
     def consistent_state(
         self,
@@ -157,37 +193,38 @@ class Mechanism(Model):
         joints: Literal["free", "at rest"] | None = None,
         time: float = 0.0,
     ) -> State:
-        """A state that satisfies all constraints and their rates at ``time``.
+        """State that satisfies all constraints and their rates at ``time``.
 
-        Velocities are kept where the joints and drives allow all of them; the others follow with the least kinetic
-        energy, without deformation rates where that is possible. Where they contradict the joints, each other or the
-        drives, the state has the admissible velocities nearest to all of them in kinetic energy, and a warning says so.
+        Given velocities are kept if the joints and drives allow all of them; the others follow with the least kinetic
+        energy, without deformation rates if possible. If the given ones contradict the joints, each other or the
+        drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
 
-        Least kinetic energy makes a blade swing back that hangs on a driven hub by a free hinge; with
-        ``joints="at rest"`` it turns with the hub.
+        Example of the choice of ``joints``: a blade hangs on a driven hub by a free hinge. With the least kinetic
+        energy it swings back; with ``joints="at rest"`` it turns with the hub.
 
         Parameters
         ----------
         pose : Pose
-            An assembled pose.
+            Assembled pose.
         velocities : mapping, optional
-            By body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P, in space its spin (3,) or a pair
-            (velocity of P, spin), both in world axes; of a point mass its velocity alone.
+            By body: in the plane its spin [rad/s] or (ẋ, ẏ, spin) of its origin P; in space its spin (3,) or a pair
+            (velocity of P, spin), both in world axes; for a point mass its velocity alone. Numbers may be texts with
+            units.
         elastic : {"undeformed", "quasi_static"}
             ``quasi_static`` starts with the deformation that balances the inertia forces of the rigid motion, and warns
-            where that leaves the range of a body's model.
+            if a body leaves the range of validity of its model.
         joints : {"free", "at rest"}, optional
-            Motion of bodies whose velocities are not given: ``free`` that of least kinetic energy; ``at rest`` that in
-            which the rates of joints are least, as if they were locked wherever neither drives, given velocities nor
-            loops move them, and of these the one of least kinetic energy. By default the former, with a warning where a
-            joint moves that could be at rest.
+            Motion of bodies without a given velocity. ``free``: the one of least kinetic energy. ``at rest``: the one
+            of least joint rates, as if all joints were locked that neither drives, given velocities nor loops move, and
+            among these the one of least kinetic energy. By default ``free``, with a warning if a joint moves that could
+            be at rest.
         time : float
-            Time [s], at which drives stand.
+            Time [s] at which drives are evaluated.
 
         Returns
         -------
         State
-            The start of a run.
+            Start of a run.
         """
         return consistent_state(self, pose, velocities or {}, elastic=elastic, joints=joints, time=time)
 
@@ -201,39 +238,41 @@ class Mechanism(Model):
         restitution: float | None = None,
         direction: Array | None = None,
     ) -> State:
-        """The state after an impact at a port, where positions are as before and joints hold, by impulses of theirs.
+        """State after an impact at a port: positions are unchanged, and joints hold by their impulses.
 
-        With W the rows of the port's velocity γ = W v and P what joints leave of M⁻¹, v⁺ = v + P Wᵀ Λ. The impulse does
-        the work Λ·½(γ⁻ + γ⁺), which is the change of the kinetic energy where joints and drives had their rates.
-        Newton's law along n, without friction, is Λ = −(1 + e) n (n·γ⁻)/(n·W P Wᵀ n). Contacts do not take part.
+        With the port's velocity γ = W v and P the projection of M⁻¹ onto motions that the joints allow,
+        v⁺ = v + P Wᵀ Λ. The impulse does the work Λ·½(γ⁻ + γ⁺), the change of the kinetic energy if the state before is
+        consistent. Newton's law along n, without friction, is Λ = −(1 + e) n (n·γ⁻)/(n·W P Wᵀ n). Contacts do not take
+        part.
 
         Parameters
         ----------
         state : State
-            Before the impact, for instance the ``final`` one of a run.
+            State before the impact, for instance the ``final`` one of a run.
         port : str
-            Port ``body.port`` that is struck.
+            Port ``body.port`` of the impact.
         impulse : array, optional
             Λ (d,) [N s] in world axes.
         restitution : float, optional
-            In place of it, e from 0 (plastic) to 1 of an impact against something at rest that does not give way.
+            Instead of the impulse, e from 0 (plastic) to 1 (elastic) of an impact on a rigid obstacle at rest.
         direction : array, optional
-            With restitution, n (d,) of any length, the way in which the port bounces: unless given, against its
+            With restitution, direction n (d,) of the rebound, of any length; by default opposite to the port's
             velocity.
 
         Returns
         -------
         State
-            With other velocities; its multipliers are zero, see :meth:`consistent_multipliers`.
+            State with the velocities after the impact; its multipliers are zero, see :meth:`consistent_multipliers`.
 
         Raises
         ------
         ValueError
-            For neither or both of impulse and restitution; with restitution where the port does not move against the
-            direction, where joints hold it, and where its body deforms.
+            Unless one of impulse and restitution is given; with restitution, if the port does not move against the
+            direction, if joints hold it, or if its body deforms.
         """
         return impact_at(self, state, port, impulse=impulse, restitution=restitution, direction=direction)
 
+    @quantities(about="m", spin="rad/s", time="s")
     @computing(_unknowns)
     def equilibrium(
         self,
@@ -245,41 +284,40 @@ class Mechanism(Model):
         time: float = 0.0,
         redundant: Literal["refuse", "least_norm"] = "refuse",
     ) -> State:
-        """The state at rest in which all forces balance, found from a pose near it; its multipliers are the reactions.
+        """Equilibrium near a pose: the state at rest (or in steady rotation) in which all forces balance.
 
-        Newton's method, held back by the inertia while forces are large: from afar it goes towards a minimum of the
-        energy, from a pose beside an unstable equilibrium it may find that. Nonholonomic joints hold by their forces
-        wherever they stand: of their many equilibria it is one that is reached from the pose without slip; a ``spin``
-        is refused.
+        Newton's method, damped by the inertia while forces are large. From afar it approaches a minimum of the energy;
+        from a pose near an unstable equilibrium it may find that one. Nonholonomic joints have many equilibria; the
+        result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
 
-        Warns (:class:`flexph.ValidityWarning`) where a body leaves the range of its model.
+        Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model.
 
         Parameters
         ----------
         pose : Pose
-            A pose near it.
+            Pose near the equilibrium.
         inputs : mapping, optional
             Values or functions of time by external port, as for :func:`flexph.integrate`; zero unless given.
         spin : float or array_like, optional
-            The whole mechanism turns steadily [rad/s], a number in the plane, a world vector in space, and its inertia
-            forces and the dampers to the ground balance too. What does not go with it, as a load or an off-axis spring
-            that is fixed in the world, is refused by name: no such rotation is steady.
+            Steady rotation of the whole mechanism [rad/s], a number in the plane, a world vector in space: the balance
+            includes inertia forces and dampers to the ground. Elements that do not turn with it, as a load or an
+            off-axis spring fixed in the world, are refused by name, as no such rotation is steady.
         about : array_like, optional
-            Point (d,) [m] about which it turns; the origin by default.
+            Point (d,) [m] of the axis of rotation; the origin by default.
         time : float
-            Time [s], at which drives stand.
+            Time [s] at which drives are evaluated.
         redundant : {"refuse", "least_norm"}
-            Whether redundant constraints are refused, or their forces are those of least norm.
+            Refuse redundant constraints, or give their forces the least norm.
 
         Returns
         -------
         State
-            At rest, with the joint forces as its multipliers.
+            Equilibrium, with the joint forces as its multipliers.
 
         Raises
         ------
         ArithmeticError
-            Where none is found.
+            If no equilibrium is found.
         ValueError
             For redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
             springs, dampers and joints that do not turn with a ``spin``.
@@ -288,23 +326,23 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
-        """Small motions about rest: of an unloaded pose ([flex] eq. (45)), or of an equilibrium under load.
+        """Linearise about an unloaded pose at rest ([flex] eq. (45)), or about an equilibrium under load.
 
-        At a pose, states are the body-frame velocities at P and the stresses, joints are constraints. At a state from
-        :meth:`equilibrium`, the stiffness of stresses, joint forces and loads takes part, constraints are eliminated,
-        and :meth:`LinearPHDAE.part` gives the same named parts.
+        At a pose, the states are the body-frame velocities at P and the stresses, and joints are constraints. At a
+        state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads takes part and
+        constraints are eliminated. :meth:`LinearPHDAE.part` gives the same named parts of both.
 
         Parameters
         ----------
         about : Pose or State
-            Where it rests.
+            Pose or equilibrium at rest.
         inputs : mapping, optional
-            Those that the equilibrium was found with.
+            Inputs of the equilibrium.
 
         Returns
         -------
         LinearPHDAE
-            ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x``.
+            System ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x``.
 
         Raises
         ------
@@ -317,10 +355,10 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
-        """The lowest ``count`` frequencies ω > 0 at rest at k unloaded poses, (k, count) [rad/s], ascending.
+        """Lowest ``count`` natural frequencies ω > 0 at rest at k unloaded poses, ascending.
 
-        Those of ``eigenfrequencies(mechanism.linearize(pose), count)``, drives locked. For small undamped mechanisms
-        without springs all that does not depend on the pose is computed once.
+        They equal ``eigenfrequencies(mechanism.linearize(pose), count)``, with drives locked. For small undamped
+        mechanisms without springs, all terms that do not depend on the pose are computed once.
 
         Parameters
         ----------
@@ -337,7 +375,7 @@ class Mechanism(Model):
         Raises
         ------
         ValueError
-            Where a pose is loaded, and for a mechanism that dissipates or has fewer frequencies.
+            If a pose is loaded, and for a mechanism with dissipation or with fewer frequencies.
         """
         return eigenfrequencies_at(self, poses, count)
 
@@ -351,49 +389,47 @@ class Mechanism(Model):
         name: str = "value",
         follow: bool = True,
     ) -> Sweep:
-        """The lowest ``count`` frequencies at rest at k unloaded poses over their ``values`` (k,), each mode followed.
+        """Follow the lowest ``count`` natural frequencies over k unloaded poses at rest.
 
-        As :func:`flexph.linear.sweep` of the linearized mechanism, by one stack of small matrices where
-        :meth:`eigenfrequencies` has one.
+        Equals :func:`flexph.linear.sweep` of the linearized mechanism, faster where :meth:`eigenfrequencies` is.
 
         Parameters
         ----------
         poses : sequence of Pose
             k poses.
         values : array_like
-            What they are numbered by, (k,), as a crank angle.
+            Parameter of the poses, (k,), such as a crank angle.
         count : int
             Number of frequencies.
         name : str
-            Name of the values, for pictures.
+            Name of the parameter, for pictures.
         follow : bool
             False sorts by frequency at every value instead of following modes.
 
         Returns
         -------
         Sweep
-            Frequencies (k, count) [rad/s] with what is known of their modes.
+            Frequencies (k, count) [rad/s] and data on their modes.
         """
         return sweep_over(self, poses, np.asarray(values), count=count, name=name, follow=follow)
 
     @computing(_unknowns)
     def spectrum(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Spectrum:
-        """All small motions about an equilibrium or a steady rotation, as complex numbers; dense.
+        """All exponents [1/s] and shapes of small motions about an equilibrium or a steady rotation, by dense matrices.
 
-        ``Spectrum.message`` says which of the two it is and whether a motion grows, as decided by the signs of the
-        stiffness (:mod:`flexph.numerics.factors.signature`). Displacements that nonholonomic joints forbid lead to
-        other equilibria and are not counted. About a steady rotation all is seen in the frame that turns. Dampers to
-        the ground act there with a circulatory stiffness, c Ω× of equal ones. Supports that are not the same at all
-        angles make it periodic: the exponents are those of Floquet's theorem. ``Spectrum.fixed_values`` are for
-        Campbell diagrams. Of a rotor on a body that stands still take
-        :func:`flexph.analysis.floquet`.
+        ``Spectrum.message`` tells the kind of state and whether a motion grows, decided by the signs of the stiffness
+        (:mod:`flexph.numerics.factors.signature`). Displacements that nonholonomic joints forbid lead to other
+        equilibria and are not counted. A steady rotation is described in the rotating frame, in which dampers to the
+        ground have a circulatory stiffness (c Ω× for isotropic ones). Anisotropic supports make the system periodic;
+        the exponents are then Floquet exponents. ``Spectrum.fixed_values`` are the exponents in the fixed frame, for
+        Campbell diagrams. For a rotor on a body at rest use :func:`flexph.analysis.floquet`.
 
         Parameters
         ----------
         state : State
-            A state that :meth:`equilibrium` found.
+            State from :meth:`equilibrium`.
         inputs : mapping, optional
-            Those it was found with.
+            Inputs of the equilibrium.
 
         Returns
         -------
@@ -404,29 +440,30 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def buckling(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Buckling:
-        """The factor of the loads (weight and ``inputs``) at which a stable equilibrium stops being one.
+        """Buckling factor of the loads (weight and ``inputs``) at which a stable equilibrium loses its stability.
 
-        The loads grow together, with all that bends before, until the stiffness of small motions loses its rank: at a
-        branch, or at a limit point beyond which no equilibrium is near. Springs and drives stand.
+        All loads grow in proportion, with the nonlinear deformation before buckling, until the stiffness of small
+        motions becomes singular: at a bifurcation, or at a limit point beyond which no equilibrium is near. Springs and
+        drives stay constant.
 
         Parameters
         ----------
         state : State
-            A stable state that :meth:`equilibrium` found.
+            Stable state from :meth:`equilibrium`.
         inputs : mapping, optional
-            Those it was found with.
+            Inputs of the equilibrium.
 
         Returns
         -------
         Buckling
-            The factor, and the shape in which it buckles.
+            Load factor and buckling mode.
 
         Raises
         ------
         ValueError
             For a state that is not a stable equilibrium.
         ArithmeticError
-            Where nothing buckles.
+            If nothing buckles.
         """
         return buckling(self, state, inputs or {})
 
@@ -442,7 +479,7 @@ class Mechanism(Model):
         Parameters
         ----------
         state : State
-            A state of this mechanism.
+            State of this mechanism.
         port : str
             Port ``body.port``.
 
@@ -467,13 +504,13 @@ class Mechanism(Model):
         Parameters
         ----------
         state : State
-            With multipliers, as of :meth:`equilibrium`, :meth:`consistent_multipliers` or a run.
+            State with multipliers, as of :meth:`equilibrium`, :meth:`consistent_multipliers` or a run.
         joint : str
             Name of a joint, as in ``connections``.
         on : {"first", "second"}
-            On which of its bodies it acts.
+            Body on which the force acts.
         frame : {"world", "first", "second"}
-            Axes of the result: of the world, or of the section at a port.
+            Axes of the result: the world's, or those of the section at a port.
 
         Returns
         -------
@@ -489,21 +526,22 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
-        """The state with the joint forces of its motion: the multipliers that keep the rates of all constraints.
+        """State with the joint forces of its motion as multipliers.
 
-        They follow from the accelerations (index reduction); :meth:`consistent_state` leaves them zero.
+        The multipliers keep the rates of all constraints zero and follow from the accelerations (index reduction);
+        :meth:`consistent_state` leaves them zero.
 
         Parameters
         ----------
         state : State
-            A consistent state; drives move as they do at its time.
+            Consistent state; drives move as at its time.
         inputs : mapping, optional
             Values or functions of time by external port, as for :func:`flexph.integrate`; zero unless given.
 
         Returns
         -------
         State
-            The same motion, with multipliers.
+            State with the same motion, and multipliers.
 
         Raises
         ------
@@ -514,37 +552,37 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def phdae(self, state: State) -> PHDAE:
-        """The nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
+        """Nonlinear equations as a :class:`PHDAE` with states (q, v, σ, λ), checked at a state.
 
-        λ of its sample are the multipliers of the state, see :meth:`consistent_multipliers`.
+        The λ of its sample are the multipliers of the state, see :meth:`consistent_multipliers`.
 
         Parameters
         ----------
         state : State
-            The sample of the equations.
+            Sample at which the equations are checked.
 
         Returns
         -------
         PHDAE
-            A general system, for :mod:`flexph.analysis` and general methods.
+            General system, for :mod:`flexph.analysis` and general methods.
         """
         return as_phdae(self, state)
 
     @checked
     def describe(self, pose: Pose | None = None, *, details: bool = False) -> str:
-        """Bodies, joints, forces, freedoms and redundant constraints as text, what matters first.
+        """Describe bodies, joints, forces, freedoms and redundant constraints as text, most important first.
 
         Parameters
         ----------
         pose : Pose, optional
-            Freedoms and redundancies are counted here; by default at the pose that assembles from no guess, where there
-            is one. Where some are redundant, a pose nearby tells whether this one is singular.
+            Pose at which freedoms and redundant constraints are counted; by default the pose assembled without a guess,
+            if there is one. If some are redundant, a nearby pose shows whether this one is singular.
         details : bool
-            Add the ports of all bodies, the constraints of all connections and the layout of the state.
+            True adds the ports of all bodies, the constraints of all connections and the layout of the state.
 
         Returns
         -------
         str
-            About a dozen lines, or with ``details`` as many as the state has parts.
+            About a dozen lines, or with ``details`` one for each part of the state.
         """
         return describe(self, pose, details=details)

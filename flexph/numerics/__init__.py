@@ -1,5 +1,5 @@
-"""Linear algebra and rotations that know nothing of mechanics.
+"""Linear algebra, rotations and other tools that do not depend on mechanics.
 
-Arrays and their checks, ranks and subspaces, finite differences, views for loops, one memo of what is made once.
+Arrays and argument checks, ranks and subspaces, finite differences, views for loops, caches of immutable values.
 Imports: no other room.
 """

@@ -1,4 +1,4 @@
-"""What annotations ask of values: a check for each kind, and its name in words for messages."""
+"""Checks of values by type annotations, with their descriptions for messages."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Check = Callable[[str, Any], Any]
 
 
 class Condition(NamedTuple):
-    """What an annotation asks: in words, whether a value is meant for it at all, and what is wrong with it then."""
+    """Condition of an annotation: its description, a test for values of its kind, and a check of such values."""
 
     words: str
     meant: Callable[[Any], bool]
     check: Check
     remedy: str = ""
-    """Where such values come from."""
+    """Hint where such values come from."""
     in_arrays: bool = False
-    """Whether such values may stand in an array, as names may not."""
+    """True if such values may be entries of an array."""
 
 
 def condition_of(hint: Any) -> Condition:
-    """The condition that a type hint sets to values."""
+    """Condition of a type hint."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (Union, types.UnionType):
         return _one_of(inner)
@@ -67,7 +67,7 @@ def _is_list_of_numbers(hint: Any) -> bool:
 
 
 def _one_word(known: tuple[Any, ...]) -> Condition:
-    """A literal: one of some words or numbers."""
+    """Condition of a literal type: one of some words or numbers."""
     if all(isinstance(word, str) for word in known):
         return Condition(
             listed_words([repr(w) for w in known]),
@@ -78,7 +78,7 @@ def _one_word(known: tuple[Any, ...]) -> Condition:
 
 
 def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
-    """A kind of values that have nothing more to check; what is given may say in ``misplaced`` where it belongs."""
+    """Condition of a kind of values without further check; ``misplaced`` of a given value hints where it belongs."""
 
     def ask(name: str, value: Any) -> None:
         if not meant(value):
@@ -89,7 +89,7 @@ def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
 
 
 def _one_of_kind(kind: type) -> Condition:
-    """A value of a class, which may say in ``remedy`` where its values come from."""
+    """Condition of a class, whose ``remedy`` hints where its values come from."""
     words, remedy = _article(kind.__name__), f", {kind.remedy}" if hasattr(kind, "remedy") else ""
 
     def ask(name: str, value: Any) -> None:
@@ -101,7 +101,7 @@ def _one_of_kind(kind: type) -> Condition:
 
 
 def _one_of(hints: tuple[Any, ...]) -> Condition:
-    """One of several kinds: a value is asked what the kinds that it is meant for ask."""
+    """Condition of a union: a value must satisfy the check of a kind that it belongs to."""
     is_path = any((typing.get_origin(hint) or hint) in (Path, os.PathLike) for hint in hints)
     kinds = [kind for kind in map(condition_of, hints) if not (is_path and kind is _PLAIN[str])]
     kinds = list({kind.words if kind.in_arrays else kind: kind for kind in kinds}.values())
@@ -117,7 +117,7 @@ def _one_of(hints: tuple[Any, ...]) -> Condition:
             except ValueError as error:
                 if len(meant) == 1 or "must be finite" in str(error):
                     raise
-        raise ValueError(f"{name} must be {words}{remedy}, got {check.shown(value)}")
+        raise ValueError(f"{name} must be {words}{remedy}, got {check.shown(value)}{check.unit_hint(value)}")
 
     words, remedy = listed_words(list(dict.fromkeys(kind.words for kind in given))), "".join(k.remedy for k in given)
     in_arrays = any(kind.in_arrays for kind in kinds)
@@ -125,7 +125,7 @@ def _one_of(hints: tuple[Any, ...]) -> Condition:
 
 
 def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
-    """A list of values, or a tuple of given length."""
+    """Condition of a list, or of a tuple of given length."""
     each = [condition_of(hint) for hint in inner if hint is not ...] or [_ANYTHING]
     length = len(inner) if kind is tuple and ... not in inner else None
     ordered = kind in (Sequence, list, tuple)
@@ -146,7 +146,7 @@ def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
             and not isinstance(value, str)
             and each[0].meant(value)
         ):
-            raise ValueError(f"{name} must be {words}, got one alone: write it as a list, [ … ]")
+            raise ValueError(f"{name} must be {words}, got a single one: write it as a list, [ … ]")
         if not meant(value) or (length is not None and len(value) != length):
             raise ValueError(f"{name} must be {words}, got {check.shown(value)}")
         if isinstance(value, Collection) and each != [_ANYTHING]:
@@ -157,7 +157,7 @@ def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
 
 
 def _entries_by_name(inner: tuple[Any, ...]) -> Condition:
-    """A dict."""
+    """Condition of a dict."""
     key, entry = [condition_of(hint) for hint in inner] or [_ANYTHING, _ANYTHING]
     words = f"a dict of names with {_many(entry)}"
 
@@ -177,7 +177,7 @@ def _numbers(name: str, value: Any, *, complex_too: bool = False) -> None:
 
 
 def _is_many(value: Any) -> bool:
-    """Whether a value has entries that a list may have: a matrix of scipy has none."""
+    """True for iterables of entries, except texts, mappings and sparse matrices."""
     single = isinstance(value, str | bytes | Mapping) or sparse.issparse(value) or getattr(value, "ndim", 1) == 0
     return isinstance(value, Iterable) and not single
 
@@ -207,7 +207,7 @@ def _article(noun: str) -> str:
 
 
 def listed_words(words: list[str], last: str = "or") -> str:
-    """Words with commas between them and ``last`` before the last one."""
+    """Join words by commas, with ``last`` before the last one."""
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
@@ -219,6 +219,6 @@ _PLAIN: dict[Any, Condition] = {
     int: Condition("a whole number", _is_one, check.whole, in_arrays=True),
     bool: _of("True or False", lambda v: isinstance(v, bool | np.bool_))._replace(in_arrays=True),
     str: _of("a text", lambda v: isinstance(v, str)),
-    slice: Condition("a slice", lambda v: True, lambda n, v: None),  # checks.spans says of what
+    slice: Condition("a slice", lambda v: True, lambda n, v: None),  # checks.spans names the owner
     Path: Condition("a path", lambda v: isinstance(v, str | os.PathLike), check.path),
 }

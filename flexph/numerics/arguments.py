@@ -1,6 +1,6 @@
-"""Arguments of public functions and values, checked by their annotations.
+"""Check of the arguments of public functions and classes by their annotations.
 
-What an annotation says is asked of the argument, and no more: signs, shapes and names are checks of the function.
+Only the type of an argument is checked here; functions check signs, shapes and names themselves.
 
     ======================== ===============================================================================
     ``float``                a finite real number: no text, truth value or date
@@ -34,13 +34,13 @@ from .threads import one_thread
 
 Public = TypeVar("Public", bound=Callable[..., Any])
 HUGE = 1e75
-"""Numbers whose fourth power is beyond double precision."""
+"""Size of numbers whose fourth power overflows."""
 PASSED = {"flexph", "fem", "rigid", "numpy", "scipy", *sys.stdlib_module_names}
-"""Packages whose lines no warning points to."""
+"""Packages that warnings never point to."""
 
 
 def checked(public: Public) -> Public:
-    """The same function, method or class, which raises ValueError for arguments that their annotations do not allow."""
+    """Decorate a function, method or class to raise ValueError for arguments that violate their annotations."""
     if isinstance(public, type):
         public.__init__ = _checked(public.__init__, public)  # type: ignore[misc]
         return public
@@ -48,7 +48,7 @@ def checked(public: Public) -> Public:
 
 
 def computing(unknowns: Callable[[Any], int]) -> Callable[[Public], Public]:
-    """As :func:`checked`, of what computes with dense matrices: ``unknowns(first argument)``, if few, in one thread."""
+    """Decorator as :func:`checked`, with linear algebra in one thread if ``unknowns(first argument)`` are few."""
 
     def of(public: Public) -> Public:
         return typing.cast(Public, _checked(public, public, unknowns))
@@ -59,7 +59,7 @@ def computing(unknowns: Callable[[Any], int]) -> Callable[[Public], Public]:
 def _checked(
     function: Callable[..., Any], owner: Any, unknowns: Callable[[Any], int] | None = None
 ) -> Callable[..., Any]:
-    @cache  # annotations are read at the first call, when all names in them are there
+    @cache  # at the first call, when all names in annotations are defined
     def checks() -> tuple[tuple[tuple[str, Check | None], ...], dict[str, Check]]:
         return _checks_of(function, owner)
 
@@ -91,24 +91,24 @@ def _checked(
             result.made_by(door.public, arguments, named)  # type: ignore[attr-defined]
         return result
 
-    door.public = door  # type: ignore[attr-defined]  # what the module has under its name: another decorator may follow
+    door.public = door  # type: ignore[attr-defined]  # the object that the module exports; another decorator may replace it
     return door
 
 
-def warn(told: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that led here from outside of these packages and what they call: that of the user."""
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Give a warning that points to the user's line, the last one outside of this package and the libraries."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED:
         frame = frame.f_back
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(told, category, frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
 
 
 def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:
-    """The error of arguments that a function does not have, or lacks: what it takes, and how.
+    """Error for unknown or missing arguments, with those that the function takes.
 
-    ``call`` is the number of those by place, and those by name.
+    ``call`` is the number of positional arguments, and the named ones.
     """
     if not isinstance(error, TypeError) or error.__traceback__ is None or error.__traceback__.tb_next is not None:
         return None
@@ -117,25 +117,25 @@ def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function:
     takes = f"it takes {', '.join(known) or 'none'}"
     places = [n for n, p in known.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     variadic = {p.kind for p in known.values()}
-    told = f"{owner.__name__}()"
+    title = f"{owner.__name__}()"
     if unknown := [n for n in named if n not in known and inspect.Parameter.VAR_KEYWORD not in variadic]:
         others = sorted(kind.__name__ for kind in _kin(owner) if unknown[0] in inspect.signature(kind).parameters)
         hint = f"; {listed_words(others)} would take it" if others else ""
-        return TypeError(f"{told} has no argument {unknown[0]!r}: {takes}{hint}")
+        return TypeError(f"{title} has no argument {unknown[0]!r}: {takes}{hint}")
     if count > len(places) and inspect.Parameter.VAR_POSITIONAL not in variadic:
         rest = [f"{n}=…" for n in known if n not in places]
         hint = f"; write {', '.join(rest)}{' for the others' if places else ''}" if rest else ""
         allowed = f"{listed_words(places, 'and')} without names" if places else "no argument without its name"
-        return TypeError(f"{told} takes {allowed}, got {count}{hint}")
+        return TypeError(f"{title} takes {allowed}, got {count}{hint}")
     if twice := [n for n in places[:count] if n in named]:
-        return TypeError(f"{told} got {twice[0]!r} twice, by its place and by its name")
+        return TypeError(f"{title} got {twice[0]!r} twice, by position and by name")
     without = [n for n, p in known.items() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     missing = [n for n in without if n not in named and n not in places[:count]]
-    return TypeError(f"{told} lacks {listed_words(missing, 'and')}: {takes}") if missing else None
+    return TypeError(f"{title} lacks {listed_words(missing, 'and')}: {takes}") if missing else None
 
 
 def _kin(owner: Any) -> set[type]:
-    """Public classes of the same abstract base."""
+    """Public classes with the same abstract base."""
     bases: list[Any] = (
         [base for base in owner.__mro__[1:] if inspect.isabstract(base)] if isinstance(owner, type) else []
     )
@@ -144,9 +144,9 @@ def _kin(owner: Any) -> set[type]:
 
 
 def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
-    """What an argument did that only shows in use: functions that take or return something else, and huge numbers."""
+    """ValueError for an argument whose fault shows only in use: a wrong function or a huge number; None otherwise."""
     if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-        return None  # names or numbers of arguments that the function does not have
+        return None  # unknown names or a wrong number of arguments
     what = f"{type(error).__name__}: {error}"
     if isinstance(error, OverflowError | np.linalg.LinAlgError):
         huge = [name for name, value in given.items() if isinstance(value, float | int) and abs(value) > HUGE]
@@ -155,12 +155,12 @@ def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
     if not functions:
         return None
     return ValueError(
-        f"{listed_words(functions)} must be a function as documented, its call or its value ended in {what}"
+        f"{listed_words(functions)} must be a function as documented, but its call or its value raised {what}"
     )
 
 
 def _checks_of(function: Any, owner: Any) -> tuple[tuple[tuple[str, Check | None], ...], dict[str, Check]]:
-    """Checks by place and by name."""
+    """Checks by position and by name."""
     hints = typing.get_type_hints(owner if hasattr(owner, "__dataclass_fields__") else function)
     names = {name: condition_of(hint).check for name, hint in hints.items() if name != "return" and hint is not Any}
     places: list[tuple[str, Check | None]] = []

@@ -1,4 +1,4 @@
-"""Dense and sparse arrays."""
+"""Types and functions for dense and sparse arrays."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from scipy import sparse
 
 Array = NDArray[Any]
 BoolArray = NDArray[np.bool_]
-"""Truth values."""
+"""Array of truth values."""
 Numbers = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
-"""A number, or numbers in an array or in lists."""
+"""A number, or numbers in an array or lists."""
 AT_ONCE = 1_000_000
-"""Numbers of the rows that a function of many rows is asked for at once."""
+"""Number of entries that a function of many rows handles at once."""
 ComplexArray = NDArray[np.complexfloating]
-"""Numbers that may be complex, such as the shape of a damped mode."""
+"""Array of numbers that may be complex, such as the shape of a damped mode."""
 
 
 def dense(a: Any) -> Array:
-    """A matrix as a dense array."""
-    if type(a) is np.ndarray:  # to ask for sparse ones takes a microsecond
+    """Convert a matrix to a dense array."""
+    if type(a) is np.ndarray:  # a test for sparse matrices takes a microsecond
         return a
     return a.toarray() if sparse.issparse(a) else np.asarray(a)
 
 
 def compact(a: Any) -> Any:
-    """A sparse matrix in the CSR format with indices of 32 bits, where these are enough."""
+    """Convert a sparse matrix to the CSR format, with 32-bit indices if these suffice."""
     matrix = sparse.csr_array(a)
     if max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max:
         return matrix
@@ -37,7 +37,7 @@ def compact(a: Any) -> Any:
 
 
 def block_diag(*blocks: Array) -> Array:
-    """The dense block-diagonal matrix, also of blocks without rows or columns: ten times as fast as that of SciPy."""
+    """Dense block-diagonal matrix, also of empty blocks; ten times as fast as SciPy's."""
     matrix = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)))
     row = column = 0
     for b in blocks:
@@ -47,7 +47,7 @@ def block_diag(*blocks: Array) -> Array:
 
 
 def sparse_block_diag(blocks: Iterable[Any]) -> Any:
-    """The block-diagonal matrix in the CSR format of sparse or dense blocks: ten times as fast as that of SciPy."""
+    """Block-diagonal matrix of sparse or dense blocks in the CSR format; ten times as fast as SciPy's."""
     own = [b if sparse.issparse(b) and b.format == "csr" else sparse.csr_array(b) for b in blocks]
     own = [b for b in own if b.shape != (0, 0)]
     rows, columns = np.array([(0, 0), *(b.shape for b in own)]).cumsum(axis=0).T
@@ -67,7 +67,7 @@ def sparse_block_diag(blocks: Iterable[Any]) -> Any:
 
 
 def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Any:
-    """The sum of blocks, sparse or dense, each at its first row and column, in the CSR format."""
+    """Sum of sparse or dense blocks, each at its first row and column, in the CSR format."""
     rows, columns, values = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
     for row, column, block in blocks:
         own = block.tocoo() if sparse.issparse(block) else sparse.coo_array(block)
@@ -79,13 +79,13 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
 
 
 def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
-    """What a function of rows (k, n) returns for each of them, asked for some at a time: they may not fit in memory."""
+    """Apply a function of rows (k, n) to some rows at a time, as all together may not fit in memory."""
     at_once = max(1, AT_ONCE // max(rows.shape[1], 1))
     return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])
 
 
 def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Array:
-    """The sum of blocks, sparse or dense, each at its first row and column, as a dense matrix."""
+    """Sum of sparse or dense blocks, each at its first row and column, as a dense matrix."""
     matrix = np.zeros(shape)
     for row, column, block in blocks:
         matrix[row : row + block.shape[0], column : column + block.shape[1]] += dense(block)
@@ -93,13 +93,13 @@ def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]])
 
 
 def widened(rows: Any, first: int, size: int) -> Any:
-    """Rows over some columns as rows over ``size`` of them, of which the first is ``first``, in the CSR format."""
+    """Extend rows to ``size`` columns, starting at column ``first``, in the CSR format."""
     own = sparse.csr_array(rows)
     return sparse.csr_array((own.data, own.indices + first, own.indptr), shape=(own.shape[0], int(size)))
 
 
 def rows_at(values: Array, columns: Array, size: int) -> Any:
-    """Values (k, …, n) in the columns (k, n) as sparse rows (k·…, size); values (q, n) are the same for all k."""
+    """Sparse rows (k·…, size) with values (k, …, n) in the columns (k, n); values (q, n) are repeated for all k."""
     k, n = columns.shape
     wide = (np.broadcast_to(values, (k, *values.shape)) if values.ndim == 2 else values).reshape(k, -1, n)
     where = np.broadcast_to(columns[:, None, :], wide.shape)

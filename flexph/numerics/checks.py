@@ -19,28 +19,29 @@ ROUND_OFF = 1e-12
 thousands of products in double precision, each with a relative error of 1e-16."""
 
 LISTED = 8
-"""Numbers that an error lists of many."""
+"""Number of numbers that an error lists."""
 
 LARGE = 20000
-"""Rows from which on a sparse matrix is factored by the solver of large ones, which announces it."""
+"""Number of rows from which on a sparse matrix is factored by the solver for large ones, which announces it."""
 
 SHOWN = 200
-"""Letters that an error shows of a value."""
+"""Number of letters of a value that an error shows."""
 
 NAMES = 30
-"""Names that an error lists."""
+"""Number of names that an error lists."""
 
 FEW = 9
-"""Entries up to which a value is shown: those of a rotation matrix."""
+"""Number of entries up to which a value is shown, that of a rotation matrix."""
 
 _NAME = re.compile(r"(?!\.\.?$)[^/\0\ud800-\udfff]+")
 
+_QUANTITY = re.compile(r"\s*[-+]?\.?\d")
 _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
-"""What float() takes, or may take, without being a number."""
+"""Types that float() accepts, or may accept, although they are not numbers."""
 
 
 def shown(value: Any) -> str:
-    """A value in a message: of many numbers or entries the shape or their count, and what is long is cut."""
+    """Text of a value for a message: the shape or number of many entries; long texts are cut."""
     match value:
         case np.ndarray() if value.size > FEW:
             return f"an array of shape {value.shape}"
@@ -50,26 +51,33 @@ def shown(value: Any) -> str:
             return f"a dict of {len(value)}: {', '.join(map(repr, list(value)[:3]))}, …"
     try:
         text = " ".join(repr(value).split()) if isinstance(value, np.ndarray) else repr(value)
-    except Exception:  # of somebody's class
+    except Exception:  # raised by a foreign class
         text = f"a {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
+def unit_hint(value: Any) -> str:
+    """Hint for an error if a text such as "30 deg" was given where only numbers are read; empty otherwise."""
+    entries = value if isinstance(value, list | tuple) else [value]
+    is_quantity = any(isinstance(entry, str) and _QUANTITY.match(entry) for entry in entries)
+    return ": texts are not read here, write numbers of SI units" if is_quantity else ""
+
+
 def real(name: str, value: Any) -> None:
-    """No complex numbers, whose imaginary parts numpy would drop: an array, a sparse matrix or a number."""
+    """Raise ValueError for complex numbers, whose imaginary parts numpy would drop."""
     if isinstance(value, complex | np.complexfloating) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
         raise ValueError(f"{name} must be real, got complex numbers")
 
 
 def number(name: str, value: Any) -> float:
-    """A finite number; neither a text, a truth value nor a date."""
+    """Check a finite number; texts, truth values and dates are refused."""
     real(name, value)
     try:
         if isinstance(value, _NO_NUMBERS) or (isinstance(value, np.ndarray) and value.ndim):
             raise TypeError
         result = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {shown(value)}") from None
+        raise ValueError(f"{name} must be a number, got {shown(value)}{unit_hint(value)}") from None
     except OverflowError:
         raise ValueError(f"{name} must be finite, got {shown(value)}") from None
     if not np.isfinite(result):
@@ -78,7 +86,7 @@ def number(name: str, value: Any) -> float:
 
 
 def positive(name: str, value: float, unit: str = "") -> float:
-    """A finite number > 0."""
+    """Check a finite number > 0."""
     result = number(name, value)
     if result <= 0.0:
         raise ValueError(f"{name} must be positive, got {value}{' ' + unit if unit else ''}")
@@ -86,7 +94,7 @@ def positive(name: str, value: float, unit: str = "") -> float:
 
 
 def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
-    """function(at); what it raises is a ValueError that says whose function it was, and at which time (a number)."""
+    """Call function(at); its exceptions become a ValueError with its name and the time ``at`` (if a number)."""
     try:
         return function(at)
     except ValueError:
@@ -97,12 +105,12 @@ def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
 
 
 def answer(name: str, function: Callable[..., Any], at: Any, *, shape: tuple[int | None, ...]) -> np.ndarray:
-    """What a function returns, checked: a finite float array of the given shape."""
+    """Call a function and check its value: a finite float array of the given shape."""
     return array(f"the value of {name}", asked(name, function, at), shape)
 
 
 def not_negative(name: str, value: float, unit: str = "") -> float:
-    """A finite number >= 0."""
+    """Check a finite number >= 0."""
     result = number(name, value)
     if result < 0.0:
         raise ValueError(f"{name} must not be negative, got {value}{' ' + unit if unit else ''}")
@@ -110,7 +118,7 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 
 def whole(name: str, value: Any) -> int:
-    """A whole number, of Python or numpy: 2.0 is none."""
+    """Check a whole number of Python or numpy; 2.0 is refused."""
     try:
         if isinstance(value, (*_NO_NUMBERS, np.ndarray)):
             raise TypeError
@@ -120,7 +128,7 @@ def whole(name: str, value: Any) -> int:
 
 
 def count(name: str, value: int, least: int = 1) -> int:
-    """A whole number >= least, of things that can be counted."""
+    """Check a whole number >= least."""
     result = whole(name, value)
     if result < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
@@ -130,7 +138,7 @@ def count(name: str, value: int, least: int = 1) -> int:
 
 
 def choice(name: str, value: str, known: Iterable[str]) -> str:
-    """One of the known words."""
+    """Check one of some words."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {shown(value)}")
@@ -138,14 +146,14 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
 
 
 def name(of: str, given: Any) -> str:
-    """A name that may be that of a group in a file: a text, not empty or ".", without "/", NUL and half characters."""
+    """Check a name that can name a group in a file: not empty, not ".", without "/", NUL and lone surrogates."""
     if not isinstance(given, str) or not _NAME.fullmatch(given):
         raise ValueError(f"the name of {of} must be a text without '/', and not empty or '.', got {shown(given)}")
     return given
 
 
 def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
-    """known[name], or an error that lists the names that exist, of many the nearest and the first."""
+    """Return known[name]; the error for an unknown name lists the known ones, of many the nearest and the first."""
     if isinstance(name, str) and name in known:
         return known[name]
     names, hint = ", ".join(map(repr, list(known)[:NAMES])) or "none", ""
@@ -156,7 +164,7 @@ def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> A
 
 
 def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
-    """Finite real numbers as a float array of any shape; no texts, truth values, dates or masked entries."""
+    """Check finite real numbers of any shape; texts, truth values, dates and masked entries are refused."""
     try:
         given = np.asarray(value)
         kind = given.dtype.kind
@@ -167,7 +175,7 @@ def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
         is_complex = kind == "c"
         result = given if is_complex else np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        raise ValueError(f"{name} must be numbers, got {shown(value)}") from None
+        raise ValueError(f"{name} must be numbers, got {shown(value)}{unit_hint(value)}") from None
     if is_complex and not complex_too:
         raise ValueError(f"{name} must be real, got complex numbers")
     if not np.isfinite(result).all():
@@ -176,16 +184,16 @@ def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
 
 
 def broadcast(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Finite real numbers of a shape; one for all, or one for each."""
+    """Check finite real numbers of a shape, or one number for all entries."""
     given = numbers(name, value)
     try:
         return np.broadcast_to(given, shape)
     except ValueError:
-        raise ValueError(f"{name} must have shape {shape} or be one for all, got {given.shape}") from None
+        raise ValueError(f"{name} must have shape {shape} or be one number for all, got shape {given.shape}") from None
 
 
 def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """A finite float array of the given shape (None is any length), read only."""
+    """Check a finite float array of the given shape (None: any length); the result is read-only."""
     result = np.array(numbers(name, value))
     if result.ndim != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
@@ -197,7 +205,7 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
 
 
 def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
-    """A finite matrix of the given shape: a read-only float array, or a scipy CSR array if it came sparse."""
+    """Check a finite matrix of the given shape; the result is a read-only array, or a CSR array if sparse."""
     if not sparse.issparse(value):
         return array(name, value, shape)
     real(name, value)
@@ -210,10 +218,10 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
 
 
 def path(name: str, value: Any) -> Path:
-    """A path, or a text that can be one."""
+    """Check a path, or a text that can be one."""
     try:
         usable = isinstance(value, str | os.PathLike) and b"\0" not in os.fsencode(value) and os.fspath(value)
-    except UnicodeEncodeError:  # half a character
+    except UnicodeEncodeError:  # lone surrogate
         usable = False
     if not usable:
         raise ValueError(f"{name} must be a path, got {shown(value)}")
@@ -221,10 +229,10 @@ def path(name: str, value: Any) -> Path:
 
 
 def two_dimensional(name: str, value: Any) -> tuple[int, int]:
-    """Shape of a matrix, dense or sparse."""
+    """Check a dense or sparse matrix; returns its shape."""
     try:
         shape = value.shape if sparse.issparse(value) else np.asarray(value).shape
-    except (TypeError, ValueError):  # rows of different lengths, no numbers at all
+    except (TypeError, ValueError):  # rows of different lengths, or not numbers
         raise ValueError(f"{name} must be a matrix, got {shown(value)}") from None
     if len(shape) != 2:
         raise ValueError(f"{name} must have shape (any, any), got {shape}")
@@ -232,7 +240,7 @@ def two_dimensional(name: str, value: Any) -> tuple[int, int]:
 
 
 def spans(what: str, value: Any, of: str) -> None:
-    """Names with a slice start:stop each, of things such as "columns of B"."""
+    """Check a mapping of names to slices start:stop; ``of`` names the entries, such as "columns of B"."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{what} must be a dict of names with slices, got {value!r}")
     for key, span in value.items():
@@ -243,7 +251,7 @@ def spans(what: str, value: Any, of: str) -> None:
 
 
 def covering(ports: Mapping[str, slice], inputs: int) -> None:
-    """Ports take every column of B once."""
+    """Check that ports cover every column of B once."""
     for port in ports:
         name("a port", port)
     covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
@@ -252,7 +260,7 @@ def covering(ports: Mapping[str, slice], inputs: int) -> None:
 
 
 def listed(numbers: Any) -> str:
-    """The first of many numbers, as words."""
+    """Text that lists the first of many numbers."""
     shown = ", ".join(str(int(n)) for n in numbers[:LISTED])
     return shown + (f", … ({len(numbers)} in all)" if len(numbers) > LISTED else "")
 
@@ -263,12 +271,12 @@ def norm(a: Any) -> float:
 
 
 def symmetric(name: str, a: Any) -> None:
-    """A = Aᵀ up to round-off."""
+    """Check A = Aᵀ up to round-off."""
     _vanishes(f"{name} must be symmetric: ‖{name} − {name}ᵀ‖/‖{name}‖", a - a.T, a)
 
 
 def skew(name: str, a: Any) -> None:
-    """A = −Aᵀ up to round-off."""
+    """Check A = −Aᵀ up to round-off."""
     _vanishes(f"{name} must be skew-symmetric: ‖{name} + {name}ᵀ‖/‖{name}‖", a + a.T, a)
 
 

@@ -1,4 +1,4 @@
-"""Newton's method and Gauss-Newton: corrections of a value until they settle."""
+"""Iterations of Newton and Gauss-Newton methods, with their limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 class Corrected(NamedTuple, Generic[Value]):
-    """The last value of an iteration, how large its defect is, and whether it settled."""
+    """Result of an iteration: the last value, its defect, and True in ``settled`` if it converged."""
 
     value: Value
     defect: float
@@ -23,11 +23,11 @@ class Corrected(NamedTuple, Generic[Value]):
 
 @dataclass(frozen=True)
 class Corrections:
-    """When corrections end, by their defect: the size of a correction, or of the residual that it leaves.
+    """Limits of an iteration, on the defect: the size of a correction, or of the residual after it.
 
-    They settle where it is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times the one before:
-    that is round-off. They are given up after ``most`` of them, beyond ``diverged``, and beyond ``growth`` times the
-    one before.
+    The iteration converges if the defect is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times
+    the one before (round-off). It fails after ``most`` corrections, above ``diverged``, or above ``growth`` times the
+    defect before.
     """
 
     most: int
@@ -38,11 +38,11 @@ class Corrections:
     growth: float = np.inf
 
     def settle(self, defect: float, previous: float) -> bool:
-        """Whether corrections end with this defect after the one before."""
+        """True if the iteration converges with this defect after the previous one."""
         return defect <= self.settled or (defect <= self.stagnated and defect > self.slow * previous)
 
     def run(self, start: Value, correct: Callable[[Value], tuple[Value, float]]) -> Corrected[Value]:
-        """The value that ``correct``, a function of a value to the next one and its defect, settles at."""
+        """Iterate ``correct``, which maps a value to the next one and its defect."""
         value, defect, previous = start, np.inf, np.inf
         for _ in range(self.most):
             value, defect = correct(value)
@@ -55,7 +55,7 @@ class Corrections:
 
 
 def least_norm_step(jacobian: Array, residual: Array, *, rcond: float) -> Array:
-    """The δ of least norm with ``Jδ = −r``, as nearly as can be; rows are divided by their largest entries first."""
+    """Least-squares solution δ of ``Jδ = −r`` of least norm, with rows scaled to largest entries of one."""
     largest = np.abs(jacobian).max(axis=1, initial=0.0)
     scale = np.where(largest > 0.0, largest, 1.0)
     return np.linalg.lstsq(jacobian / scale[:, None], -residual / scale, rcond=rcond)[0]

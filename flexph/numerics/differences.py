@@ -1,4 +1,4 @@
-"""Derivatives of functions by differences, of stated accuracy."""
+"""Derivatives of functions by finite differences and complex steps."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ import numpy as np
 from .arrays import Array
 
 FORWARD = float(np.sqrt(np.finfo(float).eps))
-"""Step of forward differences, over the size of what is moved: they err by as much of the derivative."""
+"""Step of forward differences, relative to the size of the argument; also their relative error."""
 CENTRAL = float(np.cbrt(np.finfo(float).eps))
-"""Step of central differences, over the size of what is moved: they err by eps^(2/3) = 4e-11 of the derivative."""
+"""Step of central differences, relative to the size of the argument; their relative error is eps^(2/3) = 4e-11."""
 STEP = 1e-3
-"""Step of fourth-order differences, over the size of what is moved: they err by h⁴ = 1e-12 of the fifth derivative and
-by round-off, eps/h = 2e-13 of the function."""
+"""Step of fourth-order differences, relative to the size of the argument. Their errors are h⁴ = 1e-12 of the fifth
+derivative, and round-off eps/h = 2e-13 of the function."""
 ACCURACY = 1e-10
-"""Relative error of a fourth-order difference to reckon with: both errors above, and two digits."""
+"""Relative error of a fourth-order difference for tolerances: both errors above, with two digits of margin."""
 COMPLEX_STEP = 1e-30
-"""Step of complex-step derivatives: nothing is subtracted, they are as exact as the function."""
+"""Step of complex-step derivatives, which have no cancellation and are as accurate as the function."""
 
 
 def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
-    """What a state is moved by, over STEP: itself, a tenth of the largest of its part, or of all but at most one.
+    """Sizes of states for difference steps: the value, at least a tenth of the largest in its part.
 
-    Entries of a part share a unit; without parts, states that are small beside others are moved by one at most.
+    Entries of a part share a unit. Without parts, the lower bound is a tenth of the largest state, but at most one.
     """
     largest = float(np.abs(x).max(initial=0.0))
     floor = np.full(x.size, min(0.1 * largest, 1.0) if largest > 0.0 else 1.0)
     for part in parts:
         own = 0.1 * float(np.abs(x[part]).max(initial=0.0))
-        floor[part] = np.maximum(own, 1e-2 * floor[part]) if own > 0.0 else floor[part]  # it may be round-off
+        floor[part] = np.maximum(own, 1e-2 * floor[part]) if own > 0.0 else floor[part]  # the part may be round-off
     return np.maximum(np.abs(x), floor)
 
 
 def forward(
     function: Callable[[Array], Array], x: Array, here: Array, steps: Array, *, directions: Array | None = None
 ) -> Array:
-    """``(f(x + h d) − f(x))/h`` (m, k) with f(x) = ``here``, steps h (k,) along directions d (n, k), states by default.
+    """Forward differences ``(f(x + h d) − f(x))/h`` (m, k), f(x) = ``here``, steps h (k,), directions d (n, k).
 
-    Steps of states are rounded to those that they take.
+    By default the directions are those of the states; h is then the exact difference of the rounded states.
     """
     if directions is None:
         directions, steps = np.eye(x.size), (x + steps) - x
@@ -49,22 +49,22 @@ def forward(
 
 
 def central(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
-    """Change of a function over a move, ``½(f(x + m) − f(x − m))``."""
+    """Central difference ``½(f(x + m) − f(x − m))``, the change of a function over a displacement m."""
     return 0.5 * (function(x + move) - function(x - move))
 
 
 def central_of_order_four(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
-    """Change of a function over a move, ``(8 (f(x + m) − f(x − m)) − (f(x + 2m) − f(x − 2m)))/12``."""
+    """Fourth-order difference ``(8 (f(x + m) − f(x − m)) − (f(x + 2m) − f(x − 2m)))/12``."""
     return (8.0 * central(function, x, move) - central(function, x, 2.0 * move)) / 6.0
 
 
 def derivative(
     function: Callable[[Array], Any], x: Array, *, directions: Array | None = None, sizes: Array | None = None
 ) -> Array:
-    """``∂f/∂x`` (…, k) along directions (n, k), the states by default, by fourth-order central differences.
+    """Derivative ``∂f/∂x`` (…, k) along directions (n, k), by default the states, by fourth-order central differences.
 
-    ``sizes`` (n,) are those of :func:`state_sizes`. Relative error about ACCURACY where f is smooth over STEP times its
-    argument.
+    ``sizes`` (n,) are those of :func:`state_sizes`. The relative error is about ACCURACY if f is smooth over STEP times
+    its argument.
     """
     x = np.asarray(x, dtype=float)
     sizes = state_sizes(x) if sizes is None else sizes
@@ -81,16 +81,16 @@ def derivative(
 
 
 def _length(way: Array, sizes: Array) -> float:
-    """How far along a direction until some state has moved by its size."""
+    """Length along a direction over which some state changes by its size."""
     most = float(np.max(np.abs(way) / sizes, initial=0.0))
     return 1.0 / most if most > 0.0 else 0.0
 
 
 def complex_derivative(function: Callable[[Array], Any], x: Array) -> Array:
-    """``∂f/∂x`` (…, n) = Im f(x + i h)/h: exact to round-off for functions that work on complex numbers.
+    """Derivative ``∂f/∂x`` (…, n) = Im f(x + i h)/h, exact to round-off for functions of complex numbers.
 
-    Raises ValueError where the function returns real numbers for complex states: it drops them, or does not depend on
-    the state at all; give differences then.
+    Raises ValueError if the function returns real numbers for complex states: it drops imaginary parts, or does not
+    depend on the state; use differences then.
     """
     x = np.asarray(x, dtype=float)
     slopes = []
@@ -100,7 +100,8 @@ def complex_derivative(function: Callable[[Array], Any], x: Array) -> Array:
         value = np.asarray(function(moved))
         if not np.iscomplexobj(value):
             raise ValueError(
-                "a function for complex steps must return complex numbers for complex states, got real ones"
+                "a function for complex steps must return complex numbers for complex states, got real ones: take "
+                "differences"
             )
         slopes.append(value.imag / COMPLEX_STEP)
     return np.stack(slopes, axis=-1)

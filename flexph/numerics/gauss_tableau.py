@@ -1,4 +1,4 @@
-"""Gauss quadrature and collocation: nodes, weights and coefficients, and those of what time prescribes."""
+"""Gauss quadrature and collocation: nodes, weights, coefficients, and interpolation of prescribed functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .arrays import Array
 
 
 class Tableau(NamedTuple):
-    """Gauss collocation with s stages over a step of length 1.
+    """Tableau of Gauss collocation with s stages over a step of length 1.
 
     Values at the nodes are y₀ + Σ_j a_ij ẏ_j, at the end y₀ + Σ b_j ẏ_j; ẏ_i = Σ_j inverse_ij (y_j − y₀). With the
     weights, b_i a_ij + b_j a_ji = b_i b_j: increments of quadratic functions are exact.
@@ -25,7 +25,7 @@ class Tableau(NamedTuple):
     inverse: Array  # (s, s), of a
     ends: Array  # (s,), y₁ = y₀ + Σ ends_j (y_j − y₀)
     curvature: Array  # (s, s, s), see below
-    given: Array  # (s + 1,), Gauss-Lobatto points, where functions of time are asked for,
+    given: Array  # (s + 1,), Gauss-Lobatto points, at which functions of time are evaluated,
     value: Array  # (s, s + 1), their interpolant at the nodes,
     rate: Array  # (s, s + 1), and its rate
 
@@ -39,14 +39,14 @@ def gauss_points(points: int) -> tuple[Array, Array]:
 
 @cache
 def gauss(stages: int) -> Tableau:
-    """The tableau with so many stages.
+    """Tableau of Gauss collocation with a number of stages.
 
-    ``curvature[j, i, k]`` is e in what momenta p = A w, of collocated symmetric A and w, err by at the nodes:
+    ``curvature[j, i, k]`` is e in the error of momenta p = A w at the nodes, for collocated symmetric A and w:
 
         Σ_i b_i ẇ_i·(p_i − A_i w_i) = h² Σ_j b_j Σ_ik e_jik ẇ_iᵀ Ȧ_j ẇ_k,
         b_j e_jik = b_i (a_ij (a_jk − a_ik) + a_ik a_kj),
 
-    made symmetric in i and k. It sums up to zero over both where s > 1.
+    symmetrised in i and k. Its sum over both is zero for s > 1.
     """
     c, b = gauss_points(stages)
     a = c[:, None] * np.einsum("k,ikj->ij", b, _lagrange(c, np.multiply.outer(c, c)))
@@ -54,7 +54,10 @@ def gauss(stages: int) -> Tableau:
     e = e.transpose(1, 0, 2) / b[:, None, None]
     inner: Array = np.real(Legendre.basis(stages).deriv().roots())
     given = np.concatenate([[0.0], 0.5 * (inner + 1.0), [1.0]])
-    value, slopes = _lagrange(given, c), 1.0 / (c[:, None] - given)  # of ln |x − x_k| at the nodes, none of the points
+    value, slopes = (
+        _lagrange(given, c),
+        1.0 / (c[:, None] - given),
+    )  # derivatives of ln |x − x_k| at the nodes, which differ from the points
     inverse = np.linalg.inv(a)
     return Tableau(
         nodes=c,
@@ -70,7 +73,7 @@ def gauss(stages: int) -> Tableau:
 
 
 def _lagrange(nodes: Array, points: Array) -> Array:
-    """Lagrange's polynomials of the nodes (s,) at points (…), as an array (…, s): products, so to round-off."""
+    """Lagrange polynomials of the nodes (s,) at points (…), as an array (…, s), accurate to round-off."""
     others = [np.delete(nodes, j) for j in range(nodes.size)]
     return np.stack(
         [np.prod((points[..., None] - o) / (x - o), axis=-1) for x, o in zip(nodes, others, strict=True)], -1

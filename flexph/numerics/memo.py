@@ -1,4 +1,4 @@
-"""Immutable values: what is computed of one once, mappings that cannot be changed, and how they travel."""
+"""Tools for immutable values: cached quantities, read-only mappings, and pickling by the call that made them."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from numpy import ndarray, number
 Value = TypeVar("Value")
 Key = TypeVar("Key")
 LIGHT = 1000
-"""Entries of arrays and lists that recipes keep."""
+"""Largest number of entries of arrays and lists that recipes keep."""
 BY_VALUE = ("cloudpickle", "dill")
-"""Modules that send functions by their code."""
+"""Modules that pickle functions by their code."""
 
 
 class UnknownName(KeyError):
-    """A name that is not in a mapping, with those that are."""
+    """Error for an unknown name in a mapping, which lists the known ones."""
 
-    def __str__(self) -> str:  # that of KeyError is in quotation marks
+    def __str__(self) -> str:  # KeyError would add quotation marks
         return str(self.args[0])
 
 
 class Named(dict[Key, Value]):
-    """Values by name; the error for a name that is not there lists those that are.
+    """Dictionary whose error for an unknown name lists the known ones.
 
-    ``why`` says of names that one would expect, in words, why they are not there.
+    ``why`` holds reasons for the absence of names that a user might expect.
     """
 
     def __init__(self, values: Mapping[Key, Value], what: str = "", why: Mapping[Key, str] | None = None) -> None:
@@ -49,7 +49,7 @@ class Named(dict[Key, Value]):
 
 
 class NamedFields:
-    """Base of frozen dataclasses whose fields are values by name: what is not there is told with the field."""
+    """Base of frozen dataclasses with dictionaries as fields; errors for unknown names mention the field."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
@@ -58,7 +58,7 @@ class NamedFields:
 
 
 def read_only(mapping: Mapping[Key, Value]) -> Mapping[Key, Value]:
-    """A copy of a mapping that nobody can change; it is pickled and copied as any other value."""
+    """Read-only copy of a mapping, which can be pickled and copied."""
     return MappingProxyType(Named(mapping))
 
 
@@ -66,13 +66,13 @@ def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
     return read_only, (dict(mapping),)
 
 
-copyreg.pickle(MappingProxyType, _reduced)  # Python's own pickles do not know it
+copyreg.pickle(MappingProxyType, _reduced)  # pickle does not support it by itself
 
 
 class Remade:
-    """Base of values with functions that the library writes: they travel as the public call that made them.
+    """Base of values that hold functions of the library, pickled as the public call that made them.
 
-    Its arguments are values, and functions of the user. Copies in the same process share the functions.
+    The arguments of the call are values and user functions. Copies in the same process share the functions.
     """
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -85,7 +85,7 @@ class Remade:
         return super().__reduce_ex__(protocol) if call is None else (_again, call)
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Note the call that made the value, the first time; a class as first argument is that of a class method."""
+        """Record the first call that made the value; a class as first argument belongs to a class method."""
         if "_call" in self.__dict__ or any(self is given for given in (*arguments, *named.values())):
             return
         if arguments and isinstance(arguments[0], type):
@@ -94,7 +94,7 @@ class Remade:
 
 
 def _refuse_local_functions(value: Any, call: tuple[Any, ...] | None) -> None:
-    """Raise PicklingError for a function of the user that other processes do not know by name."""
+    """Raise PicklingError for a user function that other processes cannot import by name."""
     if call is None:
         owner, given = type(value).__name__, value.__dict__
     else:
@@ -103,8 +103,8 @@ def _refuse_local_functions(value: Any, call: tuple[Any, ...] | None) -> None:
     for name, entry in given.items():
         if isinstance(entry, FunctionType) and "<" in entry.__qualname__:
             raise PicklingError(
-                f"{name} of {owner} cannot travel: {entry.__qualname__} is a lambda or a function in a function; "
-                "define it by def in a module, or send it by cloudpickle"
+                f"{name} of {owner} cannot be pickled: {entry.__qualname__} is a lambda or a nested function; "
+                "define it by def in a module, or use cloudpickle"
             )
 
 
@@ -123,10 +123,10 @@ def _again(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapp
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """The public call that made a value: the function by module and name, and its arguments as light values.
+    """Recipe of a value: the public function that made it, by name, and lightweight copies of its arguments.
 
-    Of a large array or anything that holds some, such as a mesh, only the name of its type is kept, as :class:`Lost`;
-    of a described value its own recipe.
+    Large arrays, and values that hold some, such as meshes, are replaced by :class:`Lost` with the name of their type,
+    described values by their recipes.
     """
 
     function: str
@@ -134,24 +134,24 @@ class Recipe:
 
 
 class Lost(NamedTuple):
-    """The place of an argument that is not kept."""
+    """Placeholder for an argument too large for a recipe."""
 
     kind: str
 
 
 class Described:
-    """Base of values that know by which public call they were made; a value that is computed from one does not.
+    """Base of values with a recipe, the public call that made them.
 
-    The recipe is no part of the value: it is not compared, and ``dataclasses.replace`` leaves it out.
+    The recipe is not part of the value: it is not compared, and ``dataclasses.replace`` drops it.
     """
 
     @property
     def recipe(self) -> Recipe | None:
-        """The outermost public call that made the value."""
+        """Outermost public call that made the value; None if unknown."""
         return self.__dict__.get("_recipe")
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Note the call; one that returns what it was given makes nothing."""
+        """Record the call, unless it returned one of its arguments."""
         given = _by_name(function, arguments, named)
         if not any(self is value for value in given.values()):
             light = {name: _light(value) for name, value in given.items()}
@@ -159,7 +159,7 @@ class Described:
 
 
 def _light(value: Any) -> Any:
-    """An argument as a recipe keeps it."""
+    """Lightweight copy of an argument for a recipe."""
     match value:
         case Described():
             return value.recipe or Lost(type(value).__name__)
@@ -177,30 +177,30 @@ def _light(value: Any) -> Any:
 
 
 class Memo:
-    """Base of immutable values of which others compute something costly: arrays of kernels, names of accounts, solvers.
+    """Base of immutable values with cached derived quantities, such as kernel arrays, account names or solvers.
 
-    The memo is no part of the value: it is neither compared nor pickled, and a value that is computed from this one
-    starts without it.
+    The cache is not part of the value: it is neither compared nor pickled, and values derived from this one start
+    without it.
     """
 
     def once(self, compute: Callable[[Self], Value]) -> Value:
-        """``compute(self)``, called the first time and kept; ``compute`` is a function or class, which is the key."""
+        """Cached result of ``compute(self)``; the function or class ``compute`` is the key."""
         memo: dict[Any, Any] = self.__dict__.setdefault("_memo", {})
         if compute not in memo:
             memo[compute] = compute(self)
         return memo[compute]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied."""
+        """State for pickling and copying, without cached quantities."""
         computed = _computed(type(self))  # type: ignore[arg-type]  # mypy takes classes for unhashable
         return {name: value for name, value in self.__dict__.items() if name not in computed}
 
 
 class once(cached_property[Value]):
-    """A property of a :class:`Memo` that is computed once; where it is known it costs what an attribute does."""
+    """Property of a :class:`Memo` that is computed once and then as fast as an attribute."""
 
 
 @cache
 def _computed(kind: type) -> frozenset[str]:
-    """Names under which values of a class keep what is computed of them."""
+    """Names of attributes that hold cached quantities of a class."""
     return frozenset({"_memo", *(n for k in kind.__mro__ for n, member in vars(k).items() if isinstance(member, once))})

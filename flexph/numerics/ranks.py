@@ -1,4 +1,4 @@
-"""Ranks, ranges and null spaces of matrices, decided independently of the units of their rows and columns."""
+"""Ranks, ranges and null spaces of matrices, independent of the units of rows and columns."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from scipy.sparse.csgraph import connected_components
 from .arrays import Array
 
 RANK = 1e-12
-"""Singular value of an equilibrated matrix, over its largest one, up to which it counts as zero.
+"""Singular value of an equilibrated matrix, relative to the largest one, up to which it counts as zero.
 
-Products of a few hundred terms leave 1e-14 of a zero. Inertia matrices of slender beams, scaled in this way, have a
-condition of 1e7 with 32 elements and 1e9 with 100.
+Round-off of products of a few hundred terms is 1e-14. Equilibrated inertia matrices of slender beams have condition
+numbers of 1e7 with 32 elements and 1e9 with 100.
 """
 SWEEPS = 12
-"""Largest number of passes over rows and columns of an equilibration; two are usual."""
+"""Largest number of equilibration sweeps; two are usual."""
 EVEN = 2.0
-"""Ratio of the longest row to the shortest one at which rows count as equally long."""
+"""Ratio of the longest to the shortest row at which equilibration ends."""
 
 
 def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
-    """A (m, n), r (m,) and c (n,) of ``M = diag(r) A diag(c)``: A with rows, and columns, of about equal length.
+    """Equilibrate a matrix: A (m, n), r (m,), c (n,) with ``M = diag(r) A diag(c)``, rows and columns of like length.
 
-    Rows and columns are divided by their lengths in turn (R. Sinkhorn, P. Knopp, Pacific J. Math. 21, 1967): the rank
-    of A is that of M, and does not depend on the units of the rows and columns of M. Zero rows and columns stay.
+    Rows and columns are divided by their lengths in turn (R. Sinkhorn, P. Knopp, Pacific J. Math. 21, 1967), so that
+    the numerical rank of A does not depend on the units of M. Zero rows and columns are unchanged.
     """
     A = np.array(matrix, dtype=float)
     r, c = _sizes(np.abs(A).max(axis=1, initial=0.0)), np.ones(A.shape[1])
-    A /= r[:, None]  # squares of lengths neither overflow nor underflow from here on
+    A /= r[:, None]  # from here on, squares of lengths neither overflow nor underflow
     for _ in range(SWEEPS):
         columns = _sizes(np.sqrt(np.einsum("ij,ij->j", A, A)))
         A, c = A / columns, c * columns
@@ -46,7 +46,7 @@ def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def rank_of(matrix: Array, *, tolerance: float = RANK) -> int:
-    """Rank of a matrix (m, n): singular values above ``tolerance`` of those blocks that it is made of.
+    """Rank of a matrix (m, n): the number of singular values above ``tolerance`` in its connected blocks.
 
     Rows and columns that share an entry belong to one block, which is equilibrated. ``tolerance`` is at least the
     round-off of the decomposition.
@@ -60,7 +60,7 @@ def rank_of(matrix: Array, *, tolerance: float = RANK) -> int:
 
 
 class SingularVectors(NamedTuple):
-    """The singular value decomposition ``M = U diag(σ) Vᵀ`` of a matrix (m, n) of rank r, σ descending."""
+    """Singular value decomposition ``M = U diag(σ) Vᵀ`` of a matrix (m, n) of rank r, σ descending."""
 
     left: Array  # U (m, m)
     values: Array  # (min(m, n),)
@@ -69,32 +69,32 @@ class SingularVectors(NamedTuple):
 
     @property
     def range(self) -> Array:
-        """Orthonormal columns (m, r) of im M."""
+        """Orthonormal basis (m, r) of im M."""
         return self.left[:, : self.rank]
 
     @property
     def left_null(self) -> Array:
-        """Orthonormal columns (m, m − r) of ker Mᵀ."""
+        """Orthonormal basis (m, m − r) of ker Mᵀ."""
         return self.left[:, self.rank :]
 
     @property
     def rows(self) -> Array:
-        """Orthonormal columns (n, r) of im Mᵀ."""
+        """Orthonormal basis (n, r) of im Mᵀ."""
         return self.right[: self.rank].T
 
     @property
     def null(self) -> Array:
-        """Orthonormal columns (n, n − r) of ker M."""
+        """Orthonormal basis (n, n − r) of ker M."""
         return self.right[self.rank :].T
 
 
 def singular_vectors(
     matrix: Array, *, tolerance: float, size: float | None = None, economy: bool = False
 ) -> SingularVectors:
-    """Decomposition of a matrix whose rows and columns have been brought to scale; its rank by its singular values.
+    """Singular value decomposition of a scaled matrix, with its numerical rank.
 
-    Those above ``tolerance`` times ``size`` count, by default the largest one. ``economy`` leaves out the singular
-    vectors beyond the smaller side.
+    Singular values above ``tolerance`` times ``size`` (by default the largest one) count. ``economy`` omits the
+    singular vectors beyond the smaller dimension.
     """
     left, values, right = np.linalg.svd(matrix, full_matrices=not economy)
     size = float(values.max(initial=0.0)) if size is None else size
@@ -102,22 +102,22 @@ def singular_vectors(
 
 
 def kernel(rows: Array) -> Array:
-    """Orthonormal columns (n, n − m) of the kernel of independent rows (m, n)."""
+    """Orthonormal basis (n, n − m) of the kernel of independent rows (m, n)."""
     return np.linalg.svd(rows)[2][len(rows) :].T
 
 
 def pivots(matrix: Array) -> Array:
-    """Columns of a matrix in the order in which QR with column pivoting takes them: independent ones first."""
+    """Column order of a QR decomposition with column pivoting: independent columns first."""
     return qr(matrix, mode="r", pivoting=True)[1]
 
 
 @dataclass(frozen=True, eq=False)
 class Subspaces:
-    """The four subspaces of a matrix M (m, n) of rank r, by orthonormal columns.
+    """Orthonormal bases of the four subspaces of a matrix M (m, n) of rank r.
 
-    ``range`` (m, r) and ``left_null`` (m, m − r) with ``left_nullᵀ M = 0``, ``rows`` (n, r), the range of Mᵀ, and
-    ``null`` (n, n − r) with ``M null = 0``. Rows and columns of blocks of full rank are columns of the unit matrix:
-    what M does not couple is not mixed.
+    ``range`` (m, r), ``left_null`` (m, m − r) with ``left_nullᵀ M = 0``, ``rows`` (n, r), the range of Mᵀ, and ``null``
+    (n, n − r) with ``M null = 0``. Blocks of full rank contribute columns of the unit matrix, so that decoupled rows
+    and columns are not mixed.
     """
 
     range: Array
@@ -127,7 +127,7 @@ class Subspaces:
 
 
 def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
-    """The four subspaces of a matrix (m, n), with the rank of :func:`rank_of`."""
+    """Four subspaces of a matrix (m, n), with the rank of :func:`rank_of`."""
     matrix = np.asarray(matrix, dtype=float)
     m, n = matrix.shape
     left, right = _Basis(m), _Basis(n)
@@ -140,7 +140,7 @@ def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
 
 
 class _Basis:
-    """Orthonormal columns of a subspace of ℝⁿ and of its complement, block by block."""
+    """Orthonormal bases of a subspace of ℝⁿ and its complement, built block by block."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -149,7 +149,7 @@ class _Basis:
         self._left = np.ones(n, dtype=bool)
 
     def add(self, place: Array, null: Array) -> None:
-        """A block whose null space has the columns ``null`` in the entries ``place``."""
+        """Add a block whose null space has the columns ``null`` in the entries ``place``."""
         self._left[place] = False
         own = np.eye(self._n)[:, place]
         if null.shape[1]:
@@ -159,16 +159,16 @@ class _Basis:
         self._spanned.append(own)
 
     def columns(self) -> tuple[Array, Array]:
-        """Of the subspace (n, r) and of its complement (n, n − r), in the order of their largest entries."""
+        """Bases of the subspace (n, r) and its complement (n, n − r), ordered by positions of largest entries."""
         empty = np.zeros((self._n, 0))
         null = [*self._null, np.eye(self._n)[:, self._left]]
         return _ordered(np.hstack([empty, *self._spanned])), _ordered(np.hstack(null))
 
 
 def _complete(columns: Array) -> Array:
-    """An orthogonal matrix whose first columns span the same as those given, independent ones of rows of any unit.
+    """Complete independent columns to an orthogonal matrix whose first columns have the same span.
 
-    With pivoting and rows in descending order, small rows keep their digits (A. J. Cox, N. J. Higham, Stability of
+    With pivoting and rows in descending order, small rows keep their accuracy (A. J. Cox, N. J. Higham, Stability of
     Householder QR factorization for weighted least squares problems, 1998).
     """
     order = np.argsort(-np.abs(columns).max(axis=1), kind="stable")
@@ -188,12 +188,12 @@ def _sizes(lengths: Array) -> Array:
 
 
 def _least(shape: tuple[int, ...], tolerance: float) -> float:
-    """The tolerance, at least the round-off of the decomposition."""
+    """Tolerance, but at least the round-off of the decomposition."""
     return max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
 
 
 def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
-    """Rows and columns of each block that shares no entry with the others; zero rows and columns are in none."""
+    """Yield rows and columns of each connected block; zero rows and columns belong to none."""
     m = matrix.shape[0]
     row, column = np.nonzero(matrix)
     if row.size == matrix.size > 0:
@@ -202,7 +202,7 @@ def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
     size = sum(matrix.shape)
     link = sparse.coo_array((np.ones(row.size), (row, m + column)), shape=(size, size))
     _, label = connected_components(link, directed=False)
-    order = np.argsort(label, kind="stable")  # within a block: its rows before its columns, both ascending
+    order = np.argsort(label, kind="stable")  # in each block, rows come before columns, both ascending
     for block in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
         own = block[block < m], block[block >= m] - m
         if own[0].size and own[1].size:

@@ -1,10 +1,10 @@
-"""The algebra of rotations in the plane and in space, written once.
+"""Algebra of rotations in the plane and in space.
 
-Everything rests on one constant tensor: ``cross(dim)[a]`` is the skew matrix of the unit spin e_a, so that
+All functions use one constant tensor: ``cross(dim)[a]`` is the skew matrix of the unit spin e_a, so that
 
     (ω × x)_i = ω_a cross[a, i, j] x_j,        (x × f)_a = f_i cross[a, i, j] x_j.
 
-In the plane there is one spin (about the normal), in space there are three. Rotations are kept by their entries:
+In the plane there is one spin (about the normal), in space there are three. Rotations are stored by their entries:
 (c, s) in the plane, the nine entries of R row by row in space ([flex] sec. 3.2).
 """
 
@@ -21,9 +21,9 @@ from .arrays import Array
 from .checks import shown
 
 ORTHOGONAL = 2e-9
-"""|RᵀR − 1| up to which a given matrix counts as a rotation: nine printed digits leave 2 Σ|R_k| 5e-10 <= √3 · 1e-9."""
+"""Defect |RᵀR − 1| up to which a matrix counts as a rotation: nine printed digits give 2 Σ|R_k| 5e-10 <= √3 · 1e-9."""
 EXACT = 1e-14
-"""|RᵀR − 1| up to which it is taken as it is: round-off of a product of rotations."""
+"""Defect |RᵀR − 1| up to which a rotation is not corrected: round-off of a product of rotations."""
 
 _PLANE = np.array([[[0.0, -1.0], [1.0, 0.0]]])
 _SPACE = np.array(
@@ -36,15 +36,15 @@ _SPACE = np.array(
 _PLANE.setflags(write=False)
 _SPACE.setflags(write=False)
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
-"""The components of a vector product: (x × y)_i = x_next y_after − x_after y_next."""
+"""Indices of a vector product: (x × y)_i = x_next y_after − x_after y_next."""
 _LEVERS = {len(c[0]): np.ascontiguousarray(c.transpose(2, 0, 1).reshape(len(c[0]), -1)) for c in (_PLANE, _SPACE)}
-"""The map from ℓ to all e_a × ℓ, (d, s·d)."""
+"""Map from ℓ to all e_a × ℓ, (d, s·d)."""
 _SKEW, _UNIT = {len(c[0]): c.reshape(len(c), -1) for c in (_PLANE, _SPACE)}, {2: np.eye(2), 3: np.eye(3)}
-"""The map from ω to [ω]×, (s, d·d), and the unit matrices."""
+"""Map from ω to [ω]×, (s, d·d), and the unit matrices."""
 _SWAP, _SIGNS = np.array([1, 0]), np.array([1.0, -1.0])
-"""R [1]× in the plane, by columns."""
+"""Column order and signs of R [1]× in the plane."""
 _TURN = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, 1.0, 0.0]])
-"""The map from (c, s) to [[c, −s], [s, c]] row by row."""
+"""Map from (c, s) to [[c, −s], [s, c]] row by row."""
 
 
 def cross(dim: int) -> Array:
@@ -60,71 +60,71 @@ def spins(dim: int) -> int:
 
 
 def skew(omega: Array, dim: int) -> Array:
-    """[ω]× for a stack of spins: (n, spins) to (n, dim, dim)."""
+    """Skew matrices [ω]× of a stack of spins: (n, spins) to (n, dim, dim)."""
     return (omega @ _SKEW[dim]).reshape(*omega.shape[:-1], dim, dim)
 
 
 def moment(lever: Array, force: Array) -> Array:
-    """Lever × force for stacks of vectors: (n, dim), (n, dim) to (n, spins)."""
+    """Moments lever × force of stacks of vectors: (n, dim), (n, dim) to (n, spins)."""
     if lever.shape[-1] == 2:
         return (lever[..., 0] * force[..., 1] - lever[..., 1] * force[..., 0])[..., None]
     return _cross_product(lever, force)
 
 
 def _cross_product(a: Array, b: Array) -> Array:
-    """a × b of vectors of space; a tenth of the time of numpy's general one on the short stacks of the kernels."""
+    """Vector product a × b in space, ten times as fast as NumPy's for short stacks."""
     return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
 
 
 def sweep(spin: Array, lever: Array) -> Array:
-    """Spin × lever for stacks: (n, spins), (n, dim) to (n, dim)."""
+    """Velocities spin × lever of stacks: (n, spins), (n, dim) to (n, dim)."""
     return spin * (lever @ _LEVERS[2]) if lever.shape[-1] == 2 else _cross_product(spin, lever)
 
 
 def unit_sweeps(lever: Array) -> Array:
-    """e_s × lever of the unit spins: (n, dim) to (n, spins, dim)."""
+    """Velocities e_s × lever for unit spins: (n, dim) to (n, spins, dim)."""
     dim = lever.shape[-1]
     return (lever @ _LEVERS[dim]).reshape(len(lever), spins(dim), dim)
 
 
 def rigid_motions(lever: Array) -> Array:
-    """Displacements (n, dim, dim + spins) of points by unit translations and turns about the origin of the levers."""
+    """Displacements (n, dim, dim + spins) of points by unit translations and rotations about the origin."""
     count, dim = lever.shape
     return np.concatenate([np.tile(np.eye(dim), (count, 1, 1)), unit_sweeps(lever).transpose(0, 2, 1)], axis=2)
 
 
 def spin_product(a: Array, b: Array) -> Array:
-    """a × b of stacks of spins (n, spins): zero in the plane."""
+    """Products a × b of stacks of spins (n, spins); zero in the plane."""
     return np.zeros(a.shape) if a.shape[-1] == 1 else _cross_product(a, b)
 
 
 def spin_skew(a: Array) -> Array:
-    """[a]× of stacks of spins, (n, spins, spins): zero in the plane."""
+    """Skew matrices [a]× of stacks of spins, (n, spins, spins); zero in the plane."""
     return np.zeros((*a.shape, 1)) if a.shape[-1] == 1 else skew(a, 3)
 
 
 def spin_map(frame: Array) -> Array:
-    """What a frame (n, d, d) does to spins and torques, (n, spins, spins): nothing in the plane."""
+    """Action of frames (n, d, d) on spins and torques, (n, spins, spins); the identity in the plane."""
     return np.ones((len(frame), 1, 1)) if frame.shape[-1] == 2 else frame
 
 
 def turned(frame: Array, vectors: Array) -> Array:
-    """Frames (n, d, d) times vectors (n, d)."""
+    """Vectors (n, d) rotated by frames (n, d, d)."""
     return np.matvec(frame, vectors)
 
 
 def turned_back(frame: Array, vectors: Array) -> Array:
-    """Transposed frames (n, d, d) times vectors (n, d)."""
+    """Vectors (n, d) rotated by the transposes of frames (n, d, d)."""
     return np.vecmat(vectors, frame)
 
 
 def turned_spins(frame: Array, values: Array) -> Array:
-    """What frames (n, d, d) make of spins or torques (n, spins), see :func:`spin_map`."""
+    """Spins or torques (n, spins) rotated by frames (n, d, d), see :func:`spin_map`."""
     return values if frame.shape[-1] == 2 else turned(frame, values)
 
 
 def step_rotation(before: Array, half_turn: Array) -> tuple[Array, Array]:
-    """R₁ = R₀ cayley(a) and R̄⁻¹ = (I − [a]×) R₀ᵀ of stacks of rotations R₀ (n, d, d) and half turns a (n, spins)."""
+    """Rotations R₁ = R₀ cayley(a) and R̄⁻¹ = (I − [a]×) R₀ᵀ, for R₀ (n, d, d) and half rotations a (n, spins)."""
     if before.shape[-1] == 2:
         return _plane_rotation(before, half_turn[:, :, None])
     a = skew(half_turn, 3)
@@ -132,16 +132,16 @@ def step_rotation(before: Array, half_turn: Array) -> tuple[Array, Array]:
 
 
 def _plane_rotation(before: Array, a: Array) -> tuple[Array, Array]:
-    """Rotations of the plane after a step, and R̄⁻¹, entry by entry: to the bits of (c, s)."""
+    """Planar rotations after a step, and R̄⁻¹, by operations that give bitwise equal (c, s)."""
     square, turned = a * a, a * (before.take(_SWAP, axis=2) * _SIGNS)  # a² and R₀[a]×
     after: Array = before + 2.0 / (1.0 + square) * (turned - square * before)
     return after, (before + turned).transpose(0, 2, 1)
 
 
 def cayley(half_turn: Array, dim: int) -> Array:
-    """Cayley's rotation (I − [a]×)⁻¹ (I + [a]×) = I + 2([a]× + [a]×²)/(1 + |a|²), a = ½hω: (n, spins) to (n, dim, dim).
+    """Cayley rotation (I − [a]×)⁻¹ (I + [a]×) = I + 2([a]× + [a]×²)/(1 + |a|²), a = ½hω: (n, spins) to (n, dim, dim).
 
-    In the plane this turns by 2 atan(a).
+    In the plane the angle is 2 atan(a).
     """
     return _cayley(skew(half_turn, dim), half_turn)
 
@@ -152,7 +152,7 @@ def _cayley(a: Array, half_turn: Array) -> Array:
 
 
 def mean_rotation(before: Array, half_turn: Array) -> Array:
-    """R̄ = R₀ (I − [a]×)⁻¹ = ½(R₀ + R₁) of stacks, R₁ = R₀ cayley(a): to round-off of itself at any turn."""
+    """Mean rotation R̄ = R₀ (I − [a]×)⁻¹ = ½(R₀ + R₁), R₁ = R₀ cayley(a), accurate to round-off for any angle."""
     adjugate = _UNIT[before.shape[-1]] + skew(half_turn, before.shape[-1])
     if half_turn.shape[-1] == 3:
         adjugate += half_turn[:, :, None] * half_turn[:, None, :]
@@ -160,14 +160,14 @@ def mean_rotation(before: Array, half_turn: Array) -> Array:
 
 
 def is_scipy_rotation(given: Any) -> bool:
-    """True for a ``scipy.spatial.transform.Rotation``; its module, slow to import, is not asked about numbers."""
+    """True for a ``scipy.spatial.transform.Rotation``; its module, slow to import, is not loaded for numbers."""
     return not isinstance(given, np.ndarray | Sequence | Real) and isinstance(given, scipy.spatial.transform.Rotation)
 
 
 def rotation_matrix(name: str, given: Any) -> Array:
-    """A spatial rotation matrix from a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; checked.
+    """Check a spatial rotation, given as a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; returns its matrix.
 
-    Of a matrix with printed digits the nearest rotation, U Vᵀ of its singular value decomposition.
+    A matrix with rounded digits is replaced by the nearest rotation, U Vᵀ of its singular value decomposition.
     """
     try:
         matrix = given.as_matrix() if is_scipy_rotation(given) else np.asarray(given, dtype=float)
@@ -202,14 +202,14 @@ def finite_rotation(turn: Array, dim: int) -> Array:
 
 
 def entries(matrix: Array) -> Array:
-    """The kept entries of rotation matrices: (n, 2, 2) to (n, 2) = (c, s); (n, 3, 3) to (n, 9)."""
+    """Stored entries of rotation matrices: (n, 2, 2) to (n, 2) = (c, s); (n, 3, 3) to (n, 9)."""
     if matrix.shape[-1] == 2:
         return matrix[..., :, 0]
     return matrix.reshape(*matrix.shape[:-2], 9)
 
 
 def from_entries(kept: Array, dim: int) -> Array:
-    """Rotation matrices of their kept entries, the inverse of :func:`entries`."""
+    """Rotation matrices from their stored entries, the inverse of :func:`entries`."""
     if dim == 3:
         return kept.reshape(*kept.shape[:-1], 3, 3)
     if kept.ndim == 1:
@@ -219,7 +219,7 @@ def from_entries(kept: Array, dim: int) -> Array:
 
 
 def entry_count(dim: int) -> int:
-    """Number of kept entries of one rotation: 2 in the plane, 9 in space."""
+    """Number of stored entries of a rotation: 2 in the plane, 9 in space."""
     return 2 if dim == 2 else 9
 
 
@@ -229,7 +229,7 @@ def planar_angle(matrix: Array) -> Array:
 
 
 def nearest_rotation(before: Array, after: Array) -> Array:
-    """The rotation that takes points (n, d) nearest to others, both about their means (Kabsch), (d, d)."""
+    """Rotation (d, d) that maps points (n, d) nearest to others, both about their means (Kabsch)."""
     left, _, right = np.linalg.svd((after - after.mean(axis=0)).T @ (before - before.mean(axis=0)))
     sign = np.ones(before.shape[1])
     sign[-1] = np.linalg.det(left @ right)

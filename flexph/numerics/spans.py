@@ -1,4 +1,4 @@
-"""Named spans of a vector: parts of a state, entries of ports."""
+"""Named slices of a vector, such as parts of a state or ports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .arrays import Array
 
 
 def width(span: slice) -> int:
-    """Number of entries of a span."""
+    """Number of entries of a slice."""
     return int(span.stop - (span.start or 0))
 
 
@@ -21,7 +21,7 @@ def widths(spans: Mapping[str, slice]) -> dict[str, int]:
 
 
 def consecutive(sizes: Mapping[str, int], start: int = 0) -> dict[str, slice]:
-    """Spans of these sizes, one after the other."""
+    """Consecutive slices of these sizes."""
     spans = {}
     for name, size in sizes.items():
         spans[name], start = slice(start, start + size), start + size
@@ -29,19 +29,19 @@ def consecutive(sizes: Mapping[str, int], start: int = 0) -> dict[str, slice]:
 
 
 def consecutive_of(spans: Mapping[str, slice], names: Iterable[str], start: int = 0) -> dict[str, slice]:
-    """Some of the spans, one after the other."""
+    """Consecutive slices with the sizes of some of the given ones."""
     return consecutive({name: width(spans[name]) for name in names}, start)
 
 
 def moved(spans: Mapping[str, slice], by: int) -> dict[str, slice]:
-    """The spans behind a number of other entries."""
+    """Slices shifted by a number of entries."""
     return {name: slice((span.start or 0) + by, span.stop + by) for name, span in spans.items()}
 
 
 def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> dict[str, slice]:
-    """The spans with one of them, a port, in consecutive parts: names with their sizes in order.
+    """Slices with one of them divided into consecutive parts, given by name and size in order.
 
-    Raises ValueError where there is no such port, sizes do not add up, or a name is taken.
+    Raises ValueError for an unknown name, sizes that do not add up, or a name that is taken.
     """
     span = check.lookup("port", name, spans)
     for part, size in parts.items():
@@ -51,7 +51,7 @@ def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> 
         raise ValueError(f"parts must add up to the {width(span)} entries of {name!r}, got {dict(parts)}")
     taken = sorted(part for part in parts if part in spans and part != name)
     if taken:
-        raise ValueError(f"parts of {name!r} must have names of their own, there are ports {taken} already")
+        raise ValueError(f"parts of {name!r} must have new names, but there are ports {taken} already")
     whole: dict[str, slice] = {}
     for other, own in spans.items():
         whole |= consecutive(parts, span.start or 0) if other == name else {other: own}
@@ -59,5 +59,5 @@ def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> 
 
 
 def indices(spans: Iterable[slice]) -> Array:
-    """Indices of the entries of some spans, in their order."""
+    """Indices of the entries of some slices, in their order."""
     return np.concatenate([np.zeros(0, dtype=int), *(np.arange(span.start or 0, span.stop) for span in spans)])

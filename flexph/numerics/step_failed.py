@@ -1,12 +1,12 @@
-"""The failure of a time step, and of what acts in it."""
+"""Exceptions of time steps."""
 
 from __future__ import annotations
 
 
 class StepFailed(ArithmeticError):
-    """A step that has no solution in reach; carries the number of iterations and the last relative correction.
+    """Failure of a time step, with the number of iterations and the last relative correction.
 
-    ``span`` are the times of the step or substep, where they are known.
+    ``span`` are the times of the step or substep, if known.
     """
 
     def __init__(self, reason: str, iterations: int, defect: float) -> None:
@@ -16,13 +16,13 @@ class StepFailed(ArithmeticError):
 
 
 class TimedError(ValueError):
-    """An error of what a user gave that says itself at what time it was."""
+    """Error in a user's function whose message already names the time."""
 
 
 class MotionEnded(StepFailed):
-    """A step in which the motion comes to where its model ends, after a ``share`` of the step; no fault of the solver.
+    """End of the range of a model within a step, after a ``share`` of it; not a failure of the solver.
 
-    ``advice`` says what to do.
+    ``advice`` tells what to do.
     """
 
     def __init__(self, reason: str, iterations: int, *, share: float = 1.0, advice: str) -> None:

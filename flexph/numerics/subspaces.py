@@ -1,4 +1,4 @@
-"""Rows, ranks and angles of the subspaces that Dirac structures and Lagrangian subspaces are."""
+"""Bases, ranks and angles of subspaces, for Dirac structures and Lagrangian subspaces."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from . import ranks
 from .arrays import Array
 
 RANK = 1e-10
-"""Singular value over the largest one, of equilibrated rows, below which a row depends on others: structures are made
-by several eliminations, which leave more than round-off."""
+"""Singular value of equilibrated rows, relative to the largest one, below which a row is dependent: structures result
+from several eliminations, whose errors exceed round-off."""
 MEMBER = 1e-10
 """Relative residual of the equations up to which a vector counts as a member of a subspace."""
 
 
 def unit_rows(matrix: Array) -> Array:
-    """Rows of length 1; zero rows stay."""
+    """Normalise rows; zero rows are unchanged."""
     size = np.linalg.norm(matrix, axis=1, keepdims=True)
     return matrix / np.where(size > 0.0, size, 1.0)
 
 
 def unit_columns(matrix: Array, *, floor: float = 0.0) -> Array:
-    """Columns of length 1; those that are no longer than a floor stay."""
+    """Normalise columns; those not longer than ``floor`` are unchanged."""
     size = np.linalg.norm(matrix, axis=0)
     return matrix / np.where(size > floor, size, 1.0)
 
 
 def rank_of(rows: Array) -> int:
-    """Rank of a matrix, whatever the units of its rows and columns, as far as structures are known."""
+    """Rank of a matrix, independent of the units of rows and columns, with the tolerance for structures."""
     return ranks.rank_of(rows, tolerance=RANK)
 
 
 def left_null(matrix: Array) -> Array:
-    """Independent rows N, as many as there are, with N M = 0, by elimination with complete pivoting.
+    """Basis N of the left null space, N M = 0, by elimination with complete pivoting.
 
-    M has entries of size one; what is below RANK counts as zero. Rows of zero give rows of the unit matrix, and N is as
-    sparse as the elimination leaves it: rows of different units are not mixed where M does not mix them.
+    Entries of M are of size one; values below RANK count as zero. Zero rows give rows of the unit matrix, and N stays
+    sparse: rows of different units are mixed only if M mixes them.
     """
     work, rows = np.array(matrix, dtype=float), np.eye(len(matrix))
     for k in range(min(work.shape)):
@@ -54,14 +54,14 @@ def left_null(matrix: Array) -> Array:
 
 
 def null_space(rows: Array) -> Array:
-    """Orthonormal columns of ``{x : A x = 0}``, with the rank of :func:`rank_of`."""
+    """Orthonormal basis of ``{x : A x = 0}``, with the rank of :func:`rank_of`."""
     return ranks.subspaces(rows, tolerance=RANK).null
 
 
 def echelon(columns: Array) -> tuple[Array, Array]:
-    """A basis (n, k) of the span of independent columns with a unit matrix in k pivot rows, and those rows.
+    """Basis (n, k) of the span of independent columns with a unit matrix in k pivot rows, and these rows.
 
-    Pivots are the largest entries in turn, so that no entry is far above one; those of round-off are zero.
+    Pivots are the largest entries in turn, so that no entry is far above one; entries of round-off are set to zero.
     """
     basis = np.array(columns, dtype=float)
     pivots: list[int] = []
@@ -81,17 +81,17 @@ def echelon(columns: Array) -> tuple[Array, Array]:
 
 
 def with_unit_rows(basis: Array, pivots: Array) -> Array:
-    """The basis (n, k) of the same span with a unit matrix in k rows."""
+    """Basis (n, k) of the same span with a unit matrix in k given rows."""
     return np.linalg.solve(basis[pivots].T, basis.T).T
 
 
 def principal_angles(one: Array, other: Array) -> Array:
     """Principal angles [rad] of two column spaces of the same shape, largest first."""
     if one.shape != other.shape:
-        raise ValueError(f"subspaces to compare must have the same size: n is {one.shape[1]} and {other.shape[1]}")
+        raise ValueError(f"subspaces to compare must have the same dimension, got {one.shape[1]} and {other.shape[1]}")
     return np.asarray(subspace_angles(one, other)) if one.size else np.zeros(0)
 
 
 def relative(residual: Array, scale: Array | float) -> float:
-    """The largest residual over its scale."""
+    """Largest residual, relative to its scale."""
     return float(np.max(np.abs(residual) / np.where(np.asarray(scale) > 0.0, scale, 1.0), initial=0.0))

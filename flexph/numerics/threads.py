@@ -1,7 +1,7 @@
-"""Threads of the libraries for linear algebra: small matrices pay for them and gain nothing.
+"""Limit of linear algebra libraries to one thread for small matrices.
 
-OpenBLAS shares products from 64 × 64 on among its threads. Waiting for each other takes them longer than such a
-product, and a hundred times longer where other processes are at work. NumPy and SciPy bring an OpenBLAS each.
+OpenBLAS distributes products from 64 × 64 on among its threads. Their synchronisation takes longer than such a
+product, and a hundred times longer if other processes are running. NumPy and SciPy bring an OpenBLAS each.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 LARGE = 1000
-"""Unknowns of dense matrices from which on more than one thread may be faster."""
+"""Number of unknowns of dense matrices from which on several threads may be faster."""
 
 
 class _OneThread(AbstractContextManager[None]):
-    """The limit of a process: that of the Python thread which asks for it first, until its outermost block ends.
+    """Thread limit of the process, held by the first Python thread that asks for it until its outermost block ends.
 
-    Numbers of threads belong to the process. What another Python thread sees meanwhile is the limit, and if it set that
-    again at its end, the limit would stay.
+    The number of threads is a property of the process. Another Python thread would read the limit meanwhile and, if it
+    restored that value at its end, make it permanent.
     """
 
     def __init__(self) -> None:
-        import scipy.linalg  # noqa: F401 - a controller knows the libraries that are loaded
+        import scipy.linalg  # noqa: F401 - the controller finds libraries that are loaded
 
         self.controller, self.lock = ThreadpoolController().select(user_api="blas"), Lock()
         self.owner, self.depth = 0, 0
@@ -58,5 +58,5 @@ def _of_process() -> _OneThread:
 
 
 def one_thread(unknowns: int = 0) -> AbstractContextManager[None]:
-    """One thread for linear algebra of so many unknowns; from a thousand on, what the user has set holds."""
+    """Context that limits linear algebra to one thread; from a thousand unknowns on, the user's setting holds."""
     return _of_process() if unknowns < LARGE else nullcontext()

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from ..bodies.body import Body
 from ..bodies.saved.reduced_file import load_reduced
-from ..files.contained import open_contained
+from ..files.contained import LINKED, open_contained
 from ..files.reading import reading
 from ..files.stored_fields import get_texts
-from ..files.vtkhdf import LINKED
 from ..linear.eigenmodes.modes import modes
 from ..mechanisms.connected_bodies import connect
 from ..scenes.files import read_scene

@@ -11,7 +11,7 @@ from ..plot.axes import save
 from ..plot.studies import study, varied
 from ..report.reports import write_study_page
 from ..studies.command import summary
-from ..studies.dataset import needed_xarray
+from ..studies.execution.needed import needed_xarray
 from ..studies.pictures import drawn
 
 

@@ -1,9 +1,15 @@
-"""Interactive charts of panels by plotly, with their data in the page."""
+"""Interactive charts of panels, with their data in the page; ``browser`` holds what draws them.
+
+``npm ci && npm run build`` there bundles it with uPlot into ``charts.js.gz``, which is what reports take.
+"""
 
 from __future__ import annotations
 
 import base64
+import gzip
+import json
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,97 +19,57 @@ from ..plot.panels import Curve, Panel, short
 
 MOST = 2000
 """Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
-DASHES = {"line": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot", "points": "solid"}
-COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
-HEIGHT = 240
-"""Of a panel [px]."""
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:
-    """Panels below each other as a ``<div>`` with the id ``name``."""
-    from plotly.io import to_html
+    """Panels below each other as a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
+    told = [_panel(panel.prefixed()) for panel in panels]
+    listed = ", ".join(panel.quantity for panel in panels)
+    data = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
+    return (
+        f'<div class="fx-chart" id="{name}"><script type="application/json">{data}</script>'
+        f"<noscript>A chart of {listed}, which scripts draw.</noscript></div>"
+    )
 
-    shown = [panel.prefixed() for panel in panels]
-    heights = np.array([panel.height for panel in shown])
-    share = heights / heights.sum()
-    gap = 0.08 if len(shown) > 1 else 0.0
-    tops = 1.0 - np.concatenate([[0.0], np.cumsum(share)])
-    traces: list[Any] = []
-    layout: dict[str, Any] = {}
-    for k, panel in enumerate(shown):
-        number = "" if k == 0 else str(k + 1)
-        domain = [max(tops[k + 1] + (gap if k + 1 < len(shown) else 0.0), 0.0), max(tops[k], 0.0)]
-        layout |= _axes(panel, number, domain, first=shown[0])
-        if k + 1 < len(shown) and panel.over == shown[k + 1].over:  # the label of the one below is theirs
-            del layout[f"xaxis{number}"]["title"]
-        traces += [_trace(curve, i, number, group=k) for i, curve in enumerate(panel.curves)]
-    tall = HEIGHT * len(shown) + 90
-    figure = {"data": traces, "layout": layout | _look(tall)}
-    config = {"displaylogo": False, "responsive": True}
-    # plotly would look at each word of it, which takes longer than all the rest
-    return str(to_html(figure, config, full_html=False, include_plotlyjs=False, div_id=name, validate=False))
+
+def charts_script() -> str:
+    """The ``<script>`` that draws all charts of a page."""
+    packed_script = files("flexph.report").joinpath("browser", "charts.js.gz").read_bytes()
+    return f"<script>{gzip.decompress(packed_script).decode('utf-8')}</script>"
 
 
 def packed(values: Array) -> dict[str, str]:
-    """Numbers as plotly.js reads them without parsing."""
-    kind = {"float32": "f4", "float64": "f8", "int32": "i4"}[values.dtype.name]
-    return {"dtype": kind, "bdata": base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")}
+    """Numbers as base64 of their bytes, in single precision where that shows them."""
+    single = values.astype(np.float32)
+    fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
+        np.unique(values)
+    )
+    own, kind = (single, "f4") if fits else (values.astype(np.float64), "f8")
+    return {"kind": kind, "data": base64.b64encode(np.ascontiguousarray(own).tobytes()).decode("ascii")}
 
 
-def _look(height: int) -> dict[str, Any]:
-    return {
-        "height": height,
-        "margin": {"l": 70, "r": 20, "t": 20, "b": 50},
-        "legend": {"tracegroupgap": 20},
-        "hovermode": "closest",
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-    }
+def _panel(panel: Panel) -> dict[str, Any]:
+    """The panel as JSON holds it; a logarithmic axis has its ends as powers of ten."""
+    told = {"label": panel.label, "over": panel.over, "log": panel.log, "height": panel.height}
+    ends = _decades(panel.curves) if "y" in panel.log else None
+    return told | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
 
 
-def _axes(panel: Panel, number: str, domain: list[float], *, first: Panel) -> dict[str, Any]:
-    kinds = {axis: "log" if axis in panel.log else "linear" for axis in "xy"}
-    x: dict[str, Any] = {"title": {"text": panel.over}, "type": kinds["x"], "anchor": f"y{number}"}
-    y: dict[str, Any] = {
-        "title": {"text": panel.label},
-        "type": kinds["y"],
-        "domain": domain,
-        "exponentformat": "power",
-    }
-    if number and panel.over == first.over:  # zoomed together
-        x["matches"] = "x"
-    if "y" in panel.log:
-        y |= _decades(panel.curves)
-    return {f"xaxis{number}": x, f"yaxis{number}": y | {"anchor": f"x{number}"}}
+def _curve(curve: Curve) -> dict[str, Any]:
+    x, y = thinned(np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float))
+    order = np.argsort(x, kind="stable") if np.any(np.diff(x) < 0.0) else slice(None)
+    told = {"label": short(curve.label), "style": curve.style, "color": curve.color or ""}
+    return told | {"x": packed(x[order]), "y": packed(y[order])}
 
 
-def _decades(curves: Sequence[Curve]) -> dict[str, Any]:
-    """The range of a logarithmic axis, in whole powers of ten, and how many of them lie between two labels."""
+def _decades(curves: Sequence[Curve]) -> list[float] | None:
+    """The range of a logarithmic axis in whole powers of ten, one at least; None where nothing is positive."""
     values = np.concatenate([np.asarray(curve.y, dtype=float) for curve in curves])
     values = values[np.isfinite(values) & (values > 0.0)]
     if not values.size:
-        return {}
+        return None
     low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
-    return {"range": [float(low), float(max(high, low + 1.0))], "dtick": max(1, round((high - low) / 6.0))}
-
-
-def _trace(curve: Curve, place: int, number: str, *, group: int) -> dict[str, Any]:
-    x, y = thinned(np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float))
-    color = {"color": curve.color or COLORS[place % len(COLORS)]}
-    points = curve.style == "points"
-    return {
-        "type": "scatter",
-        "x": packed(x),
-        "y": packed(y),
-        "xaxis": f"x{number}",
-        "yaxis": f"y{number}",
-        "name": short(curve.label),
-        "showlegend": bool(curve.label),
-        "legendgroup": str(group),
-        "mode": "markers" if points else "lines",
-        "line": color | {"width": 1.5, "dash": DASHES[curve.style]},
-        "marker": color | {"size": 3},
-    }
+    return [float(low), float(max(high, low + 1.0))]
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""The page of a report: sections of blocks, and their file with plotly.js in it."""
+"""The page of a report: sections of blocks, and their file with all scripts in it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from ..files.durable import refuse_suffix, staged
 from ..plot.panels import Panel
 from ..view.html import library_script
+from .charts import chart, charts_script
 
 FIRST, REST = 20, 80
 """Rows of a table that are shown at once, and behind a click; of more the number is told."""
@@ -98,10 +99,8 @@ def write_page(path: str | Path, title: str, sections: Iterable[Section], *, sub
     refuse_suffix("a page", path, (".html", ".htm"))
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
-    from plotly.offline import get_plotlyjs
 
-    from .charts import chart
-
+    given = list(sections)
     shown = [
         replace(
             section,
@@ -110,12 +109,14 @@ def write_page(path: str | Path, title: str, sections: Iterable[Section], *, sub
                 for k, block in enumerate(section.blocks)
             ],
         )
-        for n, section in enumerate(sections)
+        for n, section in enumerate(given)
     ]
     template = Environment(loader=PackageLoader("flexph.report"), autoescape=True, trim_blocks=True).get_template(
         "report.html"
     )
-    libraries = {"plotly": Markup(get_plotlyjs())}
+    libraries = {}
+    if any(isinstance(block, Chart) for section in given for block in section.blocks):
+        libraries["charts"] = Markup(charts_script())
     if any(isinstance(block, View) for section in shown for block in section.blocks):
         libraries["viewer"] = Markup(library_script())
     text = template.render(title=title, subtitle=subtitle, sections=shown, first=FIRST, **libraries)

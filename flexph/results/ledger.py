@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.labelled import Labelled, Labels, Variable
+from ..display.tables import html_table, paragraph
 from ..mechanisms.model.accounts import Accounts
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -30,12 +32,32 @@ AUDIT = (
     "rejected",
 )
 """Columns of the audit of a mechanism's steps."""
+ACCOUNTS = {
+    "energy": ("store", "time", "J", "stored energy by part"),
+    "work": ("port", "step", "J", "work of external ports and drives within the step"),
+    "joint_work": ("joint", "step", "J", "work of ideal joints within the step, round-off"),
+    "controllers": ("controller", "step", "J", "work of controllers within the step"),
+    "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
+    "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
+}
+"""Accounts by name: their coordinate, along what they go, unit, and words."""
+CHECKS = {
+    "residual": ("J", "largest balance residual of a step"),
+    "iterations": ("1", "Newton iterations"),
+    "steps": ("1", "steps taken"),
+    "rejected": ("1", "steps rejected"),
+    "position_residual": ("m or rad", "largest constraint defect"),
+    "velocity_residual": ("m/s or rad/s", "largest rate of a constraint defect"),
+    "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
+    "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
+}
+"""Columns of the audit by name: unit and words."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ledger(NamedFields):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Ledger(NamedFields, Labelled):
     """Energy accounts of a run, all in [J]: ΔH = work of ports and drives − dissipation + residual.
 
     Attributes
@@ -99,6 +121,27 @@ class Ledger(NamedFields):
     complementarity_residual: Array = field(default_factory=_NONE)
     exchanged: float = 0.0
     unresolved: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Ledger of {len(self.residual)} steps: {self._sums()}>"
+
+    def _repr_html_(self) -> str:
+        """All accounts, as notebooks show them."""
+        stored = [(f"{n}", float(e[-1] - e[0]), float(np.max(e)), float(np.min(e))) for n, e in self.energy.items()]
+        flows = [*_flow_rows("work", self.work), *_flow_rows("dissipation", self.dissipation)]
+        head = paragraph(f"Ledger of {len(self.residual)} steps: {self._sums()}")
+        energies = html_table(("energy", "change [J]", "largest [J]", "smallest [J]"), stored)
+        return head + energies + (html_table(("flow", "of", "in all [J]"), flows) if flows else "")
+
+    def _sums(self) -> str:
+        energy = self.total_energy
+        return (
+            f"stored {energy[-1] - energy[0]:+.4g} J, work {self.total_work.sum():+.4g} J, dissipated "
+            f"{self.total_dissipation.sum():.4g} J, balance residual {self.largest_residual:.1e}"
+        )
+
+    def _labels(self) -> Labels:
+        return ledger_labels(self)
 
     @property
     def total_energy(self) -> Array:
@@ -177,6 +220,32 @@ class Ledger(NamedFields):
         check.choice("kind", word, ("kinetic", "elastic", "potential", "stored"))
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
         return np.sum(parts, axis=0) if parts else np.zeros_like(self.total_energy)
+
+
+def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, float]]:
+    return [(kind, name, float(flow.sum())) for name, flow in flows.items()]
+
+
+def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
+    """The accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
+    ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
+    starts = np.arange(len(ledger.residual) + 1) if times is None else times
+    unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
+    coordinates = {"step": Variable(("step",), ends, unit, word), "time": Variable(("time",), starts, unit, "time")}
+    if times is None:
+        coordinates["time"] = Variable(("time",), starts, "", "number of the saved time")
+    variables: dict[str, Variable] = {}
+    for name, (entry, dim, account_unit, words) in ACCOUNTS.items():
+        accounts = getattr(ledger, name)
+        if accounts:
+            coordinates[entry] = Variable((entry,), np.array(list(accounts), dtype=str), "", words)
+            values = np.stack(list(accounts.values()), axis=1)
+            variables[name] = Variable((dim, entry), values, account_unit, words)
+    for name, (audit_unit, words) in CHECKS.items():
+        if len(values := getattr(ledger, name)):
+            variables[name] = Variable(("step",), values, audit_unit, words)
+    told = {"largest_residual": ledger.largest_residual, "drift": ledger.drift, "scale": ledger.scale}
+    return Labels("step", variables, coordinates, told)
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:

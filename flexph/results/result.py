@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import zip_longest
@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..files.contained import open_contained
+from ..display.labelled import Labelled, Labels, Variable
+from ..files.contained import LINKED, open_contained
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values_of
-from ..files.vtkhdf import LINKED
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
-from .ledger import Ledger
+from .ledger import Ledger, ledger_labels
+from .presentation.labels import state_variables, time_of
 from .state_view import StateView
 from .stored_array import StoredArray, in_file
 
@@ -49,7 +50,7 @@ class Occurrences:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Result(NamedFields, ABC):
+class Result(NamedFields, Labelled):
     """Result of a run: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
 
     ``result["name"]`` is a part of the states. ``events`` has by name the times of each event and the states there; a
@@ -100,6 +101,20 @@ class Result(NamedFields, ABC):
         span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
         return f"<{type(self).__name__} {self._described()}: {len(self.times)} times from {span}>"
 
+    def _labels(self) -> Labels:
+        own = {name: at for name, at in self.parts.items() if at.start < self._size}
+        states, axes = state_variables(own, self.states, dim=self._dim)
+        if not states:
+            states = {"states": Variable(("time", "state"), np.asarray(self.states), "", "state")}
+        ledger = ledger_labels(self.ledger, np.asarray(self.times))
+        coordinates = {**ledger.coordinates, **axes, "time": time_of(self.times)}
+        return Labels("time", {**states, **ledger.variables}, coordinates, {"title": repr(self)[1:-1], **ledger.attrs})
+
+    @property
+    def _dim(self) -> int:
+        """Dimension of a mechanism; 0 of a general system."""
+        return 0
+
     @abstractmethod
     def _described(self) -> str:
         """Simulated system in a few words."""
@@ -120,7 +135,7 @@ class Result(NamedFields, ABC):
         return self.ledger.drift
 
     def save(self, path: str | Path) -> None:
-        """Write the run as HDF5 (docs/guide/solution-format.md): an open format, with checksums and without code.
+        """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
         The file is written completely or not at all; until then an older file stays. Raises OSError if it cannot be
         written, for example on a full disk, and ValueError for a suffix other than ``.h5`` or ``.hdf5``.

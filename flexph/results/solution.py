@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import h5py
 import numpy as np
 
+from ..display.labelled import Labels, Variable
 from ..drawing.viewers import film_of, html_of, open_viewer
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
@@ -29,9 +29,13 @@ from .contact_history import ContactHistory, contact_gaps
 from .ledger import join_ledgers
 from .motion import MotionByName
 from .presentation.companions import write_companions
+from .presentation.labels import sensor_labels
 from .result import Occurrences, Result
 from .signature import mechanism_signature
 from .state_view import MechanismView
+
+if TYPE_CHECKING:
+    import h5py
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -121,9 +125,12 @@ class Solution(MotionByName, Result):
         states = {name: own[-1] for name, own in self.controller_states.items()}
         controllers = states | dict(self.controller_memories)
         reached, stepped = float(self.times[-1]), len(self.multipliers) > 0
-        return State(
-            reached, self.states[-1], last, self.anchors, self.memory, controllers=controllers, joint_forces=stepped
-        )
+        own: dict[str, Any] = {
+            "controllers": controllers,
+            "joint_forces": stepped,
+            "bodies": tuple(self.mechanism.bodies),
+        }
+        return State(reached, self.states[-1], last, self.anchors, self.memory, **own)
 
     @checked
     def measured(self, quantity: Quantity) -> Array:
@@ -176,6 +183,71 @@ class Solution(MotionByName, Result):
         ``flexph.viewers``.
         """
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
+
+    def to_xarray(self, *quantities: Quantity) -> Any:
+        """The run as an ``xarray.Dataset`` with coordinates, units and long names.
+
+        Parts of the states by name, multipliers at the middle of their steps, and the accounts of the ledger; or what
+        sensors measure, where some are given.
+
+        Parameters
+        ----------
+        quantities : Quantity
+            Any number of :mod:`flexph.sensors`, in place of the states.
+
+        Returns
+        -------
+        xarray.Dataset
+            Over ``time`` [s] and ``step``, the ends of the steps [s].
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Naming what to install, where there is no xarray.
+
+        Examples
+        --------
+        >>> from flexph.sensors import joint_angle
+        >>> solution.to_xarray(joint_angle("crank.root"))  # doctest: +SKIP
+        """
+        return (self._measured(quantities) if quantities else self._labels()).dataset()
+
+    def to_dataframe(self, *quantities: Quantity) -> Any:
+        """The states over time, or what sensors measure, as a ``pandas.DataFrame`` with a column for each number.
+
+        Parameters
+        ----------
+        quantities : Quantity
+            Any number of :mod:`flexph.sensors`, in place of the states.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Over ``time`` [s]; ``attrs["units"]`` has the units by column.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Naming what to install, where there is no pandas.
+        """
+        return (self._measured(quantities) if quantities else self._labels()).frame()
+
+    def _measured(self, quantities: tuple[Quantity, ...]) -> Labels:
+        return sensor_labels(self.times, quantities, self.measured, {"title": repr(self)[1:-1]})
+
+    def _labels(self) -> Labels:
+        labels, names = super()._labels(), np.array(self.mechanism.constraint_names, dtype=str)
+        if not len(names):
+            return labels
+        middles = Variable(("middle",), self.multiplier_times, "s", "middle of the step")
+        constraints = Variable(("constraint",), names, "", "constraint by its joint")
+        lam = Variable(("middle", "constraint"), np.asarray(self.multipliers), "N or N m", "force of a constraint")
+        coordinates = {**labels.coordinates, "middle": middles, "constraint": constraints}
+        return replace(labels, variables={**labels.variables, "multipliers": lam}, coordinates=coordinates)
+
+    @property
+    def _dim(self) -> int:
+        return self.mechanism.layout.dim
 
     @checked
     def animate(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from ..files.durable import refuse_suffix
@@ -17,6 +16,9 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .account import account_from
 from .scene import Field, Part, Scene
+
+if TYPE_CHECKING:
+    import h5py
 
 DEFORMATION = "deformation"
 """The elastic part of the displacement among the point data."""

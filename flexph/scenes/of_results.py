@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from ..files.vtkhdf import SUFFIX
@@ -16,6 +15,9 @@ from ..results.solution import Solution
 from .files import put_scene, write_scene
 from .of_motion import motion_scene
 from .scene import Scene
+
+if TYPE_CHECKING:
+    import h5py
 
 NAME = "scene"
 """Name of the file of the first scene; of others it goes before their own."""

@@ -93,8 +93,8 @@ def normal_force(contact: str) -> Quantity:
     The force of a compliant contact follows from the state: its law at the present depth and rate. The force of a rigid
     contact is a mean over steps, without the impulses that close gaps, which are in ``ledger.impulses``: a
     :class:`flexph.control.Sampled` reads the mean of the last step (zero before the first step); ``run.measured``
-    interpolates the means between saved times. The force in a joint with :class:`flexph.joints.CoulombFriction` is such a
-    mean.
+    interpolates the means between saved times. The force in a joint with
+    :class:`flexph.joints.CoulombFriction` is such a mean.
 
     Parameters
     ----------

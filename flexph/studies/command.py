@@ -57,7 +57,7 @@ def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: 
         raise click.exceptions.Exit(status_of(error)) from None
     except FolderRefused as error:
         raise click.UsageError(str(error)) from None
-    except (ValueError, NotStored, NotLoaded, BrokenExecutor) as error:
+    except (ValueError, ModuleNotFoundError, NotStored, NotLoaded, BrokenExecutor) as error:
         raise click.ClickException(" ".join(str(error).split())) from error
     drawn = _drawn(results, out) if pictures else []
     lines = summary(results)

@@ -24,19 +24,6 @@ SLAB = 1 << 25
 """Size of a slab in bytes."""
 
 
-MISSING = 'datasets of studies need the extra studies: pip install "flexph[studies]"'
-
-
-def needed_xarray() -> Any:
-    """The module xarray. Raises ModuleNotFoundError, naming the extra, where it or its reader of NetCDF is missing."""
-    try:
-        import h5netcdf  # noqa: F401
-        import xarray
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"{MISSING} ({error.name} is missing)", name=error.name) from error
-    return xarray
-
-
 @dataclass(frozen=True)
 class Variable:
     """Variable of the dataset: its kind ("f", "i", "b" or "U"), and its largest shape in any sample."""

@@ -10,6 +10,7 @@ from typing import Any
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .dataset import write_dataset
+from .execution.needed import needed_xarray
 from .execution.runs import Place, Runs, progress_bar, runs_of
 from .execution.subjects import subject
 from .samples import Samples, grid, table
@@ -101,8 +102,7 @@ def as_samples(given: Any) -> Samples:
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
     """Dataset of the recorded samples: written to their folder and opened, or loaded if the folder is temporary."""
-    import xarray
-
+    xarray = needed_xarray()
     path = runs.folder.parent / DATASET
     write_dataset(path, runs.folder, samples, runs.subject, {**runs.subject.units, **(units or {})})
     opened = xarray.open_dataset if keep else xarray.load_dataset

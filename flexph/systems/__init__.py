@@ -1,7 +1,7 @@
-"""The nouns of the theory: linear and nonlinear port-Hamiltonian descriptor systems.
+"""Linear and nonlinear port-Hamiltonian descriptor systems.
 
-Their inputs, resistive relations, energies with discrete gradients, matrices of ports, and changes of coordinates.
-Imports: numerics, numerics.factors, units.
+Their inputs, resistive relations, discrete gradients, port matrices, and changes of coordinates. Imports: display,
+numerics, numerics.factors, units.
 """
 
 import lazy_loader

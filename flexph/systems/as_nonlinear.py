@@ -1,4 +1,4 @@
-"""Linear systems as nonlinear ones, their multipliers as states."""
+"""Conversion of linear systems to nonlinear ones, with multipliers as states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .nonlinear import PHDAE
 
 @checked
 def from_linear(system: LinearPHDAE) -> PHDAE:
-    """A linear system as a :class:`PHDAE`; its multipliers become states (part ``multipliers``).
+    """Convert a linear system to a :class:`PHDAE`; its multipliers become states (part ``multipliers``).
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
     Returns
     -------
     PHDAE
-        The same equations as functions of the state.
+        System with the same equations as functions of the state.
     """
     whole = with_multipliers(system)
     parts = {**whole.parts, "multipliers": slice(system.size, whole.size)} if system.lift is None else {}
@@ -44,7 +44,7 @@ def from_linear(system: LinearPHDAE) -> PHDAE:
 
 @checked
 def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
-    """The same system with (x, λ) as states and without G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]].
+    """Equivalent system with (x, λ) as states and no G: E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]].
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def with_multipliers(system: LinearPHDAE) -> LinearPHDAE:
     Returns
     -------
     LinearPHDAE
-        A system without constraints, of n + k states.
+        System without constraints, with n + k states.
     """
     rows = system.G.shape[0]
     if not rows:

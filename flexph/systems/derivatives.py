@@ -1,4 +1,4 @@
-"""Derivatives that a user may give with a system, so that iterations need no differences."""
+"""User-supplied derivatives of a system, which replace finite differences in iterations."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from ..numerics.arrays import Array, dense
 from ..numerics.differences import STEP, derivative
 
 TOLERANCE = 1e-5
-"""Defect of an entry over the largest of its row (each by what a state of its size would do) that is a mistake."""
+"""Defect of an entry, relative to the largest of its row (scaled by the sizes of states), above which it is wrong."""
 ROUND_OFF = 1e-9
-"""The same over the function itself, or a thousandth of what it may change by: below, differences see nothing."""
+"""Defect, relative to the function or a thousandth of its possible change, below which differences are inaccurate."""
 
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Derivatives:
-    """``∂z/∂x``, ``∂(E w)/∂x``, ``∂((J − R) w)/∂x``, ``∂((B − P) u)/∂x`` of a :class:`flexph.PHDAE`, each (n, n).
+    """Derivatives of a :class:`flexph.PHDAE`: ∂z/∂x, ∂(E w)/∂x, ∂((J − R) w)/∂x, ∂((B − P) u)/∂x, each (n, n).
 
-    Leave out the others where E, or J and R, or B and P do not depend on x. Row i, column j is the derivative of
-    entry i by state j. They speed iterations up and decide nothing: a result never depends on them.
+    Entry (i, j) is the derivative of component i by state j. Leave out those of E, of J and R, or of B and P if they do
+    not depend on x. Derivatives speed iterations up; converged results do not depend on them.
 
     Parameters
     ----------
     costate : callable
-        ∂z/∂x of x.
+        ∂z/∂x as a function of x.
     descriptor : callable, optional
-        ∂(E w)/∂x of x and a fixed vector w (n,).
+        ∂(E w)/∂x as a function of x and a constant w (n,).
     structure : callable, optional
-        ∂((J − R) w)/∂x of x and w.
+        ∂((J − R) w)/∂x as a function of x and w.
     inputs : callable, optional
-        ∂((B − P) u)/∂x of x and fixed inputs u (m,).
+        ∂((B − P) u)/∂x as a function of x and constant inputs u (m,).
     outputs : callable, optional
-        ∂((B + P)ᵀw)/∂x (m, n) of x and w, for interconnections; without it, of a system without P, that of the inputs
-        serves.
+        ∂((B + P)ᵀw)/∂x (m, n) as a function of x and w, for interconnections. If left out for a system without P,
+        ``inputs`` is used.
     accuracy : float
-        Relative error of those that are differences; zero of exact ones.
+        Relative error of derivatives by differences; zero for exact ones.
     """
 
     costate: Callable[[Array], Any]
@@ -52,21 +52,21 @@ class Derivatives:
     accuracy: float = 0.0
 
     def of_descriptor(self, x: Array, w: Array) -> Array:
-        """∂(E w)/∂x."""
+        """Derivative ∂(E w)/∂x, zero if not given."""
         return _full(self.descriptor, x, w)
 
     def of_flow(self, x: Array, z: Array, flow: Any, u: Array) -> Array:
-        """``∂((J − R)z + (B − P)u)/∂x = ∂((J − R)w)/∂x + (J − R) ∂z/∂x + ∂((B − P)u)/∂x``, w = z; ``flow`` is J − R."""
+        """Derivative ∂((J − R)z + (B − P)u)/∂x of the flow by the product rule; ``flow`` is J − R."""
         slope: Array = _full(self.structure, x, z) + flow @ dense(self.costate(x))
         return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_terms(self, x: Array, z: Array, u: Array) -> Array:
-        """``∂((J − R)w)/∂x + ∂((B − P)u)/∂x`` at w = z: what the matrices add beside z."""
+        """Derivative ∂((J − R)w)/∂x + ∂((B − P)u)/∂x at constant w = z."""
         slope = _full(self.structure, x, z)
         return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_outputs(self, x: Array, w: Array, columns: Array, count: int) -> Array:
-        """Rows of ∂(Bᵀw)/∂x, by columns of B, which has ``count`` of them; of a system without P."""
+        """Rows of ∂(Bᵀw)/∂x for some of the ``count`` columns of B; for systems without P."""
         if self.outputs is not None:
             return dense(self.outputs(x, w))[columns]
         if self.inputs is None:
@@ -75,7 +75,7 @@ class Derivatives:
         return np.array([w @ dense(self.inputs(x, unit)) for unit in units]).reshape(len(columns), x.size)
 
     def check(self, system: Any, x: Array) -> None:
-        """Raise ValueError, naming the derivative and its defect, unless they agree with differences at x."""
+        """Raise ValueError, naming the derivative and its defect, unless all agree with differences at x."""
         rng = np.random.default_rng(0)
         w, u = rng.uniform(0.5, 1.5, system.size), rng.uniform(0.5, 1.5, system.inputs_size)
         _compare("∂z/∂x", lambda s: system.z(s), self.costate(x), x)
@@ -90,10 +90,10 @@ class Derivatives:
 
 
 class KnownDerivatives(Derivatives):
-    """Derivatives that the library computes, and tests compare with differences: no system does when it is made."""
+    """Derivatives computed by the library, which are not checked when a system is made (tests compare them)."""
 
     def check(self, system: Any, x: Array) -> None:
-        """Compare nothing: four evaluations per state would take longer than many a run."""
+        """Skip the comparison: four evaluations per state can take longer than a run."""
 
 
 def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) -> Array:
@@ -101,7 +101,7 @@ def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) ->
 
 
 def _compare(name: str, function: Callable[[Array], Any], given: Any, x: Array) -> None:
-    """The given Jacobian against central differences, entry by entry, each by what a state of its size would do."""
+    """Compare a given Jacobian with central differences entry by entry, scaled by the sizes of states."""
     largest = np.abs(np.asarray(function(x), dtype=float))
     given = check.array(name, dense(given), (largest.size, x.size))
     size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Derivatives of a system that was given none, by forward differences of its own functions."""
+"""Derivatives of a system by forward differences of its functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .nonlinear import PHDAE, Constant
 
 
 def derivatives_of(system: PHDAE) -> Derivatives:
-    """The derivatives of a system as they were given, or by forward differences of what is not constant."""
+    """Derivatives given with a system, or by forward differences of its non-constant functions."""
     return differenced(system) if system.derivatives is None else system.derivatives
 
 
@@ -40,13 +40,13 @@ def differenced(system: PHDAE) -> KnownDerivatives:
 
 
 def slope_of(function: Callable[[Array], Any], x: Array, system: PHDAE) -> Array:
-    """∂f/∂x (m, n) of a function of the state of a system, by forward differences."""
+    """Derivative ∂f/∂x (m, n) of a function of the state, by forward differences."""
     steps = FORWARD * state_sizes(x, system.parts.values())
     values = lambda at: np.asarray(function(at), dtype=float)  # noqa: E731
     return forward(values, x, values(x), steps)
 
 
 def _outputs(system: PHDAE, x: Array) -> Any:
-    """(B + P)ᵀ."""
+    """Output matrix (B + P)ᵀ."""
     B = dense(system.B(x))
     return (B + dense(system.P(x)) if system.has_feedthrough else B).T

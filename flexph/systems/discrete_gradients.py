@@ -14,34 +14,34 @@ from ..numerics.arrays import Array, dense
 from ..numerics.gauss_tableau import gauss_points
 
 ROUND_OFF = 4.0 * np.finfo(float).eps
-"""A difference of H below this times |H| is round-off: correcting a gradient by it would only add noise."""
+"""Difference of H, relative to |H|, below which it is round-off, so that correcting a gradient would only add noise."""
 
 TOLERANCE = 1e-9
-"""Defect of a discrete gradient over its terms that is no round-off: of sums of some thousand terms."""
+"""Defect of a discrete gradient, relative to its terms, above round-off of sums of some thousand terms."""
 MADE_UP = 1e-9
-"""Part of what a function may change by in a step up to which a step makes up for the errors of those before."""
+"""Share of the possible change of a function in a step up to which the step corrects errors of earlier steps."""
 MEAN_POINTS = 4
-"""Gauss points of the mean value gradient: exact for Hamiltonians of degree 8."""
+"""Number of Gauss points of the mean value gradient, exact for Hamiltonians of degree 8."""
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Invariants:
-    """A Hamiltonian through quadratic invariants: H(x) = energy(π(x)).
+    """Hamiltonian as a function of quadratic invariants: H(x) = energy(π(x)).
 
-    With quadratic π, ``Dπ((x₀ + x₁)/2)ᵀ ∇̄energy(π₀, π₁)`` is a discrete gradient that keeps every linear or quadratic
-    momentum that leaves the invariants unchanged ([dg] remark 13).
+    With quadratic π, ``Dπ((x₀ + x₁)/2)ᵀ ∇̄energy(π₀, π₁)`` is a discrete gradient that conserves every linear or
+    quadratic momentum whose flow leaves the invariants unchanged ([dg] remark 13).
 
     Parameters
     ----------
     values : callable
-        π (k,) of x.
+        Invariants π (k,) as a function of x.
     jacobian : callable
-        Dπ (k, n) of x.
+        Jacobian Dπ (k, n) as a function of x.
     energy : callable
-        Of π.
+        Energy as a function of π.
     gradient : callable
-        Its gradient (k,), of π.
+        Gradient (k,) of the energy as a function of π.
     """
 
     values: Callable[[Array], Array]
@@ -51,7 +51,7 @@ class Invariants:
 
 
 def padded(given: Invariants, n: int, extra: int) -> Invariants:
-    """The invariants as functions of n states and some more on which they do not depend."""
+    """Invariants extended to ``extra`` more states on which they do not depend."""
 
     def jacobian(x: Array) -> Array:
         own = dense(given.jacobian(x[:n]))
@@ -61,7 +61,7 @@ def padded(given: Invariants, n: int, extra: int) -> Invariants:
 
 
 def correction(along: float, step: Array, before: float, after: float) -> float:
-    """``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12) from ∇H(m)·Δx, Δx, H(x₀), H(x₁); zero where it is round-off."""
+    """Factor ``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12) from ∇H(m)·Δx, Δx, H(x₀), H(x₁); zero if round-off."""
     missing, size = (after - before) - along, float(step @ step)
     if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
         return 0.0
@@ -69,7 +69,7 @@ def correction(along: float, step: Array, before: float, after: float) -> float:
 
 
 def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
-    """``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)) from ∇H(m), Δx, H(x₀) and H(x₁).
+    """Gonzalez' discrete gradient ``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)).
 
     Δx may be the part of x₁ − x₀ on which H depends.
     """
@@ -97,17 +97,17 @@ def check_discrete_gradient(
         change = after - before
         if abs(along - change) > TOLERANCE * scale + noise:
             raise ValueError(
-                f"no discrete gradient: ∇̄f·(x₁ − x₀) must be f(x₁) − f(x₀) = {change:.9g}, got {along:.9g}"
+                f"not a discrete gradient: ∇̄f·(x₁ − x₀) must be f(x₁) − f(x₀) = {change:.9g}, got {along:.9g}"
             )
         for x in (x0, x1):
             same, exact = check.array("the discrete gradient", discrete(x, x), x.shape), gradient(x)
             defect = float(np.abs(same - exact).max(initial=0.0))
             if defect > TOLERANCE * float(np.abs(exact).max(initial=0.0)):
-                raise ValueError(f"no discrete gradient: ∇̄f(x, x) must be ∇f(x), it is off by {defect:.2g}")
+                raise ValueError(f"not a discrete gradient: ∇̄f(x, x) must be ∇f(x), but is off by {defect:.2g}")
 
 
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
-    """∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points: exact for polynomials of degree 2·points ([dg] definition 5)."""
+    """Mean value gradient ∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points, exact up to degree 2·points ([dg] definition 5)."""
     nodes, weights = gauss_points(points)
     return weights @ np.array([gradient(x0 + s * (x1 - x0)) for s in nodes])
 
@@ -120,11 +120,11 @@ def discrete_jacobian(
     *,
     kept: bool = False,
 ) -> Array:
-    """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its jacobian (k, n) ([dg] definition 6, Gonzalez).
+    """Gonzalez' discrete Jacobian ``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) ([dg] definition 6).
 
-    What is missing is left out where it is round-off: over a short step, it would only add noise. ``kept`` says that F
-    is to stay zero: where F(x₀) is not, by the round-off of the steps before, this step makes up for it.
-    Of a diffeomorphism it may be singular where Dφ is not ([dg] example 9): it is not for solving with.
+    The correction is omitted if it is round-off, as over a short step it would only add noise. With ``kept``, F is to
+    remain zero: the step corrects a nonzero F(x₀) left by the round-off of earlier steps. The discrete Jacobian of a
+    diffeomorphism φ may be singular although Dφ is not ([dg] example 9): do not solve with it.
     """
     step = x1 - x0
     middle, size = jacobian(0.5 * (x0 + x1)), float(step @ step)
@@ -140,7 +140,7 @@ def discrete_jacobian(
 
 
 def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
-    """x₁ to ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)`` with Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
+    """Function of x₁ for ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)``, Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
     first = invariants.values(x0)
 
     def at(x1: Array) -> Array:

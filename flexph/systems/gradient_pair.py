@@ -1,4 +1,4 @@
-"""Gradient pairs (E, z) of a Hamiltonian, E(x)ᵀz(x) = ∇H(x), and how far functions are from one ([dg] definition 7)."""
+"""Gradient pairs (E, z) of a Hamiltonian, E(x)ᵀz(x) = ∇H(x), and their defects ([dg] definition 7)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ..numerics.arrays import Array
 from ..numerics.differences import CENTRAL
 
 NEAR = 1e-2
-"""How far from the sample a discrete gradient pair is checked, relative to the size of each state."""
+"""Distance from the sample at which a discrete gradient pair is checked, relative to the sizes of the states."""
 GRADIENT_TOLERANCE = 1e-6
 """Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
 four digits are left for steep Hamiltonians."""
 
 
 class GradientPair(NamedTuple):
-    """``E(x)ᵀz(x) = ∇H(x)``."""
+    """Pair (E, z) with ``E(x)ᵀz(x) = ∇H(x)``."""
 
     E: Callable[[Array], Any]
     z: Callable[[Array], Array]
     H: Callable[[Array], float]
 
     def defect(self, x: Array, floor: Array) -> float:
-        """See :meth:`flexph.PHDAE.gradient_defect`; ``floor`` (n,) is what counts as small of each state."""
+        """See :meth:`flexph.PHDAE.gradient_defect`; ``floor`` (n,) are sizes below which a state counts as small."""
         analytic = self.E(x).T @ self.z(x)
         size = np.maximum(np.abs(x), floor)
-        # a state that carries energy is moved on its own scale: units differ from entry to entry
+        # states with energy are moved on their energy scale, as units differ between entries
         size = np.where(np.abs(x * analytic) > 1e-3 * abs(self.H(x)), np.abs(x), size)
         step = CENTRAL * np.where(size > 0.0, size, 1.0)
         numeric = np.empty(x.size)
@@ -37,7 +37,7 @@ class GradientPair(NamedTuple):
             up, down = x.copy(), x.copy()
             up[i], down[i] = x[i] + step[i], x[i] - step[i]
             numeric[i] = (self.H(up) - self.H(down)) / (up[i] - down[i])
-        # and so entries are compared by the energy they stand for
+        # and entries are compared by energy for the same reason
         scale = np.abs(step * numeric).max(initial=0.0) + np.abs(step * analytic).max(initial=0.0)
         noise = np.finfo(float).eps * abs(self.H(x))
         defect = float(np.abs(step * (analytic - numeric)).max(initial=0.0))
@@ -47,7 +47,7 @@ class GradientPair(NamedTuple):
         return defect / max(scale, noise, 1e-300)
 
     def check_means(self, means: Mapping[str, Callable[[Array, Array], Any]], x0: Array, x1: Array) -> None:
-        """Raise ValueError unless the mean of z makes with that of E a discrete gradient pair from x₀ to x₁."""
+        """Raise ValueError unless the means of E and z form a discrete gradient pair from x₀ to x₁."""
         middle = 0.5 * (x0 + x1)
         moved = (means["E"](x0, x1) if "E" in means else self.E(middle)) @ (x1 - x0)
         z = check.array("the mean of z", means["z"](x0, x1), x0.shape)

@@ -1,4 +1,4 @@
-"""External inputs as users give them."""
+"""External inputs: constants, tables and functions of time."""
 
 from __future__ import annotations
 
@@ -14,37 +14,40 @@ Input = Callable[[float], Any] | Sequence[float] | float | tuple[Sequence[float]
 
 
 class Table:
-    """``u(t)`` between the rows of a table, linear in between: times (k,) ascending [s], values (k,) or (k, m).
+    """Piecewise linear input u(t) from a table: ascending times (k,) [s], values (k,) or (k, m).
 
-    ``inputs={"motor": (times, values)}`` makes one, as does ``Table(times, values)``. A time outside raises ValueError.
+    ``inputs={"motor": (times, values)}`` makes a table, as does ``Table(times, values)``. A time outside it raises
+    ValueError.
     """
 
     def __init__(self, times: Any, values: Any, name: str = "table") -> None:
         self.times = check.array(f"times of {name}", times, (None,))
         self.values = check.array(f"values of {name}", values, (None,) * max(np.ndim(values), 1))
         if self.times.size < 2 or np.any(np.diff(self.times) <= 0.0):
-            raise ValueError(f"times of {name} must be at least two and ascend")
+            raise ValueError(f"times of {name} must be at least two, ascending")
         if len(self.values) != self.times.size:
-            raise ValueError(f"{name} must have a row of values for each of its {self.times.size} times")
+            raise ValueError(
+                f"{name} must have one row of values for each of its {self.times.size} times, got {len(self.values)}"
+            )
         self.name = name
 
     def __call__(self, time: float) -> Array:
-        """The values at a time [s]."""
+        """Values at a time [s]."""
         first, last = self.times[0], self.times[-1]
         if not first <= time <= last:
-            raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, asked for t = {time:.6g} s")
+            raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, and was evaluated at t = {time:.6g} s")
         k = min(int(np.searchsorted(self.times, time, side="right")), self.times.size - 1)
         share = (time - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
         return (1.0 - share) * self.values[k - 1] + share * self.values[k]
 
 
 def _is_table(given: Any) -> bool:
-    """A pair whose first entry is a list of times; a pair of numbers is a constant vector."""
+    """True for a pair whose first entry is a list of times; a pair of numbers is a constant vector."""
     return isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1
 
 
 class Forcing:
-    """External inputs as one vector; raises ValueError for a port that does not exist."""
+    """External inputs of all ports as one vector; raises ValueError for an unknown port."""
 
     def __init__(self, slices: Mapping[str, slice], inputs: Mapping[str, Input], dim: int | None = None) -> None:
         self._slices = slices
@@ -60,14 +63,14 @@ class Forcing:
 
     @property
     def varying(self) -> Array:
-        """Which of the inputs are functions of time, (m,)."""
+        """True for entries that are functions of time, (m,)."""
         varying = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
             varying[self._slices[name]] = callable(given)
         return varying
 
     def over(self, times: Array) -> Array:
-        """The inputs at many times, (times, m); one row where none of them is a function of time."""
+        """Inputs at many times, (times, m); one row if none is a function of time."""
         functions = {name: given for name, given in self._given.items() if callable(given)}
         constant = self._constants(float(times[0]))[None]
         if not functions:
@@ -78,7 +81,7 @@ class Forcing:
         return u
 
     def at(self, time: float) -> Array:
-        """The inputs at a time [s], zero where none is given."""
+        """Inputs at a time [s], zero for ports without one."""
         u = self._constants(time).copy()
         for name, given in self._given.items():
             if callable(given):
@@ -86,7 +89,7 @@ class Forcing:
         return u
 
     def _constants(self, time: float) -> Array:
-        """The inputs that are no functions of time, not to be written to; ``time`` [s] is told where one is wrong."""
+        """Constant inputs, zero for others; read-only. ``time`` [s] is part of error messages."""
         if self._constant is None:
             constant = np.zeros(self._size)
             for name, given in self._given.items():
@@ -96,11 +99,13 @@ class Forcing:
         return self._constant
 
     def _sampled(self, name: str, function: Callable[[float], Any], times: list[float]) -> Array:
-        """The entries of an input at times, (k, entries): read together where all are as they should be."""
+        """Values of an input at times, (k, entries)."""
         part = self._slices[name]
         try:
-            values = np.array([np.array(function(t), dtype=float) for t in times])  # it may write to one array again
-        except Exception:  # asked one by one below, which says what is wrong, and when
+            values = np.array(
+                [np.array(function(t), dtype=float) for t in times]
+            )  # copied, as functions may reuse one array
+        except Exception:  # evaluated one by one below, so that the error names the time
             values = np.zeros(0)
         values = values[:, None] if values.ndim == 1 else values
         if values.shape == (len(times), part.stop - part.start) and np.isfinite(values).all():
@@ -111,12 +116,12 @@ class Forcing:
         return self._entries(name, check.asked(f"input {name!r}", function, time), time)
 
     def _entries(self, name: str, given: Any, time: float) -> Array:
-        """The entries of an input from what is given for it at a time [s]."""
+        """Entries of an input from its value at a time [s]."""
         value, part = _numbers(name, given), self._slices[name]
         size = part.stop - part.start
         dim = self._dim or size
         if size > dim and value.shape == (dim,):
-            value = np.tile(value, size // dim)  # one force per length for all elements of a load port
+            value = np.tile(value, size // dim)  # one density for all elements of a load port
         if value.size != size or (value.ndim == 2 and value.shape != (size // dim, dim)):
             raise ValueError(f"input {name!r} must have {size} entries, got shape {value.shape}")
         if not np.isfinite(value).all():

@@ -1,4 +1,4 @@
-"""Linear constant port-Hamiltonian descriptor systems with constraints."""
+"""Linear port-Hamiltonian descriptor systems with constant coefficients and constraints."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
+from ..display.tables import html_table, listed
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, BoolArray, ComplexArray
@@ -20,7 +21,7 @@ from .named_ports import NamedPorts
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearPHDAE(NamedPorts):
-    """``E ẋ = (J − R) x + B u + Gᵀλ``, ``0 = G x``, ``y = Bᵀx``, with H = ½ xᵀE x ([flex] eq. (45), (47)).
+    """Linear pH descriptor system ``E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx``, H = ½ xᵀE x ([flex] eq. (45)).
 
     Conditions, enforced here: E = Eᵀ ⪰ 0, J = −Jᵀ, R = Rᵀ ⪰ 0, matching shapes, finite entries. Then
     dH/dt = yᵀu − xᵀR x. Matrices are all dense or all sparse; x (n,), u (m,), λ (g,).
@@ -28,27 +29,27 @@ class LinearPHDAE(NamedPorts):
     Parameters
     ----------
     E : matrix
-        (n, n).
+        Energy matrix (n, n).
     J : matrix
-        (n, n).
+        Structure matrix (n, n).
     R : matrix, optional
-        (n, n); zero by default.
+        Dissipation matrix (n, n); zero by default.
     B : matrix, optional
-        (n, m); no inputs by default.
+        Input matrix (n, m); no inputs by default.
     G : matrix, optional
-        (g, n); no constraints by default.
+        Constraint matrix (g, n); no constraints by default.
     ports : mapping
         Columns of B by name, as slices: ``yᵀu`` is the power into the system.
     causality : mapping
-        Which ports take a "velocity" and return a force; all others take a "force" and return a velocity.
+        "velocity" for ports whose input is a velocity and output a force; all others are "force" ports.
     parts : mapping
         Slices by name of the states *before* any elimination or reduction; see :meth:`expand`.
     constraints : tuple of str
-        A name for every row of G.
+        Names of the rows of G.
     kinetic : BoolArray or array, optional
-        Which states are velocities (the others are stresses), or None where the states have no such split.
+        True for states that are velocities (the others are stresses); None if states are not split in this way.
     lift : matrix, optional
-        Maps x back to the states that ``parts`` names; None stands for the identity.
+        Map from x to the states that ``parts`` names; None for the identity.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class LinearPHDAE(NamedPorts):
         for name, shape in shapes.items():
             value = getattr(self, name)
             if sparse.issparse(value) != sparse.issparse(self.E):
-                raise ValueError(f"{name} must be {'sparse' if sparse.issparse(self.E) else 'dense'} as E is")
+                raise ValueError(f"{name} must be {'sparse' if sparse.issparse(self.E) else 'dense'} like E")
             object.__setattr__(self, name, check.matrix(name, value, shape))
         check.symmetric("E", self.E)
         check_semi_definite("E", self.E)
@@ -133,6 +134,18 @@ class LinearPHDAE(NamedPorts):
             f"ports {list(self.ports)}, {kind})"
         )
 
+    def _repr_html_(self) -> str:
+        """Sizes, ports and parts, as notebooks show them."""
+        matrices = [(name, " × ".join(map(str, np.shape(getattr(self, name))))) for name in ("E", "J", "R", "B", "G")]
+        rows = [
+            ("states", f"{self.size}, {'sparse' if self.is_sparse else 'dense'}"),
+            ("constraints", listed(self.constraints) or "none"),
+            ("ports", _sized(self.ports) or "none"),
+            ("parts", _sized(self.parts) or "not named"),
+            ("matrices", ", ".join(f"{name} {shape}" for name, shape in matrices)),
+        ]
+        return html_table(("LinearPHDAE", "E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx"), rows)
+
     @property
     def size(self) -> int:
         """Number n of states."""
@@ -140,12 +153,12 @@ class LinearPHDAE(NamedPorts):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the matrices are sparse."""
+        """True if the matrices are sparse."""
         return sparse.issparse(self.E)
 
     @checked
     def energy(self, x: Array) -> float:
-        """H = ½ xᵀE x [J].
+        """Energy H = ½ xᵀE x.
 
         Parameters
         ----------
@@ -155,14 +168,14 @@ class LinearPHDAE(NamedPorts):
         Returns
         -------
         float
-            [J].
+            Energy [J].
         """
         x = check.array("x", x, (self.size,))
         return 0.5 * float(x @ (self.E @ x))
 
     @checked
     def inputs(self, port: str) -> Any:
-        """The columns of B that belong to a port, (n, m_port).
+        """Columns of B of a port.
 
         Parameters
         ----------
@@ -172,7 +185,7 @@ class LinearPHDAE(NamedPorts):
         Returns
         -------
         array or sparse matrix
-            (n, m_port).
+            Columns (n, m_port).
         """
         return self.B[:, check.lookup("port", port, self.ports)]
 
@@ -182,7 +195,7 @@ class LinearPHDAE(NamedPorts):
 
     @checked
     def expand(self, x: Array | ComplexArray) -> Array:
-        """The states that ``parts`` names, from x (n,) or (n, k).
+        """States before elimination or reduction, which ``parts`` names, from x (n,) or (n, k).
 
         Parameters
         ----------
@@ -192,12 +205,12 @@ class LinearPHDAE(NamedPorts):
         Returns
         -------
         array
-            Those of the system that it was made of, with names.
+            States of the original system.
         """
         return x if self.lift is None else self.lift @ x
 
     def part(self, name: str, x: Array | ComplexArray) -> Array:
-        """The named part of a state.
+        """Named part of a state.
 
         Parameters
         ----------
@@ -209,18 +222,23 @@ class LinearPHDAE(NamedPorts):
         Returns
         -------
         array
-            Its rows.
+            Rows of the part.
         """
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 
 def unknowns(system: LinearPHDAE) -> int:
-    """Unknowns of dense matrices of a system: all its states."""
+    """Number of unknowns of a system, for the choice of threads."""
     return system.size
 
 
+def _sized(spans: Mapping[str, slice]) -> str:
+    """Names with their numbers of entries."""
+    return listed(f"{name} ({at.stop - (at.start or 0)})" for name, at in spans.items())
+
+
 def linear_system(system: Any, name: str = "system") -> LinearPHDAE:
-    """The same, after a check at the door that it is a :class:`LinearPHDAE`."""
+    """Return the system unchanged; raises ValueError unless it is a :class:`LinearPHDAE`."""
     if not isinstance(system, LinearPHDAE):
         raise ValueError(f"{name} must be a LinearPHDAE, see mechanism.linearize(pose), got {type(system).__name__}")
     return system

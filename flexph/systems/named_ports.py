@@ -1,4 +1,4 @@
-"""Systems with inputs in named ports."""
+"""Base of systems with named ports."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ..numerics.arguments import checked
 
 
 class NamedPorts:
-    """A dataclass whose ``ports`` are columns of B by name."""
+    """Base of dataclasses whose ``ports`` are slices of the columns of B by name."""
 
     ports: Mapping[str, slice]
 
     @checked
     def split_port(self, port: str, parts: Mapping[str, int]) -> Self:
-        """The system with one port in parts, names with their numbers of columns in order.
+        """Split one port into several, given by name with their numbers of columns in order.
 
         Parameters
         ----------
         port : str
-            Name of a port, such as a force and a torque together.
+            Name of a port, e.g. of a force and a torque together.
         parts : mapping
-            Numbers of columns by name, such as ``{"force": 3, "torque": 3}``.
+            Numbers of columns by name, e.g. ``{"force": 3, "torque": 3}``.
 
         Returns
         -------
         LinearPHDAE or PHDAE
-            The system, with other names.
+            System with the new ports.
         """
         changed: dict[str, Any] = {"ports": spans.divided(self.ports, port, parts), **self._split_too(port, parts)}
         return dataclasses.replace(self, **changed)  # type: ignore[type-var]
 
     def _split_too(self, port: str, parts: Mapping[str, int]) -> dict[str, Any]:
-        """Other members of the system that name its ports."""
+        """Other fields of the system that name its ports."""
         return {}

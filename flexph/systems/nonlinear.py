@@ -22,34 +22,35 @@ from .terms import Terms
 
 MatrixFunction = Callable[[Array], Any]
 FEEDTHROUGH = ("P", "S", "N")
-"""The matrices of feed-through."""
+"""Names of the feed-through matrices."""
 MEANS = ("E", "J", "R", "B", "z", *FEEDTHROUGH)
-"""What may be discretised over a step by a function of its own."""
+"""Names of functions that may have a discretisation over a step."""
 ROUND_OFF = np.finfo(float).eps
 
 
 class Constant:
-    """A matrix function that does not depend on the state."""
+    """Matrix function that does not depend on the state."""
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
 
     def __call__(self, x: Array) -> Any:
-        """The matrix."""
+        """Matrix, the same for all states."""
         return self.matrix
 
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PHDAE(NamedPorts, Remade):
-    """``E(x) ẋ = (J(x) − R(x)) z(x) + B(x) u``, ``y = B(x)ᵀ z(x)``, H(x), ``E(x)ᵀ z(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
+    """Nonlinear pH descriptor system ``E(x) ẋ = (J − R) z(x) + B u, y = Bᵀz, E(x)ᵀz(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 
-    The matrices are functions of the state x (n,), or constant matrices. Then dH/dt = yᵀu − zᵀR z. With feed-through
+    E, J, R and B are functions of the state x (n,), or constant matrices. Then dH/dt = yᵀu − zᵀR z. With feed-through
     ([dg] remark 2)
 
         E ẋ = (J − R) z + (B − P) u,  y = (B + P)ᵀz + (S − N) u,  Z = [[R, P], [Pᵀ, S]] ⪰ 0
 
-    dH/dt = yᵀu − (z, u)ᵀ Z (z, u); :func:`flexph.interconnection.without_feedthrough` takes it into algebraic states.
+    and dH/dt = yᵀu − (z, u)ᵀ Z (z, u); :func:`flexph.interconnection.without_feedthrough` replaces it by algebraic
+    states.
 
     Parameters
     ----------
@@ -68,44 +69,44 @@ class PHDAE(NamedPorts, Remade):
     N : callable or array
         (m, m), skew-symmetric.
     z : callable
-        Costates (n,) of x.
+        Costates (n,) as a function of x.
     H : callable
-        Energy of x [J].
+        Energy [J] as a function of x.
     sample : array
-        A state (n,), at which the conditions are checked: shapes, finite, J = −Jᵀ, R = Rᵀ ⪰ 0, and Eᵀz = ∇H against
+        State (n,) at which the conditions are checked: shapes, finite values, J = −Jᵀ, R = Rᵀ ⪰ 0, and Eᵀz = ∇H by
         central differences.
     ports : mapping
-        Columns of B by name.
+        Slices of the columns of B by name.
     parts : mapping
-        States by name.
+        Slices of the states by name.
     means : mapping
         Consistent discretisations of E, J, R, B, P, S, N over a step, functions of (x₀, x₁) by name ([dg] definition
-        8), where the value in the middle will not do: a discrete Jacobian of constraints in J keeps them. One of z
-        makes with that of E a discrete gradient pair, z̄ᵀĒ (x₁ − x₀) = ΔH ([dg] definition 7, checked near the sample),
-        which ``DiscreteGradient("pair")`` takes; the other methods make z̄ themselves.
-        :func:`flexph.discretisation.with_pair` turns theirs into means.
+        8), to replace the value in the middle: e.g. a discrete Jacobian of constraints in J satisfies them exactly. A
+        mean of z must form a discrete gradient pair with that of E, z̄ᵀĒ (x₁ − x₀) = ΔH ([dg] definition 7, checked
+        near the sample), which ``DiscreteGradient("pair")`` uses; other methods form z̄ themselves.
+        :func:`flexph.discretisation.with_pair` turns these into means.
     invariants : Invariants, optional
-        H through quadratic ones.
+        H as a function of quadratic invariants.
     derivatives : Derivatives, optional
-        Those of the functions, checked at the sample against differences; they spare the iterations theirs.
+        Derivatives of the functions, checked at the sample; iterations then need no differences.
     mean_slope : callable, optional
-        ``∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁`` (n, n) of (x₀, x₁, u), of the ``means``; nothing checks it, and what
-        replaces them replaces it.
+        ∂((J̄ − R̄) z̄ + (B̄ − P̄) u)/∂x₁ (n, n) of the ``means``, as a function of (x₀, x₁, u). It is not checked;
+        replace it together with the means.
     terms : Terms, optional
-        Terms of the system by numbers: steps of ``DiscreteGradient`` and ``Gauss(2)`` are then taken by loops
-        that are compiled ahead of time. ``rigid.particle_system`` makes them; they are compared with the functions
-        near the sample. Where a function replaces another one, leave them out.
+        Numerical data of the terms, with which ``DiscreteGradient`` and ``Gauss(2)`` use precompiled loops.
+        ``rigid.particle_system`` makes them; they are compared with the functions near the sample. Leave them out if
+        you replace a function.
     cautions : tuple of callable
-        Functions of x that say where the coordinates or the model are near their limits, or None: runs ask them along
-        the way and warn (:class:`flexph.ValidityWarning`) the first time that each speaks.
+        Functions of x that return a text where the coordinates or the model approach their limits, else None. Runs
+        evaluate them and warn (:class:`flexph.ValidityWarning`) the first time each returns a text.
     start_defects : tuple of callable
-        Functions of a start x and of the first step h [s] of a run that say what it does not meet of what the equations
-        do not contain, such as positions behind constraints on velocities, or None: runs raise ValueError with what
-        they say.
+        Functions of a start x and the first step h [s] of a run that return a text if a condition is violated that the
+        equations do not contain, such as positions behind constraints on velocities, else None. Runs raise ValueError
+        with the text.
 
     Examples
     --------
-    A pendulum of 1 m and 1 kg, its state the angle and its rate, keeps its energy:
+    A pendulum of 1 m and 1 kg, with its angle and rate as the state, conserves its energy:
 
     >>> import numpy as np
     >>> from flexph import PHDAE, integrate
@@ -172,7 +173,7 @@ class PHDAE(NamedPorts, Remade):
         return 0 if callable(self.B) else check.two_dimensional("B", self.B)[1]
 
     def _set_matrix(self, name: str, shape: tuple[int, int]) -> None:
-        """A matrix as a function: zero where it was left out, :class:`Constant` where it was no function."""
+        """Replace a matrix by a function: zero if left out, :class:`Constant` if given as a matrix."""
         given = getattr(self, name)
         if given is None:
             object.__setattr__(self, name, Constant(np.zeros(shape)))
@@ -186,17 +187,17 @@ class PHDAE(NamedPorts, Remade):
 
     @property
     def gradient_pair(self) -> GradientPair:
-        """(E, z) of H."""
+        """Gradient pair (E, z) of H."""
         return GradientPair(self.E, self.z, self.H)
 
     @property
     def exact_derivatives(self) -> Derivatives | None:
-        """The derivatives, where they are known to round-off: not those of which a part is differenced."""
+        """Derivatives exact to round-off; None if a part of them is differenced."""
         return None if self.derivatives is None or self.derivatives.accuracy else self.derivatives
 
     @property
     def has_feedthrough(self) -> bool:
-        """Whether P, S or N was given."""
+        """True if P, S or N was given."""
         return any(getattr(self, name) is not None for name in FEEDTHROUGH)
 
     @property
@@ -242,10 +243,9 @@ class PHDAE(NamedPorts, Remade):
                 raise ValueError(f"inconsistent start: {what}")
 
     def floor(self, x: Array) -> Array:
-        """What counts as small of each state: 1e-3 of its part, whose entries share a unit; of all where that rests.
+        """Size below which each state counts as small: 1e-3 of its part, or of all states if the part is zero.
 
-        A part rests too that is round-off of all others, or of a part named before it that it belongs to: it says
-        nothing about its own size.
+        A part also counts as zero if it is round-off of the other states, or of an earlier part that contains it.
         """
         largest = float(np.abs(x).max(initial=0.0))
         least, around = np.full(x.size, 1e-3 * largest), np.zeros(x.size)
@@ -257,9 +257,9 @@ class PHDAE(NamedPorts, Remade):
         return least
 
     def gradient_defect(self, x: Array) -> float:
-        """‖E(x)ᵀz(x) − ∇H(x)‖ / ‖∇H(x)‖ with ∇H by central differences, relative to the larger of both.
+        """Defect ‖E(x)ᵀz(x) − ∇H(x)‖ with ∇H by central differences, relative to the larger of both terms.
 
-        In an equilibrium both are round-off: there it is relative to the gradient at a distance of 1 %.
+        In an equilibrium both are round-off; the defect is then relative to the gradient at a distance of 1 %.
 
         Parameters
         ----------
@@ -269,13 +269,13 @@ class PHDAE(NamedPorts, Remade):
         Returns
         -------
         float
-            A relative defect.
+            Relative defect.
         """
         return self.gradient_pair.defect(x, self.floor(x))
 
     @checked
     def inputs(self, x: Array, port: str) -> Any:
-        """The columns of B(x) that belong to a port.
+        """Columns of B(x) of a port.
 
         Parameters
         ----------
@@ -287,18 +287,18 @@ class PHDAE(NamedPorts, Remade):
         Returns
         -------
         array or sparse matrix
-            (n, m_port).
+            Columns (n, m_port).
         """
         return self.B(x)[:, check.lookup("port", port, self.ports)]
 
     def port_matrices(self, x: Array) -> PortMatrices:
-        """B and, with feed-through, P, S, N at a state."""
+        """Matrix B and, with feed-through, P, S, N at a state."""
         names = ("B", *FEEDTHROUGH) if self.has_feedthrough else ("B",)
         return PortMatrices(*(getattr(self, name)(x) for name in names))
 
     @checked
     def output(self, x: Array, u: Array) -> Array:
-        """``y = (B + P)ᵀz + (S − N) u`` (m,).
+        """Outputs ``y = (B + P)ᵀz + (S − N) u``.
 
         Parameters
         ----------
@@ -317,7 +317,7 @@ class PHDAE(NamedPorts, Remade):
 
     @checked
     def power_balance(self, x: Array, u: Array) -> tuple[float, float]:
-        """zᵀ(E ẋ) = dH/dt from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]: equal for a pHDAE.
+        """Power dH/dt = zᵀ(E ẋ) from the right-hand side, and yᵀu − (z, u)ᵀZ(z, u) [W]; equal for a pHDAE.
 
         Parameters
         ----------

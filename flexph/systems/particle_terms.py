@@ -1,6 +1,6 @@
-"""Terms of particles: masses, springs, rods and dampers between two points, constant forces ([dg] sec. 6.3).
+"""Terms of particle systems: masses, springs, rods and dampers between two points, constant forces ([dg] sec. 6.3).
 
-The equations are ``q̇ = v``, ``M v̇ = F − ∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` of x = (q, v, λ).
+The equations are ``q̇ = v``, ``M v̇ = F − ∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` with x = (q, v, λ).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .resistive_relations import Relation
 from .terms import Terms
 
 LENGTH, SQUARE = 0, 1
-"""Energies of springs: ``½k e² + ¼k₃e⁴`` with e = ℓ − ℓ₀, of (k, k₃, ℓ₀), and ``a s + ½b s²`` with s = ℓ² − π₀, of
-(a, b, π₀)."""
+"""Kinds of springs by energy: ``½k e² + ¼k₃e⁴`` with e = ℓ − ℓ₀ and parameters (k, k₃, ℓ₀); ``a s + ½b s²`` with
+s = ℓ² − π₀ and parameters (a, b, π₀)."""
 VISCOUS, QUADRATIC, COULOMB, DRAG = 0, 1, 2, 3
-"""Dampers: resistive relations of the rate of the length, and ``η (1 + α ℓ²)`` times the difference of velocities."""
+"""Kinds of dampers: relations to the rate of the length, and ``η (1 + α ℓ²)`` times the velocity difference."""
 RELATIONS = {VISCOUS: "viscous", QUADRATIC: "quadratic", COULOMB: "coulomb"}
 PARAMETERS = {"viscous": 1, "quadratic": 1, "coulomb": 5}
 TOLERANCE = 1e-9
-"""Difference of functions, over the largest entry, that is no round-off: of sums of some thousand terms."""
+"""Difference of functions, relative to the largest entry, above round-off of sums of some thousand terms."""
 ASIDE = 1e-2
-"""Distance over a state at which functions are compared too: some are blind where something is at rest."""
+"""Relative distance from a state at which functions are also compared, as terms can vanish at rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Lines d = D q + d₀ between two points each; an end of −1 is a fixed place, which d₀ counts."""
+    """Lines d = D q + d₀ between two points each; an end −1 is a fixed point, which is part of d₀."""
 
     names: tuple[str, ...]
     ends: Array  # (lines, 2)
@@ -43,7 +43,7 @@ class Lines:
     laws: Array  # (lines, parameters)
 
     def maps(self, points: int) -> Array:
-        """D of each line (lines, dim, nv): −1 at the coordinates of the first end, 1 at those of the second."""
+        """Matrices D of the lines (lines, dim, nv), with −1 at the coordinates of the first end and 1 at the second."""
         count, dim = self.offsets.shape
         maps = np.zeros((count, dim, points, dim))
         for line, (first, second) in zip(maps, self.ends.tolist(), strict=True):
@@ -56,7 +56,7 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class ParticleTerms(Terms, Memo):
-    """Particles in so many dimensions; the multiplier of a rod of length L, ``½(|d|²/L − L) = 0``, is its force [N]."""
+    """Particle system; the multiplier of a rod of length L, ``½(|d|²/L − L) = 0``, is its force [N]."""
 
     dim: int
     masses: Array  # (points,) [kg]
@@ -64,8 +64,8 @@ class ParticleTerms(Terms, Memo):
     springs: Lines
     rods: Lines
     dampers: Lines
-    inputs: Array  # (inputs,), velocities on which inputs act [N]
-    has_pair: bool = False  # whether the system has the means of ``rigid.point_masses``
+    inputs: Array  # (inputs,), numbers of the velocities on which inputs [N] act
+    has_pair: bool = False  # True if the system has the means of ``rigid.point_masses``
 
     @property
     def size(self) -> int:
@@ -74,7 +74,7 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def descriptor(self) -> Array:
-        """The diagonal of E."""
+        """Diagonal of E."""
         nv = self.weight.size
         return np.concatenate([np.ones(nv), np.repeat(self.masses, self.dim), np.zeros(self.size - 2 * nv)])
 
@@ -92,12 +92,12 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def _squares_of_rods(self) -> Array:
-        """DᵀD/L of each rod (r, nv, nv)."""
+        """Matrices DᵀD/L of the rods (r, nv, nv)."""
         return np.einsum("lin,lim->lnm", self._of_rods, self._of_rods) / self.rods.laws[:, :, None]
 
     @once
     def _skew(self) -> Array:
-        """J without rods."""
+        """Structure matrix J without rods."""
         J, nv = np.zeros((self.size, self.size)), self.weight.size
         J[:nv, nv : 2 * nv], J[nv : 2 * nv, :nv] = np.eye(nv), -np.eye(nv)
         return J
@@ -105,14 +105,14 @@ class ParticleTerms(Terms, Memo):
     # --- functions of a state --------------------------------------------------------------------------------------
 
     def energy(self, x: Array) -> float:
-        """H = ½ vᵀM v + V − F·q [J]."""
+        """Energy H = ½ vᵀM v + V − F·q [J]."""
         nv = self.weight.size
         q, v, m = x[:nv], x[nv : 2 * nv], self.descriptor[nv : 2 * nv]
         potential = float(self._potential(self._squares(q)).sum()) if len(self.springs.ends) else 0.0
         return 0.5 * float(v @ (m * v)) + potential - float(self.weight @ q)
 
     def costate(self, x: Array) -> Array:
-        """z = (∇V − F, v, λ)."""
+        """Costates z = (∇V − F, v, λ)."""
         nv, z = self.weight.size, np.array(x, dtype=float)
         z[:nv] = -self.weight
         if len(self.springs.ends):
@@ -122,7 +122,7 @@ class ParticleTerms(Terms, Memo):
         return z
 
     def structure(self, x: Array) -> Array:
-        """J: positions and velocities, and rods."""
+        """Structure matrix J."""
         nv, J = self.weight.size, self._skew.copy()
         d = (self._of_rods @ x[:nv] + self.rods.offsets) / self.rods.laws
         C = (d[:, None] @ self._of_rods)[:, 0]
@@ -130,7 +130,7 @@ class ParticleTerms(Terms, Memo):
         return J
 
     def dissipation(self, x: Array) -> Array:
-        """R of the velocities."""
+        """Dissipation matrix R."""
         n, nv = self.size, self.weight.size
         R, own = np.zeros((n, n)), slice(nv, 2 * nv)
         for k, rows in enumerate(self._damper_rows(x)):
@@ -138,14 +138,14 @@ class ParticleTerms(Terms, Memo):
         return R
 
     def input_matrix(self) -> Array:
-        """B (n, inputs)."""
+        """Input matrix B (n, inputs)."""
         B = np.zeros((self.size, self.inputs.size))
         B[self.weight.size + self.inputs, np.arange(self.inputs.size)] = 1.0
         return B
 
     @once
     def invariants(self) -> Invariants:
-        """H through the squared lengths of springs, the potential of constant forces and twice the kinetic energy."""
+        """Invariants of H: squared lengths of springs, potential of constant forces, twice the kinetic energy."""
         nv, m = self.weight.size, self.descriptor
         s = len(self.springs.ends)
 
@@ -168,11 +168,11 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def derivatives(self) -> Derivatives:
-        """Derivatives of the costates, and of J and R where they vary."""
+        """Derivatives of the costates, J and R."""
         return Derivatives(costate=self._costate_slope, structure=self._structure_slope)
 
     def functions(self) -> dict[str, Any]:
-        """E, J, R, B, z, H and what belongs to them, as arguments of :class:`flexph.PHDAE`."""
+        """Functions E, J, R, B, z, H with invariants and derivatives, as arguments of :class:`flexph.PHDAE`."""
         return {
             "E": np.diag(self.descriptor),
             "J": self.structure,
@@ -185,11 +185,11 @@ class ParticleTerms(Terms, Memo):
         }
 
     def check(self, system: Any, x: Array) -> None:
-        """See :class:`Terms`: at the state, and near it with other velocities and multipliers."""
+        """Compare with the system at the state and at other velocities and multipliers near it; see :class:`Terms`."""
         if system.size != self.size or system.inputs_size != self.inputs.size:
             raise ValueError(
-                f"terms must be those of the system, of {system.size} states and {system.inputs_size} inputs: "
-                f"they have {self.size} and {self.inputs.size}"
+                f"terms must belong to the system, with {system.size} states and {system.inputs_size} inputs, but have "
+                f"{self.size} and {self.inputs.size}"
             )
         rng = np.random.default_rng(0)
         for at in (x, x + ASIDE * np.maximum(np.abs(x).max(), 1.0) * rng.uniform(-1.0, 1.0, x.size)):
@@ -201,10 +201,10 @@ class ParticleTerms(Terms, Memo):
             self._check_means(system.means, x, at)
 
     def _check_means(self, means: Mapping[str, Any], x0: Array, x1: Array) -> None:
-        """Raise ValueError unless the means are secants of springs, and rods and dampers in the middle.
+        """Raise ValueError unless the means are secants of springs, and values in the middle of rods and dampers.
 
-        Velocities without mass, and multipliers, are those at the end; discrete Jacobians of rods off their lengths
-        differ from those in the middle by round-off alone.
+        Massless velocities and multipliers have their values at the end. Discrete Jacobians of rods differ from
+        Jacobians in the middle by round-off only.
         """
         moves = self.descriptor != 0.0
         middle = np.where(moves, 0.5 * (x0 + x1), x1)
@@ -216,7 +216,7 @@ class ParticleTerms(Terms, Memo):
             _compare(f"mean of {name}", dense(means[name](x0, x1)), value)
 
     def _secants(self, x0: Array, x1: Array, middle: Array) -> Array:
-        """z̄ with ΔV/Δ(ℓ²) of each spring."""
+        """Mean costates z̄ with the secants ΔV/Δ(ℓ²) of the springs."""
         nv, z = self.weight.size, middle.copy()
         z[:nv] = -self.weight
         if len(self.springs.ends):
@@ -250,17 +250,17 @@ class ParticleTerms(Terms, Memo):
         return a, b, c
 
     def _stretched(self, squares: Array) -> tuple[Array, Array, Array, Array]:
-        """k, k₃, ℓ and e of springs by their length; raises ValueError where one has none."""
+        """Parameters k, k₃, length ℓ and stretch e of springs; raises ValueError for zero length."""
         own = self._by_length
         length = np.sqrt(squares[own])
         if not length.all():
             name = self.springs.names[own[int(np.argmin(length))]]
-            raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
+            raise ValueError(f"{name} has zero length, so that its force has no direction: place its ends apart")
         a, b, c = self.springs.laws[own].T
         return a, b, length, length - c
 
     def _potential(self, squares: Array) -> Array:
-        """V of the squared lengths, one by one."""
+        """Energies V of the springs at squared lengths."""
         a, b, c = self._parameters
         stretch = squares - c
         energy = (a + 0.5 * b * stretch) * stretch
@@ -271,7 +271,7 @@ class ParticleTerms(Terms, Memo):
         return np.asarray(energy)
 
     def _pulls(self, squares: Array) -> Array:
-        """dV/d(ℓ²)."""
+        """Derivatives dV/d(ℓ²) of the springs."""
         a, b, c = self._parameters
         pulls = a + b * (squares - c)
         if self._by_length.size:
@@ -280,7 +280,7 @@ class ParticleTerms(Terms, Memo):
         return np.asarray(pulls)
 
     def _stiffnesses(self, squares: Array) -> Array:
-        """d²V/d(ℓ²)²."""
+        """Second derivatives d²V/d(ℓ²)² of the springs."""
         stiffnesses = self._parameters[1].copy()
         if self._by_length.size:
             k, cubic, length, e = self._stretched(squares)
@@ -304,7 +304,7 @@ class ParticleTerms(Terms, Memo):
     # --- dampers ----------------------------------------------------------------------------------------------------
 
     def _damper_rows(self, x: Array) -> list[Array]:
-        """Rows W (k, nv) of each: of the rate of its length, or of the difference of velocities."""
+        """Rows W (k, nv) of each damper: for the rate of its length, or for the velocity difference."""
         nv = self.weight.size
         rows = []
         for name, kind, D, d in zip(
@@ -315,7 +315,7 @@ class ParticleTerms(Terms, Memo):
                 continue
             length = math.sqrt(d @ d)
             if length == 0.0:
-                raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
+                raise ValueError(f"{name} has zero length, so that its force has no direction: place its ends apart")
             rows.append((d / length)[None] @ D)
         return rows
 
@@ -334,7 +334,7 @@ class ParticleTerms(Terms, Memo):
         return float(self._relation(k).resistance(rows[0] @ x[nv : 2 * nv]))
 
     def _structure_slope(self, x: Array, w: Array) -> Array:
-        """∂((J − R)w)/∂x (n, n), w constant."""
+        """Derivative ∂((J − R)w)/∂x (n, n) at constant w."""
         n, nv = self.size, self.weight.size
         slope, own = np.zeros((n, n)), slice(nv, 2 * nv)
         if len(self.rods.ends):
@@ -345,7 +345,7 @@ class ParticleTerms(Terms, Memo):
         return slope
 
     def _damper_slope(self, k: int, x: Array, w: Array, rows: Array) -> Array:
-        """∂(R w)/∂x (nv, n) of one damper."""
+        """Derivative ∂(R w)/∂x (nv, n) of one damper."""
         nv, law = self.weight.size, self.dampers.laws[k]
         slope = np.zeros((nv, self.size))
         d, D = self._damper_lines(x[:nv])[k], self._of_dampers[k]
@@ -353,7 +353,7 @@ class ParticleTerms(Terms, Memo):
             slope[:, :nv] = 2.0 * law[0] * law[1] * np.outer(D.T @ (D @ w), d @ D)
             return slope
         length, row = math.sqrt(d @ d), rows[0]
-        turning = D / length - np.outer(d / length, row) / length  # of the direction, by q
+        turning = D / length - np.outer(d / length, row) / length  # derivative of the direction by q
         v, relation = x[nv : 2 * nv], self._relation(k)
         rate, force = float(row @ v), float(row @ w)
         resistance, bend = float(relation.resistance(rate)), float(relation.resistance_slope(rate))
@@ -369,6 +369,6 @@ def _compare(name: str, given: Array, own: Array) -> None:
     defect, scale = np.abs(given - own).max(initial=0.0), np.abs(own).max(initial=0.0)
     if given.shape != own.shape or not defect <= TOLERANCE * max(float(scale), 1e-300):
         raise ValueError(
-            f"terms must be those of the system: its {name} is another function, which differs by {defect:.3g}; "
-            "leave terms out where a function replaces its own"
+            f"terms must belong to the system, but its {name} differs from theirs by {defect:.3g}: leave terms= out if "
+            "you replace a function"
         )

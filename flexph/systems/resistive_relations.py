@@ -1,4 +1,4 @@
-"""Resistive relations: what a damper or a friction does against a rate ([rigid] definition 6 and eq. (8))."""
+"""Resistive relations between a rate and the force against it ([rigid] definition 6 and eq. (8))."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from ..numerics.differences import central
 from ..units.arguments import quantities
 
 PROBES = np.concatenate([-np.logspace(2, -6, 41), [0.0], np.logspace(-6, 2, 41)])
-"""Rates at which the sign of a relation is checked, in its own unit [m/s] or [rad/s]."""
+"""Rates [m/s or rad/s] at which the sign of a relation is checked."""
 SMALL = 1e-6
-"""Rate up to which the quotient of force and rate is the slope at zero."""
+"""Rate up to which the quotient of force and rate is approximated by the slope."""
 NEAR = 1e-4
-"""The same for the derivative of that quotient, where differences of both lose more digits."""
+"""Rate up to which the derivative of this quotient is approximated, as it loses more digits."""
 DIFFERENCE = 1e-6
 """Step of central differences, relative to a rate or to one."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """``f = ρ(s)`` between a rate s [m/s or rad/s] and the force or torque f against it [N or N m], ``s ρ(s) ≥ 0``.
+    """Resistive relation f = ρ(s) of a rate s [m/s or rad/s] and the force or torque f against it [N or N m].
 
-    The dissipated power s ρ(s) is then not negative at any rate, and with it R ⪰ 0. Made by :func:`viscous`,
+    The dissipated power must not be negative, ``s ρ(s) ≥ 0``, so that R ⪰ 0. Made by :func:`viscous`,
     :func:`quadratic`, :func:`coulomb` and :func:`resistive`.
 
     Parameters
     ----------
     kind : {"viscous", "quadratic", "coulomb", "general"}
-        Which of these.
+        Kind of the relation.
     parameters : tuple of float
-        Those of the kind.
+        Parameters of the kind.
     function : callable, optional
-        ρ, of the general kind.
+        ρ(s) of the general kind.
     derivative : callable, optional
-        dρ/ds, of the general kind.
+        dρ/ds of the general kind.
     """
 
     kind: Literal["viscous", "quadratic", "coulomb", "general"]
@@ -50,7 +50,7 @@ class Relation:
     remedy: ClassVar[str] = "e.g. coulomb(force, speed=...), see resistive(function)"
 
     def force(self, rate: Any) -> Any:
-        """ρ(s), of one rate or of many."""
+        """Force ρ(s) at one rate or many."""
         s = np.asarray(rate, dtype=float)
         if self.kind == "viscous":
             return self.parameters[0] * s
@@ -63,7 +63,7 @@ class Relation:
         return _each(self.function, s)
 
     def slope(self, rate: Any) -> Any:
-        """ρ'(s), of one rate or of many; of a general relation without derivative by central differences."""
+        """Slope ρ'(s) at one rate or many; by central differences for a general relation without derivative."""
         s = np.asarray(rate, dtype=float)
         if self.kind == "viscous":
             return np.full_like(s, self.parameters[0])
@@ -79,7 +79,7 @@ class Relation:
         return central(self.force, s, step) / step
 
     def resistance(self, rate: Any) -> Any:
-        """ρ(s)/s ≥ 0, what R has of it ([dg] definition 2); at rest its limit ρ'(0)."""
+        """Coefficient ρ(s)/s ≥ 0 for the matrix R ([dg] definition 2); at rest its limit ρ'(0)."""
         s = np.asarray(rate, dtype=float)
         unit = self._unit
         moving = np.abs(s) > SMALL * unit
@@ -87,7 +87,7 @@ class Relation:
         return np.where(moving, self.force(safe) / safe, self.slope(s))
 
     def resistance_slope(self, rate: Any) -> Any:
-        """Derivative of ρ(s)/s; at rest zero, as of every relation that is odd and smooth there."""
+        """Derivative of ρ(s)/s; zero at rest, as for every odd smooth relation."""
         s = np.asarray(rate, dtype=float)
         unit = self._unit
         moving = np.abs(s) > NEAR * unit
@@ -97,11 +97,11 @@ class Relation:
 
     @property
     def _unit(self) -> float:
-        """A rate over which the relation may bend."""
+        """Rate over which the slope of the relation may change."""
         return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
 
     def _curvature(self) -> float:
-        """Half the second derivative of ρ(s)/s at rest, where it is known."""
+        """Half the second derivative of ρ(s)/s at rest for Coulomb friction, else 0."""
         if self.kind != "coulomb":
             return 0.0
         sliding, width, static, stribeck, _ = self.parameters
@@ -109,7 +109,7 @@ class Relation:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it never resists."""
+        """True if the force is always zero."""
         if self.kind == "coulomb":
             sliding, _, static, _, rest = self.parameters
             return sliding == static == rest == 0.0
@@ -125,7 +125,7 @@ class Relation:
         return f"coulomb({self.parameters[0]:.9g}, {rest})"
 
     def _level(self, s: Array) -> tuple[Array, Array]:
-        """Level of Coulomb friction, which falls from static to sliding, and its derivative."""
+        """Level of Coulomb friction, which falls from static to sliding, and its derivative by the rate."""
         sliding, _, static, stribeck, _ = self.parameters
         drop = (static - sliding) * np.exp(-((s / stribeck) ** 2))
         return sliding + drop, -2.0 * s / stribeck**2 * drop
@@ -136,7 +136,7 @@ def _each(function: Callable[[float], float], s: Array) -> Array:
 
 
 def _asked(function: Callable[[float], float], rate: float) -> float:
-    """One value; what the function raises is a ValueError that says at which rate."""
+    """Evaluate a function at a rate; its exceptions become a ValueError that names the rate."""
     try:
         return float(function(rate))
     except Exception as error:
@@ -148,7 +148,7 @@ def _asked(function: Callable[[float], float], rate: float) -> float:
 @quantities(coefficient=("N*s/m", "N*m*s/rad"))
 @checked
 def viscous(coefficient: float) -> Relation:
-    """``ρ(s) = c s``, c ≥ 0 [N s/m or N m s/rad].
+    """Viscous relation ``ρ(s) = c s``, c ≥ 0.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def viscous(coefficient: float) -> Relation:
     Returns
     -------
     Relation
-        For ``friction=``, ``damping=`` and relations of systems.
+        Relation for ``friction=``, ``damping=`` and resistive relations of systems.
     """
     return Relation("viscous", (check.not_negative("coefficient", coefficient),))
 
@@ -166,7 +166,7 @@ def viscous(coefficient: float) -> Relation:
 @quantities(coefficient=("N*s^2/m^2", "N*m*s^2/rad^2"))
 @checked
 def quadratic(coefficient: float) -> Relation:
-    """``ρ(s) = c |s| s``, c ≥ 0 [N s²/m² or N m s²/rad²]: drag of a fluid.
+    """Quadratic relation ``ρ(s) = c |s| s``, c ≥ 0, e.g. drag of a fluid.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def quadratic(coefficient: float) -> Relation:
     Returns
     -------
     Relation
-        For ``friction=``, ``damping=`` and relations of systems.
+        Relation for ``friction=``, ``damping=`` and resistive relations of systems.
     """
     return Relation("quadratic", (check.not_negative("coefficient", coefficient),))
 
@@ -197,28 +197,27 @@ def coulomb(
     stribeck: float | None = None,
     viscous: float = 0.0,
 ) -> Relation:
-    """Dry friction made smooth: ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
+    """Smoothed dry friction ``ρ(s) = (F + (F₀ − F) e^{−(s/v_s)²}) tanh(s/v) + c s``.
 
-    The smaller the speed v, the nearer to dry friction and the stiffer: docs/guide/friction.md says which steps resolve
-    it.
+    A smaller speed v is closer to dry friction, but stiffer: docs/guide/friction.md tells which steps resolve it.
 
     Parameters
     ----------
     force : float
-        F ≥ 0 when sliding [N or N m].
+        Sliding friction F ≥ 0 [N or N m].
     speed : float
-        v > 0 [m/s or rad/s], below which it sticks by creeping.
+        Speed v > 0 [m/s or rad/s] below which friction is viscous: contact points creep instead of sticking.
     static : float, optional
-        F₀ ≥ 0 near rest [N or N m], F by default.
+        Static friction F₀ ≥ 0 near rest [N or N m]; F by default.
     stribeck : float, optional
-        v_s [m/s or rad/s], the speed beyond which the force falls from F₀ to F; 10 v by default.
+        Stribeck speed v_s [m/s or rad/s] over which the force falls from F₀ to F; 10 v by default.
     viscous : float
-        c ≥ 0 [N s/m or N m s/rad], added.
+        Additional viscous coefficient c ≥ 0 [N s/m or N m s/rad].
 
     Returns
     -------
     Relation
-        For ``friction=`` of joints, ``damping=`` of force elements and relations of systems.
+        Relation for ``friction=`` of joints, ``damping=`` of force elements and resistive relations of systems.
     """
     sliding, width = check.not_negative("force", force), check.positive("speed", speed)
     at_rest = sliding if static is None else check.not_negative("static", static)
@@ -228,25 +227,24 @@ def coulomb(
 
 @checked
 def resistive(function: Callable[[float], float], derivative: Callable[[float], float] | None = None) -> Relation:
-    """Any function ρ of the rate with ``s ρ(s) ≥ 0``; its derivative spares the iterations differences.
+    """General relation by a function ρ of the rate with ``s ρ(s) ≥ 0``.
 
     Parameters
     ----------
     function : callable
         ρ(s) [N or N m] of the rate s [m/s or rad/s].
     derivative : callable, optional
-        dρ/ds; by default by differences.
+        dρ/ds; by differences if left out.
 
     Returns
     -------
     Relation
-        For ``friction=``, ``damping=`` and relations of systems.
+        Relation for ``friction=``, ``damping=`` and resistive relations of systems.
 
     Raises
     ------
     ValueError
-        Naming a rate, where it generates energy at one of 83 rates up to 100 of both signs, or pushes at rest; runs
-        check it at the rates they meet.
+        If ρ generates energy at one of 83 rates up to ±100, or is not zero at rest; runs check it at their rates.
     """
     if not callable(function) or not (derivative is None or callable(derivative)):
         wrong = derivative if callable(function) else function
@@ -260,7 +258,7 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
 
 
 def resisting(name: str, given: Any) -> float | Relation:
-    """What an argument says that may be a coefficient or a relation: a number wherever one is enough."""
+    """Read an argument that is a coefficient or a relation; a viscous relation becomes its coefficient."""
     if isinstance(given, Relation):
         return given.parameters[0] if given.kind == "viscous" else 0.0 if given.is_nothing else given
     if callable(given):
@@ -269,7 +267,7 @@ def resisting(name: str, given: Any) -> float | Relation:
 
 
 def friction_of(name: str, given: Any) -> float | Relation:
-    """The friction of a joint: a relation, or none."""
+    """Read the friction of a joint: a relation, or 0 for None."""
     if given is not None and not isinstance(given, Relation):
         raise ValueError(
             f"{name} must be a Relation, e.g. coulomb(force, speed=...) or viscous(c), got {check.shown(given)}"

@@ -1,4 +1,4 @@
-"""Terms that the package knows: what a system is made of, beside its functions."""
+"""Numerical data of the terms of a system, for precompiled loops."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .derivatives import Derivatives
 
 
 class Terms(ABC):
-    """Terms of a :class:`flexph.PHDAE` by numbers, from which loops that are compiled ahead of time take its steps."""
+    """Base of the terms of a :class:`flexph.PHDAE` as numerical data, with which precompiled loops take its steps."""
 
     @property
     @abstractmethod
     def derivatives(self) -> Derivatives:
-        """Derivatives of the functions of the system, which need no check."""
+        """Derivatives of the functions of the system, without check."""
 
     @abstractmethod
     def check(self, system: Any, x: Array) -> None:
-        """Raise ValueError, naming the function, unless those of the system are those of the terms at a state."""
+        """Raise ValueError, naming the function, unless the functions of the system agree with the terms at a state."""

@@ -1,4 +1,4 @@
-"""Systems in other coordinates, with all that belongs to them ([dg] sec. 5.1 and appendix D.2)."""
+"""Transformation of systems to other coordinates ([dg] sec. 5.1 and appendix D.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .nonlinear import PHDAE, Constant, MatrixFunction
 
 
 class Transformation:
-    """(φ, U) of a system: what becomes of its functions, all of x̃."""
+    """Transformation (φ, U) of a system; all transformed functions depend on x̃."""
 
     def __init__(
         self, system: PHDAE, phi: Callable[[Array], Array], jacobian: MatrixFunction, frame: MatrixFunction
@@ -26,7 +26,7 @@ class Transformation:
         self.system, self.phi, self.jacobian, self.frame = system, phi, jacobian, frame
 
     def applied(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
-        """The transformed system."""
+        """Transformed system."""
         system = self.system
         losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
         return PHDAE(
@@ -47,7 +47,7 @@ class Transformation:
         )
 
     def feedthrough(self) -> dict[str, Any]:
-        """R̃ = UᵀRU, P̃ = UᵀP, S̃ = S, Ñ = N of a system with feed-through."""
+        """Transformed R̃ = UᵀRU, P̃ = UᵀP, S̃ = S, Ñ = N of a system with feed-through; empty without."""
         system = self.system
         if not system.has_feedthrough:
             return {}
@@ -62,7 +62,7 @@ class Transformation:
         return self._loss(name, self.frame(x), self.phi(x))
 
     def _loss(self, name: str, U: Array, x: Array) -> Array:
-        """A block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``, semi-definite to the last digit as a whole."""
+        """Block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``; the whole is exactly semi-definite."""
         n, m = self.system.size, self.system.inputs_size
         R, P, S = (dense(getattr(self.system, block)(x)) for block in ("R", "P", "S"))
         basis = np.eye(n + m)
@@ -72,19 +72,19 @@ class Transformation:
         return np.asarray(blocks[name])
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
-        """What a caution of the system says at φ(x̃)."""
+        """Caution of the system at φ(x̃)."""
         return of(self.phi(x))
 
     def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
-        """What the system says of a start φ(x̃)."""
+        """Defect of the system for a start φ(x̃)."""
         return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
-        """Ẽ, J̃, R̃, B̃, P̃, S̃ or Ñ."""
+        """Transformed matrix Ẽ, J̃, R̃, B̃, P̃, S̃ or Ñ as a function of x̃."""
         return lambda x: self.carried(name, matrix(self.phi(x)), self.frame(x), self.jacobian(x))
 
     def carried(self, name: str, matrix: Any, U: Any, D: Any) -> Any:
-        """``UᵀED, UᵀJU, UᵀRU``, ``UᵀB, UᵀP``, or S and N as they are."""
+        """Transformed value ``UᵀED, UᵀJU, UᵀRU``, ``UᵀB, UᵀP``; S and N are unchanged."""
         if name == "R":
             return semi_definite_product("R", matrix, U)
         if name in ("S", "N"):
@@ -93,11 +93,11 @@ class Transformation:
         return left if name in ("B", "P") else left @ (D if name == "E" else U)
 
     def costate(self, x: Array) -> Array:
-        """z̃."""
+        """Transformed costates z̃ = U⁻¹ z(φ(x̃))."""
         return np.linalg.solve(self.frame(x), self.system.z(self.phi(x)))
 
     def mean(self, name: str, mean: Callable[[Array, Array], Any], x0: Array, x1: Array) -> Any:
-        """Ê, Ĵ, R̂, B̂, P̂, Ŝ, N̂ or ẑ over a step."""
+        """Transformed mean Ê, Ĵ, R̂, B̂, P̂, Ŝ, N̂ or ẑ over a step."""
         U, given = self.frame(0.5 * (x0 + x1)), mean(self.phi(x0), self.phi(x1))
         if name == "z":
             return np.linalg.solve(U, given)
@@ -105,32 +105,32 @@ class Transformation:
         return self.carried(name, given, U, D)
 
     def parts(self) -> dict[str, slice]:
-        """Parts that keep their places; of a function φ none is known to."""
+        """Named parts that are carried over; none for a nonlinear φ."""
         return {}
 
     def derivatives(self) -> Derivatives | None:
-        """Those of a function φ would need its second derivatives."""
+        """None, as derivatives for a nonlinear φ would need its second derivatives."""
         return None
 
     def invariants(self) -> Invariants | None:
-        """Those of a function φ are not quadratic."""
+        """None, as the invariants would not be quadratic for a nonlinear φ."""
         return None
 
 
 class LinearTransformation(Transformation):
-    """(φ, U) with constant Dφ and U."""
+    """Transformation with constant Dφ and U."""
 
     jacobian: Constant
     frame: Constant
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
-        """Constant ones stay constant."""
+        """Transformed matrix; constant matrices stay constant."""
         if isinstance(matrix, Constant):
             return self.carried(name, matrix.matrix, self.frame.matrix, self.jacobian.matrix)
         return super().matrix(name, matrix)
 
     def parts(self) -> dict[str, slice]:
-        """Parts that φ makes of the new states in the same places."""
+        """Parts whose states are combinations of the new states with the same indices."""
         D, kept = self.jacobian.matrix != 0.0, {}
         for name, part in self.system.parts.items():
             others = np.ones(self.system.size, dtype=bool)
@@ -140,7 +140,7 @@ class LinearTransformation(Transformation):
         return kept
 
     def derivatives(self) -> Derivatives | None:
-        """``U⁻¹ ∂z Dφ, Uᵀ ∂(E w̃) Dφ, …`` at φ(x̃), with w̃ = Dφ w or U w."""
+        """Derivatives ``U⁻¹ ∂z Dφ, Uᵀ ∂(E w̃) Dφ, …`` at φ(x̃), with w̃ = Dφ w or U w."""
         given, phi, D, U = self.system.derivatives, self.phi, self.jacobian.matrix, self.frame.matrix
         if given is None:
             return None
@@ -160,7 +160,7 @@ class LinearTransformation(Transformation):
         )
 
     def invariants(self) -> Invariants | None:
-        """π∘φ, quadratic as π is."""
+        """Invariants π∘φ, quadratic like π."""
         given, phi, D = self.system.invariants, self.phi, self.jacobian.matrix
         if given is None:
             return None
@@ -179,37 +179,36 @@ def transform(
     sample: Array,
     parts: Mapping[str, slice] | None = None,
 ) -> PHDAE:
-    """The system in coordinates x̃ with x = φ(x̃), rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
+    """Transform a system to coordinates x̃ with x = φ(x̃), its rows multiplied by Uᵀ ([dg] eq. (32)-(33)).
 
-    ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ``, with ``jacobian`` = Dφ and
-    ``frame`` = U functions of x̃ or, where they are constant, matrices; both invertible. ``sample`` is a state x̃ for
-    the check, ``parts`` are names of the new states.
+    ``Ẽ = Uᵀ(E∘φ)Dφ, J̃ = Uᵀ(J∘φ)U, R̃ = Uᵀ(R∘φ)U, B̃ = Uᵀ(B∘φ), z̃ = U⁻¹(z∘φ), H̃ = H∘φ`` with ``jacobian`` = Dφ and
+    ``frame`` = U.
 
-    The means go along ([dg] theorems 6 and 9), with Ū that in the middle and D̄φ Gonzalez' discrete Jacobian:
-    ``Ê = Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.discretisation.with_pair`
-    are those of the original, seen through φ; a method such as ``gonzalez`` makes another gradient in other coordinates
-    ([dg] example 10). Where both matrices are constant, E, J, R, B that are stay so, and derivatives, invariants, and
-    those parts whose states are combinations of the new states in the same places are carried too.
+    Means are carried over ([dg] theorems 6 and 9) with Ū = U in the middle and Gonzalez' discrete Jacobian D̄φ: ``Ê =
+    Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.discretisation.with_pair` are the
+    images of those of the original; a method such as ``gonzalez`` has another gradient in other coordinates ([dg]
+    example 10). If both matrices are constant, constant E, J, R, B stay constant, and derivatives, invariants, and
+    parts whose states are combinations of the new states with the same indices are carried over, too.
 
     Parameters
     ----------
     system : PHDAE
         The system in x (n,).
     phi : callable
-        φ, x of x̃.
+        φ, which maps x̃ to x.
     jacobian : callable or array
-        Dφ (n, n) of x̃, or a constant matrix; invertible.
+        Dφ (n, n) as a function of x̃, or a constant matrix; invertible.
     frame : callable or array
-        U (n, n) of x̃, or a constant matrix; invertible.
+        U (n, n) as a function of x̃, or a constant matrix; invertible.
     sample : array
-        A state x̃ (n,) for the check.
+        State x̃ (n,) at which the result is checked.
     parts : mapping, optional
-        Names of the new states.
+        Slices of the new states by name.
 
     Returns
     -------
     PHDAE
-        The system in x̃.
+        System in the coordinates x̃.
     """
     shape = (system.size, system.size)
     D, U = (

@@ -1,7 +1,7 @@
-"""The warning of results beyond the range of their model."""
+"""Warning category for results outside the range of validity of a model."""
 
 from __future__ import annotations
 
 
 class ValidityWarning(UserWarning):
-    """A result has left the range in which the model is valid."""
+    """Warning of a result outside the range of validity of a model."""

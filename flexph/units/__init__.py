@@ -1,4 +1,4 @@
-"""Numbers with units, as texts: one parser for model files and arguments.
+"""Texts with units: one parser for model files and arguments.
 
 Imports: no other room.
 """

@@ -1,4 +1,4 @@
-"""Arguments that may be texts with units, such as ``young="210 GPa"``."""
+"""Decorator for arguments that may be texts with units, such as ``young="210 GPa"``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Units = str | tuple[str, ...]
 
 
 def quantities(**units: Units) -> Callable[[Public], Public]:
-    """The same function or class, whose named arguments may be texts with a unit of what ``units`` measure.
+    """Decorate a function or class so that the arguments named in ``units`` may be texts with a compatible unit.
 
-    Such texts may also stand in lists and mappings. Numbers are of SI units, and other texts are left as they are.
-    Raises ValueError for a unit that is not known, or measures something else.
+    Such texts may also stand in lists and mappings. Numbers are in SI units; other texts are passed on unchanged.
+    Raises ValueError for an unknown unit, or one of another quantity.
     """
 
     def of(public: Public) -> Public:
@@ -39,7 +39,7 @@ def _converting(function: Callable[..., Any], units: Mapping[str, Units]) -> Cal
         return function(*placed, *arguments[len(placed) :], **given)
 
     door.units = units  # type: ignore[attr-defined]
-    function.public = door  # type: ignore[attr-defined]  # values that it makes name this door as their maker
+    function.public = door  # type: ignore[attr-defined]  # recipes of values name the decorated function
     return door
 
 
@@ -48,7 +48,7 @@ def _converted(name: str, value: Any, units: Mapping[str, Units]) -> Any:
 
 
 def in_si(name: str, value: Any, unit: Units) -> Any:
-    """A value with its texts as numbers of SI units; itself where it has none."""
+    """Convert the texts in a value to numbers in SI units; a value without texts is returned unchanged."""
     if isinstance(value, str):
         if not is_quantity(value) or _is_plain(value):
             return value
@@ -64,7 +64,7 @@ def in_si(name: str, value: Any, unit: Units) -> Any:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is a number without a unit, which numbers should be."""
+    """True for a text that is a number without a unit; such texts are refused later, as numbers should be numbers."""
     try:
         float(text)
     except ValueError:

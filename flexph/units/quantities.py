@@ -12,8 +12,9 @@ from .words import nearest, shown
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _FACTOR = r"(?:1|[^\W\d]+(?:(?:\*\*|\^)-?[1-9]|[²³⁴])?)"
 UNIT = re.compile(rf"{_FACTOR}(?:(?:\s*[*/·]\s*|\s+){_FACTOR})*")
-"""Products and quotients of names with exponents: nothing that takes time to compute."""
+"""Products and quotients of names with exponents; pint would evaluate any expression, also one that never ends."""
 LONGEST = 60
+"""Largest length of a text that is read as a quantity."""
 EXAMPLES = {
     "m": ("a length", "30 mm"),
     "m^2": ("an area", "12 mm^2"),
@@ -36,39 +37,39 @@ EXAMPLES = {
     "1/s": ("a rate", "2 1/s"),
     "": ("a number", "0.3"),
 }
-"""What a unit measures, and how it is written."""
+"""Quantity and example by SI unit, for errors."""
 COMMON = (
     *("m", "mm", "cm", "km", "um", "inch", "ft", "kg", "g", "mg", "tonne", "lb", "s", "ms", "us", "min", "hour"),
     *("N", "kN", "MN", "mN", "Pa", "kPa", "MPa", "GPa", "psi", "rad", "deg", "rpm", "Hz", "J", "W", "bar", "percent"),
 )
-"""Units that a wrong one is compared with."""
+"""Units that an error may suggest for a misspelt one."""
 
 
 @cache
 def _registry() -> Any:
-    """The units of pint, read when the first one is asked for."""
+    """Unit registry of pint, loaded on first use."""
     import pint
 
     return pint.UnitRegistry()
 
 
 def is_quantity(text: str) -> bool:
-    """Whether a text is a number, with or without a unit."""
+    """True if a text begins with a number that a unit or nothing follows."""
     number = NUMBER.match(text.strip())
     rest = "" if number is None else text.strip()[number.end() :].strip()
     return number is not None and (not rest or rest[0] not in "*+-/().,^")
 
 
 def read_quantity(given: Any, *units: str) -> float:
-    """A finite number of SI units, given as one or as a text with a unit that measures what one of ``units`` does.
+    """Read a finite number in SI units, from a number or from a text with a unit compatible with one of ``units``.
 
-    Raises ValueError, which says what was given and what would be right.
+    Raises ValueError with the value given and an example of a right one.
     """
     for other in units[1:]:
         try:
             return read_quantity(given, other)
         except ValueError:
-            continue  # what is wrong is said for the first of them
+            continue  # if all fail, the error is that of the first unit
     return _read(given, units[0])
 
 
@@ -92,12 +93,12 @@ def _read(given: Any, unit: str) -> float:
 
 
 def read_unit(name: str, unit: str | None = None) -> float:
-    """The size of a unit in SI units, or in ``unit``. Raises ValueError."""
+    """Conversion factor of a unit to SI units, or to ``unit``; raises ValueError for an unknown unit."""
     return _converted(1.0, name.strip()[:LONGEST], unit, f"unit {name!r}", "write a unit such as 'deg' or 'mm'")
 
 
 def read_size(given: Any) -> float:
-    """A number in SI units of what its unit measures, or of none. Raises ValueError."""
+    """Read a number with any unit, or without one, in SI units; raises ValueError for an unknown unit."""
     number = NUMBER.match(given.strip()) if isinstance(given, str) and len(given) <= LONGEST else None
     if number is None:
         return read_quantity(given, "")
@@ -107,7 +108,10 @@ def read_size(given: Any) -> float:
 
 def _converted(value: float, name: str, unit: str | None, given: str, right: str) -> float:
     if not UNIT.fullmatch(name):
-        raise ValueError(f"{given}: {name[:LONGEST]!r} is no unit, powers are written as in 'kg/m^3': {right}")
+        powers = re.sub(r"(?<=[^\W\d])(?=[1-9])", "^", name)
+        if powers != name and UNIT.fullmatch(powers):
+            raise ValueError(f"{given}: {name!r} is not a unit, write powers with ^ as in {powers!r}")
+        raise ValueError(f"{given}: {name[:LONGEST]!r} is not a unit: {right}")
     try:
         return value * _factor(name, unit)
     except ValueError as error:
@@ -116,7 +120,7 @@ def _converted(value: float, name: str, unit: str | None, given: str, right: str
 
 @lru_cache(maxsize=1000)
 def _factor(name: str, unit: str | None) -> float:
-    """The size of a unit in another, or in SI units. Raises ValueError with the end of a sentence."""
+    """Conversion factor of a unit to another, or to SI units; the text of its ValueError continues ``given``."""
     import pint
 
     try:
@@ -125,11 +129,11 @@ def _factor(name: str, unit: str | None) -> float:
         if unit is None:
             return float(quantity.to_base_units().magnitude)
         if "hertz" in str(parsed) and unit == "rad/s":
-            raise ValueError(": Hz would leave open whether turns or radians are counted, write rpm or rad/s")
+            raise ValueError(": Hz is ambiguous here, write rpm or rad/s")
         return float(quantity.to(unit or "dimensionless").magnitude)
     except pint.UndefinedUnitError:
         near = _near_units(name)
-        raise ValueError(f": {name!r} is no unit that is known{near and ': '}{near}") from None
+        raise ValueError(f": {name!r} is not a known unit{near and ': '}{near}") from None
     except pint.DimensionalityError:
         raise ValueError(f", which measures {_measured(parsed)}") from None
     except (pint.PintError, ArithmeticError, TypeError, AttributeError, AssertionError) as error:
@@ -137,13 +141,13 @@ def _factor(name: str, unit: str | None) -> float:
 
 
 def _near_units(name: str) -> str:
-    """The nearest of the common units to each name that stands there."""
+    """Suggestions of common units for the names in a misspelt one."""
     near = [nearest(word, COMMON).partition(" there ")[0] for word in re.findall(r"[^\W\d]+", name)]
     return "".join(f"{words} " for words in near if words.startswith("did"))
 
 
 def _measured(unit: Any) -> str:
-    """What a unit measures, in words where they are known."""
+    """Name of the quantity that a unit measures, or its dimension."""
     registry = _registry()
     for known, (words, _) in EXAMPLES.items():
         if known and registry.parse_units(known).dimensionality == unit.dimensionality:

@@ -1,4 +1,4 @@
-"""What errors show of what was given, and the nearest of known names."""
+"""Texts of errors: values as given, and the nearest of known names."""
 
 from __future__ import annotations
 
@@ -7,25 +7,36 @@ from difflib import get_close_matches
 from typing import Any
 
 SHOWN = 60
-"""Letters that an error shows of what was given."""
+"""Number of letters of a value that an error shows."""
 LISTED = 16
-"""Names that an error lists of many."""
+"""Number of names that an error lists."""
 NEAR = 0.5
-"""Likeness of two names, from 0 to 1, from which on one is taken for a misspelling of the other."""
+"""Similarity of two names, from 0 to 1, above which one counts as a misspelling of the other."""
+SYNONYMS = {
+    "fixed": "weld",
+    "rigid": "weld",
+    "clamp": "weld",
+    "pin": "hinge",
+    "ball": "spherical",
+    "translational": "prismatic",
+    "continuous": "revolute",
+}
+"""Names of joints in other programs."""
 
 
 def nearest(given: Any, known: Iterable[str]) -> str:
-    """Ending of an error: the nearest of the known names, and what there is."""
+    """Ending of an error: the nearest of the known names, and a list of them."""
     names = sorted({str(name) for name in known})
     lower = {name.lower(): name for name in names}
-    near = get_close_matches(str(given).lower(), lower, n=1, cutoff=NEAR)
+    synonym = SYNONYMS.get(str(given).lower())
+    near = [synonym] if synonym in lower else get_close_matches(str(given).lower(), lower, n=1, cutoff=NEAR)
     hint = f"did you mean {lower[near[0]]!r}? " if near and near[0] != str(given) else ""
     listed = ", ".join(map(repr, names[:LISTED])) + ("…" if len(names) > LISTED else "")
     return f"{hint}there {'is' if len(names) == 1 else 'are'} {listed or 'none'}"
 
 
 def shown(value: Any) -> str:
-    """What was given, as an error shows it."""
+    """Text of a value as an error shows it."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

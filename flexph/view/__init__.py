@@ -3,7 +3,7 @@
 ``browser`` holds the scripts of the pages; ``npm ci && npm run build`` there bundles them with three.js into
 ``viewer.js.gz``, which is what pages take.
 
-Imports: bodies.stresses, files, numerics, scenes, view.raster.
+Imports: bodies.stresses, display, files, numerics, results, scenes, view.raster.
 """
 
 import lazy_loader

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+import numpy as np
+
+from ..display.tables import number, paragraph, warning
+from ..results.solution import Solution
+from ..results.validity import warn_of_doubts
 from .html import FRAMES, page_of
 from .looks import as_scene
 
@@ -15,13 +22,48 @@ TRIANGLES = 100_000
 def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> str:
     """The page of a run or a scene as HTML that stands by itself: its styles and scripts touch nothing else.
 
-    A pair of a mechanism and a pose or state is shown, too; of what has too many triangles the words alone.
+    Of a run its figures and warnings stand above. A pair of a mechanism and a pose or state is shown, too; of what has
+    too many triangles, or no shapes, the words alone.
     """
+    words = "".join(_words(shown)) if not isinstance(shown, tuple) else ""
+    mechanism = shown[0] if isinstance(shown, tuple) else getattr(shown, "mechanism", None)
+    if mechanism is not None and all(body.view is None for body in mechanism.bodies.values()):
+        return f"{words}<p>No body has a view.</p>"
     scene = as_scene(shown, FRAMES, forces=True)
-    words = f"<p>{escape(repr(shown)[1:-1])}</p>" if not isinstance(shown, tuple) else ""
     triangles = sum(len(part.cells) for part in scene.parts)
     if triangles > TRIANGLES:
         return f"{words}<p>The view of {triangles} triangles is left out: write_html(path, …) writes it.</p>"
     page = page_of(scene, title=scene.title or "motion", field=field, scale=scale, forces=forces)
-    style = "width:100%;height:560px;border:0;border-radius:8px"
+    style = f"width:100%;height:{560 if len(scene.times) > 1 else 420}px;border:0;border-radius:8px"
     return f'{words}<iframe title="moving view" style="{style}" srcdoc="{escape(page)}"></iframe>'
+
+
+def _words(shown: Any) -> Iterator[str]:
+    """What it is, and of a run one line of figures and its warnings."""
+    yield paragraph(repr(shown)[1:-1])
+    if isinstance(shown, Solution) and len(shown.times) > 1:
+        yield paragraph(_figures(shown))
+        yield from map(warning, _doubts(shown))
+
+
+def _figures(run: Solution) -> str:
+    account = run.ledger
+    told = [
+        f"{int(account.steps.sum())} steps" if account.steps.size else f"{len(run.times) - 1} intervals",
+        f"largest balance residual {account.largest_residual:.1e} of the energy",
+        f"drift {run.energy_drift():.1e}",
+        f"work {number(float(account.total_work.sum()), 'J')}",
+        f"dissipated {number(float(account.total_dissipation.sum()), 'J')}",
+    ]
+    if account.position_residual.size:
+        told.append(f"joints open by {account.position_residual.max():.1e} m or rad")
+    return ", ".join(told)
+
+
+def _doubts(run: Solution) -> list[str]:
+    """Warnings of the run, which were given when it was computed, too."""
+    longest = float(np.max(np.diff(run.times) / np.maximum(run.ledger.steps, 1.0))) if run.ledger.steps.size else 0.0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_doubts(run, longest)
+    return [str(one.message) for one in caught]

@@ -1,4 +1,4 @@
-"""One floating body in the coordinates of [flex]: its finite blocks and their port-Hamiltonian system.
+"""Single floating body in the coordinates of [flex]: its matrices and its port-Hamiltonian system.
 
 Imports: bodies, numerics, systems.
 """

@@ -1,4 +1,4 @@
-"""Matrix functions of one floating body about its point P, in the plane and in space ([flex] sec. 3-4)."""
+"""Matrix functions of a floating body about its point P, in the plane and in space ([flex] sec. 3-4)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..inertia import Contractions, contract
 from .form_stacks import DENSE_LIMIT, FormStack, stacked
 
 LATEST = 3
-"""Latest states that are kept: E, J, B and z are asked for one after the other, and derivatives after them."""
+"""Number of cached states: E, J, B, z and derivatives are evaluated at the same states in turn."""
 
 
 class State:
-    """The state of one body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
+    """State of a body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
 
-    With it :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
+    It also holds the results of :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
@@ -37,11 +37,11 @@ class State:
 
 
 class FloatingBlocks(Memo):
-    """E, J, R, B, z and H of one body; d dimensions, s spins, n flexible coordinates, m stresses.
+    """Functions E, J, R, B, z and H of a body; d dimensions, s spins, n flexible coordinates, m stresses.
 
-    Everything contracts the mass integrals about P with ``cross(d)``, so that plane and space are one text. Rows and
-    columns of velocities are ordered (v_P, ω, u̇); ``edges`` are the borders of the seven parts of the state, ``at``
-    these parts by name, "q" the first three and "w" the velocities. The matrices are read only.
+    The mass integrals about P are contracted with ``cross(d)``, so that plane and space share the code. Velocities are
+    ordered (v_P, ω, u̇); ``edges`` are the borders of the seven parts of the state, and ``at`` their slices by name,
+    with "q" for the first three and "w" for the velocities. The matrices are read-only.
     """
 
     def __init__(self, body: Body, gravity: Array, form: str, loads: tuple[LoadPort, ...] = ()) -> None:
@@ -57,10 +57,10 @@ class FloatingBlocks(Memo):
         spans = [slice(int(a), int(b)) for a, b in zip(self.edges[:-1], self.edges[1:], strict=True)]
         self.at = dict(zip(("r", "R", "u", "v", "omega", "du", "sigma"), spans, strict=True))
         self.at |= {"q": slice(0, spans[2].stop), "w": slice(spans[3].start, spans[5].stop)}
-        self.units = from_entries(np.eye(k), self.d)  # R = Σ_e (kept entry e) units[e]
+        self.units = from_entries(np.eye(k), self.d)  # R = Σ_e (stored entry e) units[e]
 
     def read(self, x: Array) -> State:
-        """The parts of a state; the same object for the same numbers."""
+        """Split a state into its parts; cached for the latest states."""
         return self._latest(np.ascontiguousarray(x, dtype=float).tobytes())
 
     @once
@@ -69,25 +69,25 @@ class FloatingBlocks(Memo):
 
     @once
     def turns(self) -> FormStack:
-        """The forms N_a, s of them."""
+        """Forms N_a, a = 1 … s."""
         return FormStack(self.of.N, self.n)
 
     @once
     def squares(self) -> FormStack:
-        """The forms K_ab, s · s of them."""
+        """Forms K_ab, a, b = 1 … s."""
         return FormStack([K for row in self.of.K for K in row], self.n)
 
     @once
     def shape_turns(self) -> Array:
-        """e_a × ∫ρφ_k, (s, d, n)."""
+        """Products e_a × ∫ρφ_k, (s, d, n)."""
         return self.basis @ self.body.inertia.shape_first
 
     def turning(self, field: Array) -> Array:
-        """The matrix of ω ↦ ω × field, (d, s)."""
+        """Matrix of ω ↦ ω × field, (d, s)."""
         return self.basis.dot(field).T
 
     def bracket(self, spin: Array) -> Array:
-        """[p]× among spins, (s, s): zero in the plane, where spins commute."""
+        """Matrix [p]× among spins, (s, s); zero in the plane, where spins commute."""
         return np.zeros((1, 1)) if self.d == 2 else skew(spin, 3)
 
     # --- mass and momenta
@@ -104,7 +104,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _of_moments(self) -> tuple[Array, Any]:
-        """The moments at rest one after the other, and their derivatives by u."""
+        """Moments at rest, concatenated, and their derivatives by u."""
         inertia = self.body.inertia
         at_rest = np.concatenate([self.of.n.ravel(), self.of.s.ravel(), inertia.first])
         forms = [*self.of.N, *(K for row in self.of.K for K in row), inertia.shape_first]
@@ -112,7 +112,7 @@ class FloatingBlocks(Memo):
 
     @once
     def mass_at_rest(self) -> Array:
-        """M(0), eq. (33)."""
+        """Mass matrix M(0), eq. (33)."""
         d, r, first = self.d, self.rigid, self.body.inertia.shape_first
         M = np.zeros((r + self.n, r + self.n))
         M[:d, :d] = self.body.mass * np.eye(d)
@@ -125,7 +125,7 @@ class FloatingBlocks(Memo):
         return _fixed(M)
 
     def mass(self, q: State) -> Array:
-        """M(u) over (v_P, ω, u̇), eq. (10), (33)."""
+        """Mass matrix M(u) over (v_P, ω, u̇), eq. (10), (33)."""
         if not self.full:
             return self.mass_at_rest
         d, r, M = self.d, self.rigid, self.mass_at_rest.copy()
@@ -137,9 +137,9 @@ class FloatingBlocks(Memo):
         return _fixed(M)
 
     def by_deformation(self, q: State, w: Array) -> tuple[Array, Array, Array]:
-        """The rows of ω in (∂M/∂u) w, (s, n) each: from v_P, half of that from ω, and minus that from u̇.
+        """Rows of ω in (∂M/∂u) w, (s, n) each: the term from v_P, half of that from ω, and minus that from u̇.
 
-        ``v·cross_a ∫ρφ``, ``ω_b (s_ab + K_ab u)`` and ``N_a u̇`` of velocities w = (v_P, ω, u̇).
+        They are ``v·cross_a ∫ρφ``, ``ω_b (s_ab + K_ab u)`` and ``N_a u̇`` for velocities w = (v_P, ω, u̇).
         """
         v, omega, du = w[: self.d], w[self.d : self.rigid], w[self.rigid :]
         return v.dot(self.shape_turns), omega.dot(q.widening), self.turns.times(du)
@@ -148,21 +148,21 @@ class FloatingBlocks(Memo):
 
     @once
     def _constant_descriptor(self) -> Array:
-        """E without M(u)."""
+        """Matrix E without M(u)."""
         E = np.zeros((self.size, self.size))
         E[self.at["q"], self.at["q"]] = np.eye(self.at["q"].stop)
         E[self.at["sigma"], self.at["sigma"]] = self._compliance
         return E
 
     def descriptor(self, x: Array) -> Array:
-        """E = diag(1, M(u), C)."""
+        """Descriptor matrix E = diag(1, M(u), C)."""
         E = self._constant_descriptor.copy()
         E[self.at["w"], self.at["w"]] = self.read(x).mass
         return _fixed(E)
 
     @once
     def _constant_structure(self) -> Array:
-        """J without what depends on the state."""
+        """Matrix J without state-dependent blocks."""
         at, J, D = self.at, np.zeros((self.size, self.size)), self.strain_at_rest
         J[at["u"], at["du"]] = np.eye(self.n)
         J[at["du"], at["u"]] = -np.eye(self.n)
@@ -170,7 +170,7 @@ class FloatingBlocks(Memo):
         return J
 
     def structure(self, x: Array) -> Array:
-        """J: kinematics Z, momenta Γ and strain rates D(u), eq. (12)."""
+        """Structure matrix J: kinematics Z, momenta Γ and strain rates D(u), eq. (12)."""
         q, at, J = self.read(x), self.at, self._constant_structure.copy()
         turned = entries(q.R @ self.basis)
         J[at["r"], at["v"]], J[at["v"], at["r"]] = q.R, -q.R.T
@@ -183,7 +183,7 @@ class FloatingBlocks(Memo):
         return _fixed(J)
 
     def newton_euler(self, p_t: Array, p_r: Array) -> Array:
-        """[[0, [p_t]×], [[p_t]×, [p_r]×]] as an upper part: Γ is it minus its transpose (remark 3)."""
+        """Upper part of [[0, [p_t]×], [[p_t]×, [p_r]×]]; Γ is this minus its transpose (remark 3)."""
         d, r = self.d, self.rigid
         upper = np.zeros((r + self.n, r + self.n))
         upper[:d, d:r] = -self.turning(p_t)
@@ -192,21 +192,21 @@ class FloatingBlocks(Memo):
         return upper
 
     def doubled(self, q: State) -> Array:
-        """p̃_t, p̃_r and the coupling of ω with u̇ of eq. (13)-(14), (34)."""
+        """Upper part of Γ in the paper's form: p̃_t, p̃_r and the coupling of ω with u̇, eq. (13)-(14), (34)."""
         d, r, first = self.d, self.rigid, self.body.inertia.shape_first
         p = q.mass[:r].dot(q.w)
         if not self.full:
             return self.newton_euler(p[:d], p[d:])
         upper = self.newton_euler(p[:d] + first.dot(q.du), p[d:] + q.levers.dot(q.du))
         from_p, from_spin, from_flexing = q.by_deformation
-        # (ω × x) × φ is −from_spin and, by Jacobi's identity, ½ ω × (x × φ), which the plane has not
+        # (ω × x) × φ is −from_spin and, by Jacobi's identity, ½ ω × (x × φ), which vanishes in the plane
         upper[d:r, r:] = 3.0 * from_flexing - 2.0 * (from_p + from_spin)
         if d == 3:
             upper[d:r, r:] += self.bracket(q.omega) @ q.levers
         return upper
 
     def canonical(self, q: State) -> Array:
-        """[p_t]×, [p_r]× and Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k)(v_P, ω, u̇)."""
+        """Upper part of Γ in canonical form: [p_t]×, [p_r]×, Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k)(v_P, ω, u̇)."""
         d, r = self.d, self.rigid
         p = q.mass[:r].dot(q.w)
         upper = self.newton_euler(p[:d], p[d:])
@@ -219,24 +219,24 @@ class FloatingBlocks(Memo):
 
     @once
     def is_bent(self) -> bool:
-        """True where D depends on u."""
+        """True if D depends on u."""
         return self.body.elasticity is not None and bool(self.body.elasticity.slopes.shape[0])
 
     @once
     def bends(self) -> tuple[Array, Array]:
-        """The slopes (g, n) of the strain of the body and their weights (m, g), dense."""
+        """Slopes (g, n) of the strain of the body and their weights (m, g), dense."""
         elastic = self.body.elasticity
         assert elastic is not None
         return dense(elastic.slopes), dense(elastic.weights)
 
     @once
     def strain_at_rest(self) -> Array:
-        """D₀, dense (m, n)."""
+        """Strain operator D₀ at u = 0, dense (m, n)."""
         elastic = self.body.elasticity
         return np.zeros((0, self.n)) if elastic is None else dense(elastic.strain)
 
     def strain(self, u: Array) -> Array:
-        """D(u), dense (m, n)."""
+        """Strain operator D(u), dense (m, n)."""
         elastic = self.body.elasticity
         if elastic is None or not self.is_bent:
             return self.strain_at_rest
@@ -247,26 +247,26 @@ class FloatingBlocks(Memo):
 
     @property
     def damps_alike(self) -> bool:
-        """True where R does not depend on u."""
+        """True if R does not depend on u."""
         elastic = self.body.elasticity
         return elastic is None or not elastic.stiffness_damping or not self.is_bent
 
     def dissipation(self, x: Array) -> Array:
-        """R: the damping of the body on u̇."""
+        """Dissipation matrix R, with the damping of the body on u̇."""
         elastic, R = self.body.elasticity, np.zeros((self.size, self.size))
         if elastic is not None:
             R[self.at["du"], self.at["du"]] = elastic.damping(self.of.M, self.read(x).u).toarray()
         return R
 
     def inputs(self, x: Array) -> Array:
-        """B = [B_∂, B_d]: forces and torques at the ports, eq. (35), and distributed forces, eq. (15), (30)."""
+        """Input matrix B = [B_∂, B_d]: forces and torques at ports, eq. (35), distributed forces, eq. (15), (30)."""
         B = self.inputs_at_rest.copy()
         B[self.at["omega"]] += self.moving_levers.times(x[self.at["u"]])
         return _fixed(B)
 
     @once
     def inputs_at_rest(self) -> Array:
-        """B at u = 0."""
+        """Input matrix B at u = 0."""
         d, r, ports = self.d, self.rigid, self.body.ports.values()
         columns = []
         for port in ports:
@@ -284,7 +284,7 @@ class FloatingBlocks(Memo):
 
     @once
     def moving_levers(self) -> FormStack:
-        """The part of B that depends on u: rows of ω and all inputs m by u, s of them (m, n)."""
+        """Derivatives by u of the rows of ω in B, s forms (m, n) over the m inputs."""
         forms = []
         for unit in self.basis:
             rows = [sparse.csr_array((0, self.n))]
@@ -297,10 +297,10 @@ class FloatingBlocks(Memo):
         return FormStack(forms, self.n)
 
     def distributed(self, load: LoadPort) -> Array:
-        """B_dᵀ at u = 0 of a force density that is constant on each of k elements, (k·d, d + s + n).
+        """Matrix B_dᵀ at u = 0 for a force density that is constant on each of k elements, (k·d, d + s + n).
 
-        ``∫ [1, [X + φu]×ᵀ, φ]`` over each element: its measure times the mean velocity per unit of (v_P, ω, u̇). The
-        means of lever and shape are exact, since the density does not vary.
+        ``∫ [1, [X + φu]×ᵀ, φ]`` over each element is its measure times the mean velocity per unit of (v_P, ω, u̇). The
+        means of lever and shape are exact, as the density is constant.
         """
         turning = np.einsum("aij,kj->kia", self.basis, load.positions).reshape(-1, self.spins)
         means = np.hstack([np.tile(np.eye(self.d), (len(load.positions), 1)), turning, load.shapes.toarray()])
@@ -310,17 +310,17 @@ class FloatingBlocks(Memo):
 
     @once
     def _compliance(self) -> Array:
-        """C, dense (m, m)."""
+        """Compliance C, dense (m, m)."""
         elastic = self.body.elasticity
         return np.zeros((0, 0)) if elastic is None else dense(elastic.compliance)
 
     @once
     def turned_weight(self) -> Array:
-        """−g·units[e] (k, d): ∂_R H over ∫ρ(X + φu)."""
+        """Rows −g·units[e] (k, d), which map ∫ρ(X + φu) to ∂_R H."""
         return -(self.gravity @ self.units)
 
     def costate(self, x: Array) -> Array:
-        """z = (∂_r H, ∂_R H, ∂_u H, v_P, ω, u̇, σ)."""
+        """Costate z = (∂_r H, ∂_R H, ∂_u H, v_P, ω, u̇, σ)."""
         q, g, at, inertia = self.read(x), self.gravity, self.at, self.body.inertia
         z = q.x.copy()
         z[at["r"]] = -inertia.mass * g
@@ -332,7 +332,7 @@ class FloatingBlocks(Memo):
         return _fixed(z)
 
     def energy(self, x: Array) -> float:
-        """H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
+        """Energy H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
         at = self.at
         u, v, omega, w, sigma = x[at["u"]], x[at["v"]], x[at["omega"]], x[at["w"]], x[at["sigma"]]
         levers, widening, first = self.moments(u)
@@ -346,6 +346,6 @@ class FloatingBlocks(Memo):
 
 
 def _fixed(matrix: Array) -> Array:
-    """An array that nobody can change."""
+    """Make an array read-only."""
     matrix.setflags(write=False)
     return matrix

@@ -1,4 +1,4 @@
-"""One floating body in the coordinates of [flex]: body point P, body-frame velocities."""
+"""Single floating body in the coordinates of [flex]: body point P, body-frame velocities."""
 
 from __future__ import annotations
 
@@ -27,67 +27,62 @@ def floating_body(
     loads: Sequence[str] = (),
     name: str = "",
 ) -> PHDAE:
-    """The finite blocks (E, J, R, B) of one body, [flex] eq. (10)-(14), (30), (36): matrices at any state.
+    """Port-Hamiltonian system (E, J, R, B) of a single floating body ([flex] eq. (10)-(14), (30), (36)).
 
-    State x = (r_P, R, u, v_P, ω, u̇, σ) with v_P and ω in body axes, R by its kept entries: (c, s) in the plane, the
-    nine row by row in space, ``dR/dt = R[ω]×``. Costate z = (∂_q H, v_P, ω, u̇, σ); ``E = diag(1, M(u), C)`` with M of
-    eq. (10), in the plane at u = 0 of eq. (33). ``gravity`` is the acceleration g (d,) [m/s²] in world axes, none if
-    None: ``V = −∫ρ g·(r_P + R(X + φu))``, remark 1.
-
-    Every port is a power port in body axes: in the plane input (F_x, F_y, T), output (v_x, v_y, ω) of the section, in
-    space (F, T) and (v, ω) with three entries each, in [N], [N m], [m/s], [rad/s]. ``B_r = [[1, 0], [[ℓ]×, 1]]`` is
-    eq. (35) with the lever ℓ = X + φu, and ``B_f = [φᵀ, ψᵀ]``.
-
-    J is not unique, J z is. Both forms have [p_t]× and [p_r]× of the momenta p = M(u)(v_P, ω, u̇) in their rigid part
-    (remark 3; p_r is absent in the plane). ``form="paper"`` has the entries of eq. (13)-(14), (34), where doubled
-    momenta make up for the missing block of u̇ with u̇:
+    The state is x = (r_P, R, u, v_P, ω, u̇, σ) with v_P and ω in body axes and R by its stored entries: (c, s) in the
+    plane, all nine row by row in space, ``dR/dt = R[ω]×``. The costate is z = (∂_q H, v_P, ω, u̇, σ), and ``E = diag(1,
+    M(u), C)`` with M of eq. (10), in the plane at u = 0 of eq. (33). ``gravity`` is the acceleration g (d,) [m/s²] in
+    world axes: ``V = −∫ρ g·(r_P + R(X + φu))``, remark 1. Every port is a power port in body axes. In the plane its
+    input is (F_x, F_y, T), its output (v_x, v_y, ω) of the section; in space (F, T) and (v, ω) with three entries each,
+    in [N], [N m], [m/s], [rad/s]. ``B_r = [[1, 0], [[ℓ]×, 1]]`` is eq. (35) with the lever ℓ = X + φu, and ``B_f = [φᵀ,
+    ψᵀ]``. J z is unique, but J is not. Both forms of J have [p_t]× and [p_r]× of the momenta p = M(u)(v_P, ω, u̇) in
+    their rigid part (remark 3; p_r is absent in the plane). ``form="paper"`` has the entries of eq. (13)-(14), (34), in
+    which doubled momenta compensate for the missing block of u̇ with u̇:
 
         p̃_t = p_t + ∫ρφu̇,  p̃_r = p_r + ∫ρ(X + φu) × φu̇,  row of ω, column of u̇: ∫(2p_f + ρφu̇) × φ.
 
-    ``loads`` names load ports whose force densities β in body axes are inputs too, after those of the ports:
+    ``form="canonical"`` has ``Σ_k (e_k a_kᵀ − a_k e_kᵀ)`` with a_k = (∂M/∂u_k)(v_P, ω, u̇); the system transformations
+    of [dg] sec. 5.1 carry it to the centre-of-mass form of :class:`flexph.Mechanism`. ``loads`` names load ports whose
+    force densities β in body axes are inputs, too, after those of the ports:
 
         B_d u_d = Σ_e ∫_e [1, [X + φu]×, φᵀ]ᵀ dΩ β_e,   y_d = B_dᵀ z = M_d ỹ_d
 
-    eq. (15), (30), remark 4. β_e is constant on each of the k elements: k·d inputs element by element, [N/m] on lines,
-    [N/m²] on surfaces, [N/m³] in volumes. M_d are the measures of the elements, ỹ_d their mean velocities, so that
-    y_dᵀu_d is the power of the load.
-
-    ``form="canonical"`` has ``Σ_k (e_k a_kᵀ − a_k e_kᵀ)`` with a_k = (∂M/∂u_k)(v_P, ω, u̇), which is what system
-    transformations of [dg] sec. 5.1 carry to the centre-of-mass form of :class:`flexph.Mechanism`.
-
-    A body with ``momenta="constant"`` has M(0), its momenta, and no coupling of v_P and ω with u̇ in J (sec. 4.3).
-    The system knows its derivatives, all of them polynomials of the state.
-    With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can be interconnected.
+    See eq. (15), (30), remark 4. β_e is constant on each of the k elements and gives k·d inputs, element by element, in
+    [N/m] on lines, [N/m²] on surfaces, [N/m³] in volumes. M_d are the measures of the elements, ỹ_d their mean
+    velocities, so that y_dᵀu_d is the power of the load. A body with ``momenta="constant"`` has M(0) and its momenta,
+    and no coupling of v_P and ω with u̇ in J (sec. 4.3). The system has exact derivatives, as all matrices are
+    polynomials of the state. With a ``name``, ports and parts are ``name.port`` and ``name.part``, so that bodies can
+    be interconnected.
 
     Parameters
     ----------
     body : Body
-        A body that turns.
+        Body with rotation.
     gravity : array_like, optional
         g (d,) [m/s²] in world axes; none by default.
     form : {"paper", "canonical"}
-        Which J.
+        Form of J.
     loads : sequence of str
-        Load ports whose densities are inputs, too.
+        Load ports whose densities are additional inputs.
     name : str
-        Put before the names of ports and parts, with a dot.
+        Prefix of the names of ports and parts, followed by a dot.
 
     Returns
     -------
     PHDAE
-        The equations of the body alone.
+        Equations of the body.
 
     Raises
     ------
     ValueError
-        For a body that does not turn, gravity of another dimension, an unknown form, a load port that is not there,
-        named twice, or has the name of a port.
+        For a body without rotation, gravity of another dimension, an unknown form, and load ports that are unknown,
+        named twice, or named as a port.
     """
     check.choice("form", form, ("paper", "canonical"))
     d = body.dim
     if not body.turns:
         kind = "planar" if d == 2 else "spatial"
-        raise ValueError(f"floating_body needs a {kind} body that turns, got one without rotation")
+        raise ValueError(f"body must be a {kind} body with rotation, got one without")
     acceleration = check.array("gravity", np.zeros(d) if gravity is None else gravity, (d,))
     chosen = _loads(body, loads)
     blocks = FloatingBlocks(body, acceleration, form, tuple(chosen.values()))
@@ -111,18 +106,18 @@ def floating_body(
 
 
 def _loads(body: Body, names: Sequence[str]) -> dict[str, LoadPort]:
-    """Load ports by name, none of which is a port."""
+    """Load ports by name; raises ValueError for names of ports and repeated ones."""
     if isinstance(names, str):
         raise ValueError(f"loads must be a list of names of load ports, such as ('load',), got the text {names!r}")
     for name in names:
         check.lookup("load port", name, body.loads)
         if name in body.ports or list(names).count(name) > 1:
-            raise ValueError(f"loads must each be given once, none by the name of a port, got {name!r}")
+            raise ValueError(f"loads must be different load ports, none named as a port, got {name!r}")
     return {name: body.loads[name] for name in names}
 
 
 def _columns(body: Body, width: int, loads: Mapping[str, LoadPort]) -> dict[str, slice]:
-    """Columns of B that belong to each port, then to each load."""
+    """Slices of the columns of B, first of the ports, then of the loads."""
     sizes = [width] * len(body.ports) + [load.positions.size for load in loads.values()]
     ends = np.cumsum([0, *sizes])
     return {name: slice(int(a), int(b)) for name, a, b in zip([*body.ports, *loads], ends[:-1], ends[1:], strict=True)}

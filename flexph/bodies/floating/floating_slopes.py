@@ -1,4 +1,4 @@
-"""Derivatives of the matrix functions of one floating body by its state; dense."""
+"""Derivatives of the matrix functions of a floating body by its state; dense."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ...systems.derivatives import KnownDerivatives
 from .floating_blocks import FloatingBlocks, State
 
 DOUBLED, CANONICAL = (3.0, -2.0, -2.0, 1.0), (1.0, -1.0, -2.0, 0.0)
-"""The coupling of ω with u̇ in Γ by its terms: from u̇, from v_P, from ω, and [ω]× times the levers."""
+"""Coefficients of the coupling of ω with u̇ in Γ: from u̇, from v_P, from ω, and [ω]× times the levers."""
 
 
 class FloatingSlopes(Memo):
     """Derivatives of z, E w, (J − R) w, B f and Bᵀw of a body at constant w and f.
 
-    All matrices are polynomials of the state: products of it with the constant forms of ``blocks``.
+    All matrices are polynomials of the state, with the constant forms of ``blocks`` as coefficients.
     """
 
     def __init__(self, blocks: FloatingBlocks) -> None:
@@ -36,7 +36,7 @@ class FloatingSlopes(Memo):
     # --- z and E
 
     def costate(self, x: Array) -> Array:
-        """∂z/∂x."""
+        """Derivative ∂z/∂x."""
         b, at = self.blocks, self.blocks.at
         q, first, slope = b.read(x), b.body.inertia.shape_first, np.eye(b.size)
         slope[at["q"], at["q"]] = 0.0
@@ -51,14 +51,14 @@ class FloatingSlopes(Memo):
         return slope
 
     def descriptor(self, x: Array, w: Array) -> Array:
-        """∂(E w)/∂x."""
+        """Derivative ∂(E w)/∂x."""
         b = self.blocks
         slope = np.zeros((b.size, b.size))
         slope[b.at["w"], b.at["u"]] = self.mass(b.read(x), w[b.at["w"]])
         return slope
 
     def mass(self, q: State, w: Array) -> Array:
-        """∂(M(u) w)/∂u (d + s + n, n) at constant velocities w, of a body with full momenta."""
+        """Derivative ∂(M(u) w)/∂u (d + s + n, n) at constant velocities w, for a body with full momenta."""
         b = self.blocks
         omega = w[b.d : b.rigid]
         from_p, from_spin, from_flexing = b.by_deformation(q, w)
@@ -71,7 +71,7 @@ class FloatingSlopes(Memo):
     # --- J and R
 
     def structure(self, x: Array, w: Array) -> Array:
-        """∂((J − R) w)/∂x."""
+        """Derivative ∂((J − R) w)/∂x."""
         b = self.blocks
         q, slope = b.read(x), np.zeros((b.size, b.size))
         self._add_kinematics(slope, w)
@@ -84,7 +84,7 @@ class FloatingSlopes(Memo):
 
     @once
     def _turned_units(self) -> Array:
-        """Kept entries of units[e] [e_a]×, (k, s, k)."""
+        """Stored entries of units[e] [e_a]×, (k, s, k)."""
         return np.asarray(entries(self.blocks.units[:, None] @ self.blocks.basis))
 
     def _add_kinematics(self, slope: Array, w: Array) -> None:
@@ -118,7 +118,7 @@ class FloatingSlopes(Memo):
         slope[b.at["w"], b.at["u"]] = of_deformation
 
     def _add_coupling(self, of_velocities: Array, of_deformation: Array, q: State, w: Array) -> None:
-        """Add those of the blocks of Γ beside Newton's and Euler's: G of ω with u̇, in canonical form two more."""
+        """Add the derivatives of the blocks of Γ that couple with u̇; the canonical form has two more of them."""
         b, d, r = self.blocks, self.blocks.d, self.blocks.rigid
         from_du, from_v, from_omega, from_levers = DOUBLED if b.form == "paper" else CANONICAL
         v, omega, du = slice(0, d), slice(d, r), slice(r, None)
@@ -147,7 +147,7 @@ class FloatingSlopes(Memo):
             of_velocities[du, omega] -= 2.0 * turned.T
 
     def _squares(self, one: Array, two: Array) -> Array:
-        """Σ_ab one_a two_b K_ab, (n, n)."""
+        """Sum Σ_ab one_a two_b K_ab, (n, n)."""
         return self.blocks.squares.weighted(np.outer(one, two).ravel())
 
     def _add_strain(self, slope: Array, w: Array) -> None:
@@ -170,14 +170,14 @@ class FloatingSlopes(Memo):
     # --- B
 
     def inputs(self, x: Array, f: Array) -> Array:
-        """∂(B f)/∂x: levers move with u."""
+        """Derivative ∂(B f)/∂x, as levers depend on u."""
         b = self.blocks
         slope = np.zeros((b.size, b.size))
         slope[b.at["omega"], b.at["u"]] = b.moving_levers.transposed(f)
         return slope
 
     def outputs(self, x: Array, w: Array) -> Array:
-        """∂(Bᵀw)/∂x (m, n)."""
+        """Derivative ∂(Bᵀw)/∂x (m, n)."""
         b = self.blocks
         slope = np.zeros((b.moving_levers.shape[1], b.size))
         slope[:, b.at["u"]] = b.moving_levers.weighted(w[b.at["omega"]])

@@ -1,4 +1,4 @@
-"""Bilinear forms of one body that are contracted together, dense where that is faster."""
+"""Stacks of bilinear forms of a body, dense if that is faster."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from scipy import sparse
 from ...numerics.arrays import Array
 
 DENSE_LIMIT = 30_000
-"""Entries up to which forms are dense: a product with so many takes less than a sparse one, 5 to 10 µs."""
+"""Number of entries up to which forms are dense: a dense product is then faster than a sparse one (5 to 10 µs)."""
 
 
 def stacked(forms: Sequence[Any]) -> Any:
-    """Forms with the same columns below each other, dense or sparse."""
+    """Stack forms with the same columns, dense or sparse."""
     whole = sparse.csr_array(sparse.vstack([_rows(form) for form in forms]))
     return whole.toarray() if np.prod(whole.shape) <= DENSE_LIMIT else whole
 
 
 def _rows(form: Any) -> Any:
-    """A form in the CSR format; those of large bodies about mean axes are bordered (see mean_axes)."""
+    """Form in the CSR format; forms of large bodies about mean axes may be bordered (see mean_axes)."""
     return sparse.csr_array(form if isinstance(form, np.ndarray) or sparse.issparse(form) else form.toarray())
 
 
 class FormStack:
-    """Forms F_a (m, n), a = 1 … s, dense or sparse."""
+    """Stack of forms F_a (m, n), a = 1 … s, dense or sparse."""
 
     def __init__(self, forms: Sequence[Any], columns: int) -> None:
         self._forms = [_rows(form) for form in forms]
@@ -35,12 +35,12 @@ class FormStack:
         self._dense = None if sparse.issparse(self._whole) else self._whole.reshape(self.shape)
 
     def times(self, u: Array) -> Array:
-        """F_a u, (s, m)."""
+        """Products F_a u, (s, m)."""
         image: Array = self._whole.dot(u).reshape(self.shape[:2])
         return image
 
     def weighted(self, weights: Array) -> Array:
-        """Σ_a weights_a F_a, (m, n)."""
+        """Sum Σ_a weights_a F_a, (m, n)."""
         if self._dense is not None:
             flat = self._dense.reshape(len(weights), self.shape[1] * self.shape[2])
             return weights.dot(flat).reshape(self.shape[1:])
@@ -48,5 +48,5 @@ class FormStack:
         return np.asarray(total.toarray())
 
     def transposed(self, w: Array) -> Array:
-        """F_aᵀ w, (s, n)."""
+        """Products F_aᵀ w, (s, n)."""
         return np.array([form.T @ w for form in self._forms]) if self._dense is None else w @ self._dense

@@ -1,4 +1,4 @@
-"""A body as a linear port-Hamiltonian system."""
+"""Linear port-Hamiltonian system of a body at rest."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ..inertia import contract
 from ..mean_axes import unshifted
 
 DENSE_LIMIT = 500
-"""States up to which dense matrices are made: below, dense algebra is faster."""
+"""Number of states up to which matrices are dense, as dense algebra is then faster."""
 
 
 @checked
 def linear_body(body: Body, name: str) -> LinearPHDAE:
-    """A body at rest ([flex] eq. (45)): velocities of P in body axes (v_P, ω, u̇) and stresses σ, sparse.
+    """Linear system of a body at rest ([flex] eq. (45)), with states (v_P, ω, u̇) in body axes and stresses σ; sparse.
 
-    ``E = diag([[M_rr, M_rf], [M_fr, M_ff]], C)``, ``J = [[0, −Dᵀ], [D, 0]]`` with D at u = 0; M is eq. (33).
+    ``E = diag([[M_rr, M_rf], [M_fr, M_ff]], C)``, ``J = [[0, −Dᵀ], [D, 0]]`` with D at u = 0; M is that of eq. (33).
 
     Parameters
     ----------
     body : Body
-        A body.
+        Body.
     name : str
-        Put before the names of ports and parts, with a dot.
+        Prefix of the names of ports and parts, followed by a dot.
 
     Returns
     -------
     LinearPHDAE
-        Small motions without gravity.
+        System of small motions without gravity.
     """
     if body.unshifted is not None:
         return unshifted(linear_body(body.unshifted, name), {name: body})
@@ -53,7 +53,7 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
 
 
 def matrices_at_rest(body: Body) -> tuple[Any, Any, Any]:
-    """M, C and D of a body at rest over (v_P, ω, u̇) and σ, sparse."""
+    """Matrices M, C and D of a body at rest over (v_P, ω, u̇) and σ, sparse."""
     c, d, first = contract(body.inertia, about_centre=False), body.dim, body.inertia.shape_first
     n, s = body.size, spins(d) if body.turns else 0
     lever = np.einsum("aij,j->ia", cross(d), body.inertia.first)[:, :s]

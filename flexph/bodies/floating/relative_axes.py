@@ -1,4 +1,4 @@
-"""The axes of one floating body in those of another, for interconnections."""
+"""Rotation between the axes of two floating bodies, for interconnections."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ...systems.nonlinear import PHDAE
 
 DIMENSIONS = {entry_count(dim): dim for dim in (2, 3)}
 UNITS = {dim: from_entries(np.eye(count), dim) for count, dim in DIMENSIONS.items()}
-"""The matrices of R = Σ_e (kept entry e) UNITS[dim][e]."""
+"""Matrices of R = Σ_e (stored entry e) UNITS[dim][e]."""
 
 
 @dataclass(frozen=True)
 class RelativeAxes:
-    """``C = R₁ᵀR₂`` of two bodies, a function of both states, and its derivative ``slope``; see :func:`relative_axes`.
+    """Function ``C = R₁ᵀR₂`` of the states of two bodies, and its derivative ``slope``; see :func:`relative_axes`.
 
     Parameters
     ----------
     dim : int
-        2 in the plane, 3 in space.
+        Dimension, 2 or 3.
     rotations : tuple of slice
-        The kept entries of R₁ and R₂ in the states of the two systems.
+        Slices of the stored entries of R₁ and R₂ in the states of the systems.
     sizes : tuple of int
-        Numbers of their states.
+        Numbers of states of the systems.
     torques : bool
-        Whether C has torques below the forces.
+        True if C includes torques, after the forces.
     """
 
     dim: int
@@ -38,7 +38,7 @@ class RelativeAxes:
     torques: bool = False
 
     def __call__(self, x1: Array, x2: Array) -> Array:
-        """C, of forces (d, d), with torques (d + s, d + s)."""
+        """Matrix C, (d, d) for forces, (d + s, d + s) with torques."""
         one, two = (from_entries(x[own], self.dim) for x, own in zip((x1, x2), self.rotations, strict=True))
         C = one.T @ two
         if not self.torques:
@@ -46,7 +46,7 @@ class RelativeAxes:
         return block_diag(C, np.ones((1, 1)) if self.dim == 2 else C)
 
     def slope(self, x1: Array, x2: Array) -> Array:
-        """∂C/∂(x₁, x₂), by the kept entries of both rotations."""
+        """Derivative ∂C/∂(x₁, x₂)."""
         units, d = UNITS[self.dim], self.dim
         one, two = (from_entries(x[own], d) for x, own in zip((x1, x2), self.rotations, strict=True))
         width = d + spins(d) if self.torques else d
@@ -61,20 +61,20 @@ class RelativeAxes:
 
 @checked
 def relative_axes(first: PHDAE, second: PHDAE, *, torques: bool = False) -> RelativeAxes:
-    """The coupling ``C = R₁ᵀR₂`` of ports of two floating bodies, each in its own axes ([flex] eq. (40)).
+    """Coupling ``C = R₁ᵀR₂`` of ports of two floating bodies, each in its own axes ([flex] eq. (40)).
 
     Parameters
     ----------
     first, second : PHDAE
-        Systems of :func:`floating_body`, each with one part ``rotation`` or ``name.rotation``.
+        Systems from :func:`floating_body`, each with one part ``rotation`` or ``name.rotation``.
     torques : bool
-        Whether the ports have torques, too, after the forces: C is then diag(R₁ᵀR₂, 1) in the plane and
+        True if the ports have torques after the forces: C is then diag(R₁ᵀR₂, 1) in the plane and
         diag(R₁ᵀR₂, R₁ᵀR₂) in space.
 
     Returns
     -------
     RelativeAxes
-        C, a function of both states, with its derivative ``slope``.
+        C as a function of both states, with its derivative ``slope``.
 
     Raises
     ------
@@ -84,15 +84,15 @@ def relative_axes(first: PHDAE, second: PHDAE, *, torques: bool = False) -> Rela
     spans = [_rotation(name, system) for name, system in (("first", first), ("second", second))]
     counts = {own.stop - own.start for own in spans}
     if len(counts) > 1:
-        raise ValueError("first and second must both be of the plane, or both of space")
+        raise ValueError("first and second must both be planar, or both spatial")
     return RelativeAxes(DIMENSIONS[counts.pop()], (spans[0], spans[1]), (first.size, second.size), torques)
 
 
 def _rotation(name: str, system: PHDAE) -> slice:
-    """The part with the rotation of a floating body."""
+    """Slice of the rotation in the state of a floating body."""
     own = [span for part, span in system.parts.items() if part.rpartition(".")[2] == "rotation"]
     if len(own) != 1 or own[0].stop - own[0].start not in DIMENSIONS:
         raise ValueError(
-            f"{name} must have one part 'rotation', as a floating body has; its parts are {', '.join(system.parts)}"
+            f"{name} must have one part 'rotation', like a floating body; its parts are {', '.join(system.parts)}"
         )
     return own[0]

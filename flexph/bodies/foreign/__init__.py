@@ -1,4 +1,4 @@
-"""Bodies from the matrices, modes and meshes of other finite-element programs.
+"""Bodies from matrices, modes and meshes of other finite-element programs.
 
 Imports: bodies, bodies.floating, files, meshes, meshes.files, numerics, numerics.factors, units.
 """

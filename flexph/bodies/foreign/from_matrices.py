@@ -1,4 +1,4 @@
-"""Bodies from the mass and stiffness matrices of other finite-element programs."""
+"""Bodies from mass and stiffness matrices of other finite-element programs."""
 
 from __future__ import annotations
 
@@ -48,74 +48,74 @@ def body_from_matrices(
     cells: tuple[str, Any] | None = None,
     stresses: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Body:
-    """A floating body of the finite-element matrices M, K over nodal displacements, ``q = Φ u`` ([flex] eq. (33)).
+    """Floating body from finite-element matrices M, K over nodal displacements ``q = Φ u`` ([flex] eq. (33)).
 
         M̂ = ΦᵀMΦ,  ΦᵀKΦ = LC⁻¹Lᵀ,  Cσ̇ = Lᵀu̇,  L unit lower triangular
 
-    Matrices are arrays, scipy sparse ones, or paths of files, which are read by what they hold: Matrix Market,
-    Harwell-Boeing, .npy, .npz, and the texts of Abaqus and Ansys
-    (:func:`flexph.bodies.foreign.matrix_text.text_matrix`), of which one triangle is enough. The mass must be the same
-    in all directions, M = m ⊗ 1, as that of elements whose nodes have translations only, consistent or lumped. All mass
-    integrals then follow from m (N, N), exactly where positions are interpolated as displacements are (isoparametric
-    elements):
+    Matrices are arrays, scipy sparse matrices, or paths of files, whose format is recognised by their content: Matrix
+    Market, Harwell-Boeing, .npy, .npz, and texts of Abaqus and Ansys
+    (:func:`flexph.bodies.foreign.matrix_text.text_matrix`), for which one triangle is enough. The mass must be equal in
+    all directions, M = m ⊗ 1, consistent or lumped, as for elements whose nodes have translations only. All mass
+    integrals then follow from m (N, N), exactly for isoparametric elements:
 
         ∫ρ = 1ᵀm1,  ∫ρX = Xᵀm1,  ∫ρXXᵀ = XᵀmX,  ∫ρφ_i = 1ᵀmΦ_i,  ∫ρφ_iX_j = X_jᵀmΦ_i,  ∫ρφ_iφ_j = Φ_iᵀmΦ_j
 
-    Shapes that are not given are computed: the ``modes`` lowest ones and the responses to unit forces and torques at
-    the ports named in ``static``, with the nodes ``fixed`` held or, without any, free (mean axes: RᵀMΦ = 0, inertia
-    relief); brought to ΦᵀMΦ = mass, u are then lengths. Without shapes the body is rigid.
-
-    A port of one node has no rotation. One of several has their mean displacement and the rotation of the rigid motion
-    that fits them best (RBE3), weighted by area where they are facets of the cells of the mesh or of ``cells``.
+    Shapes that are not given are computed: the lowest ``modes`` and the responses to unit forces and torques at the
+    ports in ``static``, with the nodes ``fixed`` clamped or, without any, free (mean axes: RᵀMΦ = 0, inertia relief).
+    They are scaled to ΦᵀMΦ = mass, so that u are lengths. Without shapes the body is rigid. A port of one node has no
+    rotation. A port of several nodes has their mean displacement and the rotation of the best-fitting rigid motion
+    (RBE3), weighted by area if they form facets of the cells of the mesh or of ``cells``.
 
     Parameters
     ----------
     mass : matrix or path
-        M (N·d, N·d) [kg], node by node (x, y[, z]).
+        Mass matrix M (N·d, N·d) [kg], node by node (x, y[, z]).
     stiffness : matrix or path
-        K (N·d, N·d) [N/m], in the same order.
+        Stiffness matrix K (N·d, N·d) [N/m], in the same order.
     nodes : array_like, meshio.Mesh or path
-        Positions X (N, d) [m] by node number, or those nodes of a mesh that cells have, in their order.
+        Positions X (N, d) [m] in the order of the nodes, positions by node number, or a mesh, of which the nodes of
+        cells count, in their order.
     ports : mapping
-        By name a node, several nodes, or the name of a region of the mesh; nodes count from 0.
+        Ports by name: a node, several nodes, or the name of a region of the mesh; nodes are numbered from 0.
     numbers : sequence of int, optional
-        Node numbers (N,) of the labels in matrix files; those of the mesh, or 1 to N, by default.
+        Node numbers (N,) used as labels in matrix files; by default those of the mesh, or 1 to N.
     mapping : array_like or path, optional
-        What the rows of a matrix without labels are: node and degree of freedom (rows, 2), node numbers of the blocks
+        Meaning of the rows of a matrix without labels: node and degree of freedom (rows, 2), node numbers of the blocks
         of d rows (N,), or a file of these, such as the .mapping file of HBMAT.
     shapes : array_like, optional
-        Φ (N·d, k) from another program, as they are: modes and static responses with P held, without rigid motions.
+        Shapes Φ (N·d, k) from another program, used unchanged: modes and static responses with P fixed, without rigid
+        motions.
     modes : int
-        Number of modes that are computed.
+        Number of modes to compute.
     static : sequence of str
         Ports whose static responses are computed.
     fixed : sequence of int or str
-        Nodes that are held in both, by number or by the name of a region.
+        Nodes clamped for modes and static responses, by number or by the name of a region.
     damping : matrix or path, optional
         Viscous damping (N·d, N·d) [N s/m].
     mass_damping : float
-        α [1/s] of :class:`flexph.bodies.Elasticity`.
+        Mass-proportional damping α [1/s] (:class:`flexph.bodies.Elasticity`).
     stiffness_damping : float
-        β [s].
+        Stiffness-proportional damping β [s].
     cells : tuple[str, Any], optional
-        A meshio cell type and the nodes of its cells, for export.
+        Cell type of meshio and the nodes of the cells, for export.
     stresses : mapping, optional
-        By name a unit and rows (cells, N·d) that give a stress of each cell from nodal displacements, or tensors (xx,
-        yy, zz, xy, yz, xz) of the ``shapes`` as they are exported, (nodes, 6, k) or (cells, 6, k), axes in any order,
-        or two-dimensional with six rows for each place.
+        Stresses by name: a unit and rows (cells, N·d) that map nodal displacements to a stress of each cell, or tensors
+        (xx, yy, zz, xy, yz, xz) of the ``shapes`` as exported, (nodes, 6, k) or (cells, 6, k) with axes in any order,
+        or two-dimensional with six rows for each node or cell.
 
     Returns
     -------
     Body
-        In the axes of the nodes.
+        Body in the axes of the nodes.
 
     Raises
     ------
     ValueError
-        With the measured defect, for matrices that are not symmetric, a mass that couples directions (rotational
-        degrees of freedom), a stiffness that resists rigid motions or is not positive on the shapes, shapes that
-        contain or follow from rigid motions or each other, and ports whose nodes show no rotation. Defects up to 1e-6,
-        as printed digits leave them, are averaged away.
+        For matrices that are not symmetric, a mass that couples directions (rotational degrees of freedom), a stiffness
+        that resists rigid motions or is not positive on the shapes, shapes that are dependent or contain rigid motions,
+        and ports whose nodes do not determine a rotation. Defects up to 1e-6, the rounding of printed digits, are
+        averaged out.
     """
     held = foreign_nodes(nodes, numbers, cells)
     X = held.points
@@ -129,7 +129,7 @@ def body_from_matrices(
     if shapes is None:
         phi = _computed(FreeOrFixed(M, K, R, _fixed(fixed, held)), ports_at_nodes, modes, static)
     elif modes or len(static) or len(fixed):
-        raise ValueError("shapes must be given without modes, static and fixed, which compute them")
+        raise ValueError("shapes= excludes modes=, static= and fixed=, which compute shapes: give one or the other")
     else:
         phi = dense_shapes(shapes, N * d)
     model = ForeignModel(

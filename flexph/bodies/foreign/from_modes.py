@@ -18,7 +18,7 @@ from .nodes import foreign_nodes
 from .ports import node_ports
 
 SKEWED = 0.1
-"""Coupling of two modes by lumped masses over their own masses above which the modes are of another mass matrix."""
+"""Coupling of two modes by lumped masses, relative to their modal masses, above which modes and masses do not match."""
 
 
 @checked
@@ -33,30 +33,30 @@ def body_from_modes(
     cells: tuple[str, Any] | None = None,
     stresses: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Body:
-    """A floating body of modes alone: shapes Φ (N·d, k), frequencies ω (k,) [rad/s] and lumped masses (N,) [kg].
+    """Floating body from modes: shapes Φ (N·d, k), frequencies ω (k,) [rad/s] and lumped masses (N,) [kg].
 
-    Masses at the nodes give all mass integrals, M̂ = Φᵀ(m ⊗ 1)Φ. The modes keep their frequencies and damping ratios:
+    The lumped masses give all mass integrals, M̂ = Φᵀ(m ⊗ 1)Φ. Frequencies and damping ratios ζ are preserved by
 
         K̂ = M̂^½ diag(ω²) M̂^½,  R̂ = M̂^½ diag(2ζω) M̂^½,
 
-    which are diag(ω²) and diag(2ζω) where the modes are mass-normalised.
+    which are diag(ω²) and diag(2ζω) for mass-normalised modes.
 
     Parameters
     ----------
     shapes : array_like or path
-        Φ (N·d, k): modes of a free body, or with P held; rigid motions left out.
+        Shapes Φ (N·d, k): modes of a free body, or with P fixed, without rigid motions.
     frequencies : array_like
-        ω (k,) [rad/s].
+        Frequencies ω (k,) [rad/s].
     nodes : array_like, meshio.Mesh or path
         Positions (N, d) [m], as for :func:`body_from_matrices`.
     masses : array_like
         Lumped masses (N,) [kg].
     ports : mapping
-        By name a node, several nodes, or the name of a region.
+        Ports by name: a node, several nodes, or the name of a region.
     ratios : array_like or float
-        ζ (k,), or one for all.
+        Damping ratios ζ (k,), or one for all.
     cells : tuple[str, Any], optional
-        A meshio cell type and the nodes of its cells, for export.
+        Cell type of meshio and the nodes of the cells, for export.
     stresses : mapping, optional
         As for :func:`body_from_matrices`.
 
@@ -68,9 +68,8 @@ def body_from_modes(
     Raises
     ------
     ValueError
-        As :func:`body_from_matrices`, for a frequency that is not positive or a ratio not in [0, 1), and where the
-        masses couple two modes by more than a tenth of their own: modes are orthogonal in the mass matrix they belong
-        to.
+        As :func:`body_from_matrices`; for a frequency that is not positive, a ratio not in [0, 1), and masses that
+        couple two modes by more than a tenth of their modal masses, as modes are orthogonal in their own mass matrix.
     """
     held = foreign_nodes(nodes, None, cells)
     X = held.points
@@ -100,17 +99,17 @@ def body_from_modes(
 
 
 def _root(mass: Array) -> Array:
-    """M̂^½ of a modal mass matrix that is nearly diagonal."""
+    """Square root M̂^½ of a nearly diagonal modal mass matrix."""
     size = np.sqrt(mass.diagonal())
     if not np.all(size > 0.0):
-        raise ValueError(f"shapes must move masses, shape {int(np.argmin(size))} moves none")
+        raise ValueError(f"shapes must move masses, but shape {int(np.argmin(size))} moves none")
     unit = mass / np.outer(size, size)
     skewed = np.abs(unit - np.eye(len(unit)))
     if skewed.max(initial=0.0) > SKEWED:
         i, j = np.unravel_index(np.argmax(skewed), skewed.shape)
         raise ValueError(
-            f"masses must leave the modes orthogonal: modes {min(i, j)} and {max(i, j)} couple by "
-            f"{skewed.max():.0%} of their own masses; give all masses, or the matrices to body_from_matrices"
+            f"modes must be orthogonal with respect to masses, but modes {min(i, j)} and {max(i, j)} couple by "
+            f"{skewed.max():.0%} of their modal masses; give all masses, or matrices to body_from_matrices"
         )
     values, vectors = np.linalg.eigh(mass)
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -1,4 +1,4 @@
-"""Matrices in the Harwell-Boeing format, as HBMAT of Ansys writes them."""
+"""Reader of matrices in the Harwell-Boeing format, as written by HBMAT of Ansys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELD = re.compile(r"(\d*)\s*([IEDFG])\s*(\d+)", re.IGNORECASE)
 
 
 def is_harwell_boeing(text: str) -> bool:
-    """Whether the third line of a text names a type of matrix, such as RSA, and the second one counts lines."""
+    """True if the third line of a text names a type of matrix, such as RSA, and the second one counts lines."""
     lines = text.split("\n", 4)
     if len(lines) < 5 or not TYPE.match(lines[2]):
         return False
@@ -25,10 +25,10 @@ def is_harwell_boeing(text: str) -> bool:
 
 
 def harwell_boeing(text: str) -> Any:
-    """The sparse matrix of a text (I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992).
+    """Read a sparse matrix from a text (I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992).
 
-    Of symmetric ones the triangle that is stored, for the reader to complete. scipy.io.hb_read takes unsymmetric
-    matrices without a right-hand side only. Raises ValueError for complex or elemental matrices.
+    For symmetric matrices the result is the stored triangle. scipy.io.hb_read supports unsymmetric matrices without a
+    right-hand side only. Raises ValueError for complex or elemental matrices.
     """
     refuse_cut(text)
     lines = text.splitlines()
@@ -51,17 +51,17 @@ def harwell_boeing(text: str) -> Any:
 
 
 def _places(numbers: Array) -> Array:
-    """Places that count from 0, of those that count from 1."""
+    """Convert one-based to zero-based indices."""
     if not np.all(numbers == np.floor(numbers)):
         raise ValueError("rows and the starts of columns must be whole numbers")
     return numbers.astype(np.int64) - 1
 
 
 def _fields(lines: list[str], width: int, size: int) -> Array:
-    """Numbers of a fixed width, with decimal commas and exponents D as they come."""
+    """Numbers of a fixed width; decimal commas and exponents D are accepted."""
     text = [line[i : i + width].strip() for line in lines for i in range(0, len(line.rstrip()), width)]
     if len(text) < size:
-        raise ValueError(f"it ends early: {len(text)} numbers where its heading counts {size}")
+        raise ValueError(f"it ends early: it has {len(text)} numbers, but its heading declares {size}")
     try:
         return np.array([float(t.replace("D", "E").replace("d", "e").replace(",", ".")) for t in text[:size]])
     except ValueError as error:

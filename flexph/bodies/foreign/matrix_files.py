@@ -1,4 +1,4 @@
-"""Matrices from arrays or files, as other programs export them."""
+"""Matrices from arrays or files exported by other programs."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from .matrix_labels import NodalOrder
 from .matrix_text import TextMatrix, printed_matrix_market, text_matrix
 
 PRINTED = 1e-6
-"""Relative defect of a matrix from another program that counts as its printed digits, and is averaged away."""
+"""Relative defect of a matrix from another program that counts as rounding of printed digits, and is averaged out."""
 HELD = 1e36
-"""Number that Abaqus adds to the diagonal where a boundary condition holds a degree of freedom."""
+"""Number that Abaqus adds to the diagonal of a degree of freedom with a boundary condition."""
 
 
 def given_matrix(name: str, source: Any, shape: tuple[int, int] | None = None) -> Any:
-    """A finite matrix, CSR if it is sparse, from an array, a scipy sparse matrix or the path of a file.
+    """Read a finite matrix (CSR if sparse) from an array, a scipy sparse matrix or the path of a file.
 
-    Files are read by what they are: NumPy (.npy), scipy sparse (.npz, ``scipy.sparse.save_npz``), Matrix Market,
+    The format is recognised by content: NumPy (.npy), scipy sparse (.npz, ``scipy.sparse.save_npz``), Matrix Market,
     Harwell-Boeing, and the texts of :func:`flexph.bodies.foreign.matrix_text.text_matrix`. Raises ValueError for a file
-    that cannot be read, another shape, NaN or infinity.
+    that cannot be read, a wrong shape, NaN or infinity.
     """
     return _finite(name, file_value(name, source), shape)
 
 
 def dense_shapes(given: Any, size: int) -> Array:
-    """Shapes (size, k) of another program, as a dense array."""
+    """Read shapes (size, k) of another program as a dense array."""
     shapes = given_matrix("shapes", given)
     full = shapes.toarray() if sparse.issparse(shapes) else shapes
     return check.array("shapes", full, (size, None))
 
 
 def file_value(name: str, source: Any) -> Any:
-    """What a file holds, or what is no path as it is; ValueError for a file that cannot be read."""
+    """Read the matrix of a file; other values are returned unchanged. Raises ValueError for an unreadable file."""
     return _read(name, Path(source)).matrix if isinstance(source, str | Path) else source
 
 
 def symmetric_matrix(name: str, source: Any, size: int, order: NodalOrder | None = None) -> Any:
-    """A symmetric matrix (size, size), sparse; what its printed digits leave of a skew part is averaged away.
+    """Read a symmetric matrix (size, size), sparse; a skew part due to rounding of printed digits is averaged out.
 
-    Of a file that holds one triangle the other one is its mirror image. Rows and columns with labels, in the file or by
-    a mapping, are brought to ``order``.
+    If a file holds one triangle, the other is its mirror image. Rows and columns with labels, from the file or a
+    mapping, are sorted to ``order``.
     """
     matrix, labels = source, None
     if isinstance(source, str | Path):
@@ -77,9 +77,9 @@ def _finite(name: str, value: Any, shape: tuple[int, int] | None) -> Any:
 
 
 def _completed(matrix: Any) -> Any:
-    """The matrix with both triangles, where it has one of the entries (i, j) and (j, i) of every pair at most.
+    """Complete a matrix that has at most one entry of every pair (i, j) and (j, i), i.e. one triangle in any row order.
 
-    That is one triangle in any order of the rows.
+    Other matrices are returned unchanged.
     """
     if np.ndim(matrix) != 2 or matrix.shape[0] != matrix.shape[1]:
         return matrix
@@ -97,7 +97,7 @@ def _refuse_held(name: str, matrix: Any, order: NodalOrder | None) -> None:
         where = f"row {held[0]}" if order is None else order.word(int(held[0]))
         raise ValueError(
             f"{name} must be without boundary conditions, got {HELD:.0e} on the diagonal at {where} ({held.size} rows "
-            "in all), by which Abaqus holds it: generate the matrices without *BOUNDARY"
+            "in all), Abaqus' mark of a boundary condition: generate the matrices without *BOUNDARY"
         )
 
 
@@ -111,11 +111,11 @@ def _read(name: str, path: Path) -> TextMatrix:
 
 
 def _content(path: Path) -> TextMatrix:
-    """The matrix of a file by its first bytes."""
+    """Read the matrix of a file in the format that its first bytes tell."""
     with path.open("rb") as file:
         start = file.read(14)
     if start.startswith(b"\x93NUMPY"):
-        # A map cannot be longer than the file, whatever the heading declares.
+        # a memory map cannot be longer than the file, whatever its heading declares
         return TextMatrix(np.array(np.load(path, mmap_mode="r", allow_pickle=False)), None)
     if start.startswith(b"PK"):
         return TextMatrix(_scipy_matrix(path), None)
@@ -126,7 +126,7 @@ def _content(path: Path) -> TextMatrix:
 
 
 def _text(path: Path, start: bytes) -> str:
-    """The text of a file, which may be compressed."""
+    """Read the text of a file, which may be compressed."""
     opened = gzip.open if start.startswith(b"\x1f\x8b") else bz2.open if start.startswith(b"BZh") else open
     limit = EXPANSION * path.stat().st_size + SPARE
     with opened(path, "rb") as file:
@@ -137,7 +137,7 @@ def _text(path: Path, start: bytes) -> str:
 
 
 def _scipy_matrix(path: Path) -> Any:
-    """The matrix of scipy.sparse.save_npz, whose arrays must be as long as their headings say."""
+    """Read a matrix of scipy.sparse.save_npz, whose arrays must have the declared lengths."""
     size = refuse_misfits(path)
     matrix = sparse.load_npz(path)
     refuse_huge(matrix.shape, size)

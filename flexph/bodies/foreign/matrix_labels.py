@@ -1,4 +1,4 @@
-"""Rows of matrices by node and degree of freedom, as other programs number them."""
+"""Row labels of matrices by node and degree of freedom, in the numbering of other programs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ...numerics.memo import Memo, once
 from .matrix_text import printed_matrix_market
 
 FREEDOMS = {name: i for i, name in enumerate(("UX", "UY", "UZ", "ROTX", "ROTY", "ROTZ"), 1)}
-"""Degrees of freedom by the names of Ansys; 1 to 6 as Abaqus counts them."""
+"""Degrees of freedom by Ansys' names; 1 to 6 as in Abaqus."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodalOrder(Memo):
-    """Displacements node by node (x, y[, z]) in the order of ``numbers`` (N,), the node numbers of another program.
+    """Order of nodal displacements: node by node (x, y[, z]) in the order of the node numbers ``numbers`` (N,).
 
-    ``mapping`` (n, 2): node and degree of freedom of each row of matrices that have no labels of their own, or None
-    where these come node by node already.
+    ``mapping`` (n, 2) holds node and degree of freedom of each row of matrices without labels; None if they already
+    come node by node.
     """
 
     numbers: Array
@@ -36,11 +36,11 @@ class NodalOrder(Memo):
         return {int(number): i for i, number in enumerate(self.numbers)}
 
     def word(self, place: int) -> str:
-        """Node and degree of freedom of a displacement, in words."""
+        """Text with node and degree of freedom of a displacement."""
         return f"node {self.numbers[place // self.dim]}, degree of freedom {place % self.dim + 1}"
 
     def ordered(self, name: str, matrix: Any, labels: Array | None) -> Any:
-        """A square matrix over the displacements, from one over the rows that labels or the mapping name."""
+        """Sort a square matrix from rows with labels, or named by the mapping, to the order of the displacements."""
         if labels is None and self.mapping is not None:
             labels = self.mapping
             if matrix.shape[0] != len(labels):
@@ -56,7 +56,7 @@ class NodalOrder(Memo):
         return sparse.csr_array((entries.data, (places[entries.row], places[entries.col])), shape=(size, size))
 
     def _places(self, name: str, labels: Array) -> Array:
-        """The displacement of each label (node, degree of freedom)."""
+        """Index of the displacement of each label (node, degree of freedom)."""
         turning = labels[(labels[:, 1] > self.dim) | (labels[:, 1] < 1)]
         if len(turning):
             raise ValueError(
@@ -67,31 +67,31 @@ class NodalOrder(Memo):
         if strange.size:
             raise ValueError(
                 f"{name} has entries of nodes {listed(strange)}, which are not among the {len(self.numbers)} nodes "
-                f"with numbers {self.numbers.min()} to {self.numbers.max()}: numbers= says how nodes are numbered"
+                f"with numbers {self.numbers.min()} to {self.numbers.max()}: give the node numbers by numbers="
             )
         if len(np.unique(labels, axis=0)) != len(labels):
             raise ValueError(
-                f"{name} must have one row for each degree of freedom of a node, its mapping names one twice"
+                f"{name} must have one row for each degree of freedom of a node, but its mapping names one twice"
             )
         self._refuse_missing(name, labels)
         rows = np.array([self._row[int(node)] for node in labels[:, 0]])
         return self.dim * rows + labels[:, 1] - 1
 
     def _refuse_missing(self, name: str, labels: Array) -> None:
-        """ValueError where nodes lack some of their freedoms, or in a stiffness all: supports were taken out."""
+        """Raise ValueError if degrees of freedom of nodes are missing, as supports were removed."""
         nodes, count = np.unique(labels[:, 0], return_counts=True)
         partly = nodes[count < self.dim]
         gone = np.setdiff1d(self.numbers, nodes) if name == "stiffness" else partly[:0]
         missing = np.union1d(partly, gone)
         if missing.size:
             raise ValueError(
-                f"{name} must have all {self.dim} degrees of freedom of every node, some are missing at nodes "
+                f"{name} must have all {self.dim} degrees of freedom of every node, but some are missing at nodes "
                 f"{listed(missing)}: export it without supports and constraints"
             )
 
 
 def nodal_order(numbers: Array, dim: int, mapping: Any) -> NodalOrder:
-    """The order of nodes by their numbers and a mapping: see :func:`flexph.bodies.body_from_matrices`."""
+    """Order of nodal displacements from node numbers and a mapping, see :func:`flexph.bodies.body_from_matrices`."""
     return NodalOrder(numbers, dim, None if mapping is None else _mapping(mapping, dim))
 
 
@@ -106,7 +106,7 @@ def _mapping(given: Any, dim: int) -> Array:
     if table.ndim == 2 and table.shape[1] == 2:
         return table
     nodes = table.ravel()
-    if len(nodes) == dim * np.unique(nodes).size:  # a node for each row
+    if len(nodes) == dim * np.unique(nodes).size:  # one node for each row
         order = np.argsort(nodes, kind="stable")
         dof = np.empty(len(nodes), dtype=int)
         dof[order] = np.tile(np.arange(1, dim + 1), len(nodes) // dim)
@@ -115,9 +115,9 @@ def _mapping(given: Any, dim: int) -> Array:
 
 
 def _mapping_file(path: Path) -> Array:
-    """Lines 'row node UX' as the .mapping file of HBMAT, 'node UX', 'node dof', or node numbers alone.
+    """Read a mapping file: lines 'row node UX' as in .mapping files of HBMAT, 'node UX', 'node dof', or node numbers.
 
-    Also a vector of whole numbers in the Matrix Market format.
+    A vector of integers in the Matrix Market format is read, too.
     """
     refuse_missing("mapping", path)
     text = path.read_text(encoding="latin-1")

@@ -1,4 +1,4 @@
-"""Matrices printed as text by other programs: triplets of row, column and value, labelled entries, full tables."""
+"""Reader of matrices printed as text by other programs: triplets, labelled entries, full tables."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ COMMENTS = ("**", "%", "#", "!", "//")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
 FORTRAN_EXPONENT = re.compile(r"(?<=[\d.])[dD](?=[+-]?\d)")
 RIGHT = (
-    "right would be 'row, column, value' or 'node, degree of freedom, node, degree of freedom, value' in each line, "
+    "write 'row, column, value' or 'node, degree of freedom, node, degree of freedom, value' in each line, "
     "counted from 1, or all columns of a full matrix"
 )
 
 
 class TextMatrix(NamedTuple):
-    """A matrix, sparse or dense, and the node and degree of freedom of each of its rows (n, 2), or None."""
+    """Matrix, sparse or dense, with the node and degree of freedom of each row (n, 2), or None."""
 
     matrix: Any
     labels: Array | None
 
 
 def printed_matrix_market(text: str) -> Any:
-    """A Matrix Market text (a banner and values), also with decimal commas and exponents D."""
+    """Read a Matrix Market text (a banner and values), also with decimal commas and exponents D."""
     banner, _, rest = text.partition("\n")
     data = "\n".join(line for line in rest.split("\n") if not line.startswith("%"))
     return matrix_market(f"{banner}\n{FORTRAN_EXPONENT.sub('e', data.replace(',', '.'))}")
 
 
 def text_matrix(text: str) -> TextMatrix:
-    """The matrix of a text without a banner.
+    """Read the matrix of a text without a banner, in one of these forms:
 
-    - ``row, column, value`` from 1, as ``*MATRIX OUTPUT, FORMAT=COORDINATE`` of Abaqus prints it, or with ``node.dof``
-      in place of both numbers; a first line may hold rows, columns and the count of entries;
-    - ``node, dof, node, dof, value``, as its ``FORMAT=MATRIX INPUT`` does;
+    - ``row, column, value`` from 1, as printed by ``*MATRIX OUTPUT, FORMAT=COORDINATE`` of Abaqus, or with ``node.dof``
+      instead of both indices; a first line may hold the numbers of rows, columns and entries;
+    - ``node, dof, node, dof, value``, as printed by its ``FORMAT=MATRIX INPUT``;
     - a full matrix, line by line.
 
-    Blanks, commas, semicolons and tabs separate; a comma is the decimal sign where it can be nothing else. Headings and
-    comments are left out. Raises ValueError, with the line, for anything else.
+    Separators are blanks, commas, semicolons and tabs; a comma is the decimal sign if it cannot be a separator.
+    Headings and comments are skipped. Raises ValueError, with the line, for anything else.
     """
     rows = number_table(text)
     refuse_cut(text)
@@ -59,7 +59,7 @@ def text_matrix(text: str) -> TextMatrix:
 
 
 def number_table(text: str) -> Array:
-    """The numbers of a text, (lines, columns), without headings and comments."""
+    """Numbers of a text, (lines, columns), without headings and comments."""
     numbered = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     numbered = [(k, line) for k, line in numbered if not line.lstrip().startswith(COMMENTS)]
     _refuse_element_matrices(numbered)
@@ -77,7 +77,7 @@ def number_table(text: str) -> Array:
 
 
 def _separated(lines: list[str]) -> list[str]:
-    """Lines whose numbers are separated by blanks and have decimal points."""
+    """Normalise lines to numbers with decimal points, separated by blanks."""
     data = "\n".join(lines)
     if _has_decimal_commas(lines, data):
         data = data.replace(",", ".")
@@ -85,7 +85,7 @@ def _separated(lines: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(lines: list[str], data: str) -> bool:
-    """Whether commas are decimal signs: there is no point, and other characters separate all numbers of each line."""
+    """True if commas are decimal signs: there is no point, and other characters separate all numbers of each line."""
     if "." in data or "," not in data:
         return False
     if ";" in data:
@@ -94,14 +94,14 @@ def _has_decimal_commas(lines: list[str], data: str) -> bool:
 
 
 def _explain(numbers: list[int], lines: list[str], given: list[str]) -> None:
-    """Raise ValueError for the first line that is no line of numbers, or has others many than the first."""
+    """Raise ValueError for the first line that does not consist of numbers, or has another count than the first."""
     wanted = len(lines[0].split())
     for k, line, raw in zip(numbers, lines, given, strict=True):
         parts = line.split()
         if not all(NUMBER.fullmatch(part) for part in parts):
-            raise ValueError(f"line {k}: {raw.strip()!r} is not made of numbers: {RIGHT}")
+            raise ValueError(f"line {k}: {raw.strip()!r} does not consist of numbers: {RIGHT}")
         if len(parts) != wanted:
-            raise ValueError(f"line {k}: {len(parts)} numbers in {raw.strip()!r}, {wanted} in the lines before")
+            raise ValueError(f"line {k}: {raw.strip()!r} has {len(parts)} numbers, and the lines before have {wanted}")
 
 
 def _refuse_element_matrices(numbered: list[tuple[int, str]]) -> None:
@@ -118,23 +118,23 @@ def _whole(numbers: Array) -> bool:
 
 
 def _is_full(rows: Array) -> bool:
-    """Whether as many lines as columns are a full matrix: the first columns cannot count rows and columns."""
+    """True for a full matrix: equally many lines and columns, and first columns that cannot be indices."""
     return len(rows) == rows.shape[1] and not (_whole(rows[:, :2]) and rows[:, :2].min() >= 1)
 
 
 def _triplets(rows: Array) -> TextMatrix:
-    """Row, column, value; both first are whole numbers, or node.dof."""
+    """Matrix from triplets (row, column, value), with indices that are integers or node.dof."""
     if not _whole(rows[:, :2]):
         node = np.floor(rows[:, :2])
         dof = np.round(10.0 * (rows[:, :2] - node), 6)
         if not _whole(dof):
             k = int(np.argmax(np.any(dof != np.round(dof), axis=1)))
-            raise ValueError(f"{rows[k].tolist()} is no row, column and value: {RIGHT}")
+            raise ValueError(f"{rows[k].tolist()} is not a row, column and value: {RIGHT}")
         both = np.column_stack([node[:, 0], dof[:, 0], node[:, 1], dof[:, 1]])
         return _labelled(both.astype(int), rows[:, 2])
     index = rows[:, :2].astype(int)
     sized = rows[0, 2] == len(rows) - 1 and len(rows) > 1 and np.all(index[0] >= index[1:].max(axis=0))
-    if sized and (index[0] != index[1]).any():  # a first line that counts
+    if sized and (index[0] != index[1]).any():  # a first line with the numbers of rows, columns and entries
         size, index, values = int(index[0].max()), index[1:], rows[1:, 2]
     else:
         size, values = int(index.max()), rows[:, 2]
@@ -144,10 +144,10 @@ def _triplets(rows: Array) -> TextMatrix:
 
 
 def _labelled(labels: Array, values: Array) -> TextMatrix:
-    """Entries by node and degree of freedom of row and column."""
+    """Matrix from entries labelled by node and degree of freedom of row and column."""
     if labels[:, [0, 2]].min() < 1:
         raise ValueError(
-            f"it has entries of node {int(labels[:, [0, 2]].min())}: nodes of the program's own, as of "
+            f"it has entries of node {int(labels[:, [0, 2]].min())}: internal nodes of the program, e.g. of "
             "hybrid elements or constraints, are not supported; leave these out of the model"
         )
     known, place = np.unique(labels.reshape(-1, 2), axis=0, return_inverse=True)
@@ -156,10 +156,10 @@ def _labelled(labels: Array, values: Array) -> TextMatrix:
 
 
 def _assembled(index: Array, values: Array, size: int, said: Array) -> Any:
-    """A sparse matrix of entries that occur once each; ``said`` is how the file calls them."""
+    """Sparse matrix of distinct entries; ``said`` are their labels in the file, for errors."""
     refuse_huge((size, size), 8 * len(values))
     order = np.lexsort(index.T[::-1])
     again = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))
     if again.size:
-        raise ValueError(f"it must have every entry once, got {said[order[again[0]]].tolist()} again")
+        raise ValueError(f"it must have every entry once, got {said[order[again[0]]].tolist()} twice")
     return sparse.coo_array((values, (index[:, 0], index[:, 1])), shape=(size, size)).tocsr()

@@ -1,4 +1,4 @@
-"""A model of nodes, nodal masses, shapes and their stiffness, and the body that it makes."""
+"""Model of nodes, nodal masses, shapes and their stiffness, and its conversion to a body."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .matrix_files import file_value, given_matrix
 from .stresses import PLACES, is_mode_stress, mode_stresses, mode_tensor
 
 CORNERS = {"vertex": 1, "line": 2, "triangle": 3, "quad": 4, "tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8}
-"""Nodes of the linear cells of meshio; others have their number in their names, as tetra10."""
+"""Numbers of nodes of the linear cells of meshio; other names contain their number, such as tetra10."""
 INDEPENDENT = 1e-9
-"""Lowest eigenvalue of the mass matrix of rigid motion and shapes, all at unit length, below which they depend."""
+"""Lowest eigenvalue of the scaled mass matrix of rigid motions and shapes below which they are dependent."""
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
-    """Nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), ΦᵀKΦ (k, k), ports over nodal displacements.
+    """Model from another program: nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), ΦᵀKΦ (k, k), ports.
 
-    ``viscous`` (k, k) or None, ``proportional`` (α, β); ``cells`` and ``stresses`` for export. ``given``:
-    whether the shapes are those of the other program.
+    Ports act on nodal displacements. Damping is ``viscous`` (k, k) or None, and ``proportional`` (α, β); ``cells`` and
+    ``stresses`` are for export. ``given`` is True if the shapes are those of the other program.
     """
 
     nodes: Array
@@ -48,7 +48,7 @@ class ForeignModel:
     given: bool = True
 
     def body(self) -> Body:
-        """The body; raises ValueError where shapes and rigid motions depend on each other or have no stiffness."""
+        """Body of the model; raises ValueError if shapes are dependent, contain rigid motions or have no stiffness."""
         ports = {
             name: Port(p.position, self._rows(p.shape), None if p.rotation is None else self._rows(p.rotation))
             for name, p in self.ports.items()
@@ -71,15 +71,15 @@ class ForeignModel:
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return int(self.nodes.shape[1])
 
     def _rows(self, rows: Any) -> Any:
-        """Rows over nodal displacements as rows over u."""
+        """Transform rows over nodal displacements to rows over u."""
         return sparse.csr_array(rows @ self.shapes)
 
     def _inertia(self) -> Inertia:
-        """The mass integrals: m contracted with positions and shapes."""
+        """Mass integrals from m, positions and shapes."""
         X, m, d, k = self.nodes, self.mass, self.dim, self.shapes.shape[1]
         phi = [self.shapes[i::d] for i in range(d)]
         moved = [m @ p for p in phi]
@@ -98,7 +98,7 @@ class ForeignModel:
         )
 
     def _elasticity(self, L: Array, d: Array) -> Elasticity:
-        """ΦᵀKΦ = L diag(d) Lᵀ: C = diag(1/d), D = Lᵀ."""
+        """Elasticity with C = diag(1/d), D = Lᵀ from ΦᵀKΦ = L diag(d) Lᵀ."""
         k = d.size
         stiff = np.sqrt(self.stiffness.diagonal())
         return Elasticity(
@@ -112,10 +112,10 @@ class ForeignModel:
         )
 
     def _view(self, *factors: Array) -> View | None:
-        """Nodes and cells; stresses of cells from nodal displacements Φu, u = L⁻ᵀ diag(1/d) σ."""
+        """View of nodes and cells, with stresses of cells from nodal displacements Φu, u = L⁻ᵀ diag(1/d) σ."""
         if self.cells is None:
             if self.stresses:
-                raise ValueError("stresses need cells to belong to, got stresses without cells")
+                raise ValueError("stresses= needs cells=, got stresses without cells")
             return None
         kind, cells = checked_cells(self.cells, len(self.nodes))
         fields: dict[str, StressField] = {}
@@ -134,9 +134,9 @@ class ForeignModel:
     def _tensor(
         self, name: str, rows: Any, factors: tuple[Array, ...], cells: Array, *, unit: str, place: list[str]
     ) -> TensorField:
-        """The tensor field of stresses of modes."""
+        """Tensor field of stresses of modes."""
         if not self.given:
-            raise ValueError(f"stress {name!r} of modes needs shapes, the modes that it belongs to")
+            raise ValueError(f"stress {name!r} of modes needs the modes themselves: give shapes=")
         counts = {"nodes": len(self.nodes), "cells": len(cells)}
         if place:
             counts = {check.choice(f"place of stress {name!r}", place[0], PLACES): counts[place[0]]}
@@ -146,7 +146,7 @@ class ForeignModel:
 
 
 def checked_cells(given: Any, count: int) -> tuple[str, Any]:
-    """A meshio cell type and node numbers (cells, corners), each type with its own number of corners."""
+    """Check a meshio cell type and node numbers (cells, corners) with the number of corners of that type."""
     try:
         kind, numbers = given
         cells = np.asarray(numbers)
@@ -165,7 +165,7 @@ def checked_cells(given: Any, count: int) -> tuple[str, Any]:
 
 
 def refuse_dependent(inertia: Inertia) -> None:
-    """Raise ValueError unless the mass matrix of rigid motion and shapes together is positive definite."""
+    """Raise ValueError unless the mass matrix of rigid motions and shapes is positive definite."""
     size, rigid = inertia.size, inertia.dim + spins(inertia.dim)
     none = Elasticity(
         sparse.csr_array((0, 0)), sparse.csr_array((0, size)), sparse.csr_array((0, size)), sparse.csr_array((0, 0))
@@ -173,16 +173,16 @@ def refuse_dependent(inertia: Inertia) -> None:
     mass = linear_body(Body(inertia, {}, none), "b").E.toarray()
     massless = np.flatnonzero(~(mass.diagonal() > 0.0))
     if massless.size and massless[0] < rigid:
-        raise ValueError("mass must resist a turn about every axis: nodes with mass must not lie on one line")
+        raise ValueError("mass must give inertia about every axis: nodes with mass must not lie on one line")
     if massless.size:
-        raise ValueError(f"shapes must move masses, shape {massless[0] - rigid} moves none")
+        raise ValueError(f"shapes must move masses, but shape {massless[0] - rigid} moves none")
     scale = 1.0 / np.sqrt(mass.diagonal())
     values, vectors = np.linalg.eigh(scale[:, None] * mass * scale)
     if values[0] > INDEPENDENT:
         return
     worst = int(np.argmax(np.abs(vectors[rigid:, 0])))
     raise ValueError(
-        f"shapes must not contain rigid motions or follow from each other: shape {worst} does, the lowest "
-        f"eigenvalue of the mass matrix of both, with a unit diagonal, is {values[0]:.0e}; take shapes "
-        "with enough nodes fixed, or vibrations of the free model, and leave rigid motions out"
+        f"shapes must be independent and without rigid motions, but shape {worst} is not: the lowest "
+        f"eigenvalue of their mass matrix, with a unit diagonal, is {values[0]:.0e}; take shapes with "
+        "enough nodes fixed, or vibrations of the free model, and leave rigid motions out"
     )

@@ -1,4 +1,4 @@
-"""Conditions on foreign matrices: a mass equal in all directions, a stiffness without force on rigid motions."""
+"""Checks of matrices of other programs: a mass equal in all directions, a stiffness without force on rigid motions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .matrix_labels import NodalOrder
 
 
 def nodal_mass(given: Any, order: NodalOrder) -> Any:
-    """m (N, N), sparse, of a mass matrix M = m ⊗ 1 over displacements node by node; another M is refused."""
+    """Nodal mass m (N, N), sparse, of a mass matrix M = m ⊗ 1; raises ValueError for another structure."""
     count, dim = len(order.numbers), order.dim
     M = symmetric_matrix("mass", given, count * dim, order)
     m = sum((M[i::dim, i::dim] for i in range(1, dim)), start=M[::dim, ::dim]) / dim
@@ -22,22 +22,22 @@ def nodal_mass(given: Any, order: NodalOrder) -> Any:
     if defect > PRINTED * whole:
         sums = ", ".join(f"{'xyz'[i]} {M[i::dim, i::dim].sum():.6g}" for i in range(dim))
         raise ValueError(
-            f"mass must be the same in all directions and couple none, M = m ⊗ 1: ‖M − m ⊗ 1‖/‖M‖ = "
-            f"{defect / whole:.0e}, total masses {sums} kg; order it node by node (x, y[, z]), or say its rows by "
-            "mapping, and take elements whose nodes have translations only"
+            f"mass must be equal in all directions and couple none, M = m ⊗ 1: ‖M − m ⊗ 1‖/‖M‖ = "
+            f"{defect / whole:.0e}, total masses {sums} kg; order it node by node (x, y[, z]), or give mapping=, and "
+            "take elements whose nodes have translations only"
         )
     check.positive("mass", float(m.sum()), "kg")
     return sparse.csr_array(m)
 
 
 def refuse_grounded(stiffness: Any, rigid: Array) -> None:
-    """Raise ValueError unless KR vanishes for the rigid motions R, row by row against the terms it is the sum of."""
+    """Raise ValueError unless KR vanishes for the rigid motions R, row by row relative to its terms."""
     force, size = np.abs(stiffness @ rigid), abs(stiffness) @ np.abs(rigid)
     share = np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
     if share.max() > PRINTED:
         dim = 2 if rigid.shape[1] == 3 else 3
         node = int(np.argmax(share.max(axis=1))) // dim
         raise ValueError(
-            f"stiffness must vanish on rigid motions of the nodes: KR is {share.max():.0e} of its terms at node "
-            f"{node}; export it without supports, and check the order and the positions of the nodes (numbers, mapping)"
+            f"stiffness must vanish on rigid motions of the nodes, but KR is {share.max():.0e} of its terms at node "
+            f"{node}; export it without supports, and check the order and positions of the nodes (numbers=, mapping=)"
         )

@@ -1,4 +1,4 @@
-"""Nodes of finite-element models of other programs: positions, numbers, cells, and named regions."""
+"""Nodes of finite-element models of other programs: positions, numbers, cells and named regions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
 
 FLAT = 1e-9
-"""Spread of z over that of x and y up to which a mesh of surface cells lies in a plane."""
+"""Extent of z, relative to x and y, up to which a mesh of surface cells is planar."""
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignNodes(Memo):
-    """Positions (N, d) [m], node numbers (N,) of the other program, cells (kind, nodes) of the body.
+    """Nodes: positions (N, d) [m], node numbers (N,) of the other program, and cells (kind, nodes).
 
-    ``regions``: named nodes, as rows of positions; ``rows`` (n,): the row of each point of a mesh, −1 where no cell has
-    it, None where points are rows.
+    ``regions`` are named sets of rows. ``rows`` (n,) is the row of each point of a mesh, −1 for points of no cell; None
+    if points and rows are equal.
     """
 
     points: Array
@@ -36,14 +36,14 @@ class ForeignNodes(Memo):
 
     @once
     def boundary(self) -> list[Facets]:
-        """Facets on the boundary of the cells, where cells are known."""
+        """Facets on the boundary of the known cells."""
         return boundary(self.cells)
 
     def chosen(self, name: str, given: Any) -> Array:
-        """Rows of nodes by number from 0, or by the name of a region. Raises ValueError for what is neither."""
+        """Rows of nodes given by zero-based numbers or by the name of a region; raises ValueError for others."""
         if isinstance(given, str):
             if given in self.volumes:
-                raise ValueError(f"{name} must be a region of facets or nodes, got {given!r}, which is made of cells")
+                raise ValueError(f"{name} must be a region of facets or nodes, got {given!r}, a region of cells")
             return check.lookup("region", given, self.regions, f"{name}: the mesh")
         count = len(self.points) if self.rows is None else len(self.rows)
         numbers = node_list(name, given, count)
@@ -51,16 +51,16 @@ class ForeignNodes(Memo):
             return numbers
         lost = numbers[self.rows[numbers] < 0]
         if lost.size:
-            raise ValueError(f"{name} must be nodes of cells, got {int(lost[0])}, which no cell has")
+            raise ValueError(f"{name} must be nodes of cells, got {int(lost[0])}, which belongs to no cell")
         return self.rows[numbers]
 
     def drawn(self, given: tuple[str, Any] | None) -> tuple[str, Any] | None:
-        """The cells for export: those given, or those of a mesh that has one type."""
+        """Cells for export: the given ones, or those of a mesh with one cell type."""
         return self.cells[0] if given is None and len(self.cells) == 1 else given
 
 
 def node_list(name: str, given: Any, count: int) -> np.ndarray:
-    """Numbers of nodes (k,), counted from 0, without repetition."""
+    """Check zero-based node numbers (k,) without repetition."""
     numbers = np.atleast_1d(np.asarray(given))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a node number or a sequence of them, got {given!r}")
@@ -73,13 +73,13 @@ def node_list(name: str, given: Any, count: int) -> np.ndarray:
 
 
 def foreign_nodes(nodes: Any, numbers: Any = None, cells: tuple[str, Any] | None = None) -> ForeignNodes:
-    """Nodes from positions (N, d), from positions by node number, from a meshio.Mesh, or from the path of a mesh.
+    """Read nodes from positions (N, d), positions by node number, a meshio.Mesh, or the path of a mesh.
 
-    ``numbers`` (N,) are those of the other program; None takes those of the file or of the mapping, else 1 to N.
+    ``numbers`` (N,) are those of the other program; by default those of the file or mapping, else 1 to N.
     """
     if isinstance(nodes, Mapping):
         if numbers is not None:
-            raise ValueError("numbers must not be given with nodes that are a mapping of node numbers to positions")
+            raise ValueError("numbers= was given, but nodes already maps node numbers to positions: leave numbers= out")
         numbers, nodes = list(nodes), list(nodes.values())
     elif isinstance(nodes, str | os.PathLike) or not isinstance(nodes, np.ndarray | list | tuple):
         return _of_mesh(nodes, numbers)
@@ -90,7 +90,7 @@ def foreign_nodes(nodes: Any, numbers: Any = None, cells: tuple[str, Any] | None
 
 
 def _numbers(given: Any, count: int) -> Array:
-    """Node numbers (N,), whole and different."""
+    """Check node numbers (N,), different integers."""
     if given is None:
         return np.arange(1, count + 1)
     numbers = np.asarray(given)
@@ -100,7 +100,7 @@ def _numbers(given: Any, count: int) -> Array:
 
 
 def _known(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
-    """Given cells whose facets are known; what is wrong with others is said where they are drawn."""
+    """Given cells of types with known facets; errors in others are reported when they are drawn."""
     if not isinstance(cells, tuple | list) or len(cells) != 2 or cells[0] not in NODES:
         return ()
     nodes = np.asarray(cells[1])
@@ -109,9 +109,9 @@ def _known(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
 
 
 def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
-    """The nodes that cells of the highest dimension have; sets of nodes and of facets are regions."""
+    """Nodes of the cells of highest dimension in a mesh; sets of nodes and facets become regions."""
     from ...meshes.cell_types import dimension, nodes_of
-    from ...meshes.files.reading import read_contents  # meshio, which import flexph need not load
+    from ...meshes.files.reading import read_contents  # imported here, as meshio is slow to import
 
     contents = read_contents(mesh)
     points = np.asarray(contents.mesh.points, dtype=float)
@@ -144,7 +144,7 @@ def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
 
 
 def _on_facets(facets: list[Facets], corners: list[Array]) -> Array:
-    """All nodes of the boundary facets whose corners are among those of a region."""
+    """Nodes of the boundary facets whose corners belong to a region."""
     inside = np.unique(np.concatenate([np.zeros(0, dtype=int), *(c.ravel() for c in corners)]))
     wanted = {tuple(key) for c in corners for key in np.sort(c, axis=1).tolist()}
     chosen = [inside]

@@ -1,4 +1,4 @@
-"""Ports of bodies that are given by nodes: a node, or the mean motion of several."""
+"""Ports given by nodes: a single node, or the mean motion of several."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..body import Port
 from .nodes import ForeignNodes
 
 FLAT = 1e-8
-"""Smallest over largest moment of the nodes of a port below which they lie on a line, or at one point."""
+"""Ratio of the smallest to the largest moment of the nodes of a port below which they are collinear."""
 
 
 def node_ports(ports: Mapping[str, Any], nodes: ForeignNodes) -> dict[str, Port]:
-    """Ports over the nodal displacements (N·d): shape the mean displacement, rotation the least-squares turn.
+    """Ports over the nodal displacements (N·d): the mean displacement and the least-squares rotation of their nodes.
 
-    The rigid motion ``ū + θ × (x − x̄)`` nearest to the displacements, Σ w|u − ū − θ × (x − x̄)|² least, gives ψ:
-    ``θ = A⁻¹ Σ w (x − x̄) × u``, ``A = Σ w (|x − x̄|²1 − (x − x̄)(x − x̄)ᵀ)``. Where cells are known and all nodes are
-    those of facets on the boundary that have no others, the sums are integrals over these facets, w dA; else they go
-    over the nodes alike. A force and a torque are then spread without stiffening. One node has no rotation.
+    The rigid motion ``ū + θ × (x − x̄)`` nearest to the displacements, Σ w|u − ū − θ × (x − x̄)|² least, gives
+    ``θ = A⁻¹ Σ w (x − x̄) × u``, ``A = Σ w (|x − x̄|²1 − (x − x̄)(x − x̄)ᵀ)``. If cells are known and the nodes are
+    exactly those of boundary facets, the sums are integrals over these facets, w dA; otherwise all nodes have equal
+    weight. Forces and torques are distributed without stiffening. A single node has no rotation.
     """
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to nodes, got {type(ports).__name__}")
@@ -46,13 +46,15 @@ def _port(name: str, rows: np.ndarray, nodes: ForeignNodes) -> Port:
     moments = np.linalg.eigvalsh(gram)
     if not moments[0] > FLAT * moments[-1]:
         where = "at one point" if dim == 2 else "on a line"
-        raise ValueError(f"port {name!r} must have nodes that do not lie {where}: they show no rotation about it")
+        raise ValueError(
+            f"port {name!r} must have nodes that do not lie {where}, as these do not determine a rotation about it"
+        )
     turn = sparse.csr_array(np.linalg.solve(gram, weighted))
     return Port(position, shape, sparse.csr_array(turn @ sparse.kron(values, sparse.eye_array(dim))))
 
 
 def _covering(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
-    """Facets all of whose nodes are of a port, if together they have all of its nodes; else none."""
+    """Facets with all nodes in a port, if together they contain all nodes of the port; else none."""
     own = [(kind, nodes[np.isin(nodes, rows).all(axis=1)]) for kind, nodes in facets]
     own = [(kind, nodes) for kind, nodes in own if len(nodes)]
     seen = np.unique(np.concatenate([np.zeros(0, dtype=int), *(nodes.ravel() for _, nodes in own)]))
@@ -60,7 +62,7 @@ def _covering(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
 
 
 def _samples(points: Array, facets: list[Facets], rows: np.ndarray) -> tuple[Any, Array]:
-    """Interpolation from nodes (k, N) at the points where a port is sampled, and their weights (k,), of sum one."""
+    """Interpolation (k, N) from nodes to the sample points of a port, and their weights (k,) with sum one."""
     count = len(points)
     if not facets:
         k = len(rows)

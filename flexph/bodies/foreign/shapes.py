@@ -1,4 +1,4 @@
-"""Shapes of a finite-element model: its lowest vibration modes and the static responses at its ports."""
+"""Shapes of a finite-element model: lowest vibration modes and static responses."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ...numerics.factors.positive_definite import positive_solver
 from ...numerics.ranks import pivots, singular_vectors
 
 DENSE_LIMIT = 400
-"""Degrees of freedom up to which modes are computed densely."""
+"""Number of degrees of freedom up to which modes are computed by dense algebra."""
 RANK = 1e-8
-"""Singular value over the largest one below which supports leave a rigid motion free."""
-SINGULAR = "stiffness must be positive but for rigid motions: it is not, with the model held"
+"""Singular value, relative to the largest one, below which supports leave a rigid motion free."""
+SINGULAR = "stiffness must be positive definite up to rigid motions, but is not with the model fixed"
 
 
 class FreeOrFixed:
-    """M ü + K u = f over nodal displacements, held at ``fixed`` degrees of freedom, or free where there are none.
+    """Model M ü + K u = f over nodal displacements, clamped at ``fixed`` degrees of freedom or, without any, free.
 
-    Free models deform without moving in the mean: RᵀMu = 0 for the rigid motions R (n, d + s), and a force is balanced
-    by the inertia forces of the rigid motion it causes (inertia relief).
+    A free model deforms without mean motion, RᵀMu = 0 for the rigid motions R (n, d + s), and a force is balanced by
+    the inertia forces of the rigid motion it causes (inertia relief).
     """
 
     def __init__(self, mass: Any, stiffness: Any, rigid: Array, fixed: np.ndarray) -> None:
@@ -37,7 +37,7 @@ class FreeOrFixed:
 
     @cached_property
     def _held(self) -> np.ndarray:
-        """Degrees of freedom that hold the model: the fixed ones, or as few as determine its rigid motion."""
+        """Degrees of freedom that fix the model: the given ones, or a minimal set that determines its rigid motion."""
         if self.fixed.size:
             return self.fixed
         unit = self.rigid / np.linalg.norm(self.rigid, axis=0)
@@ -54,7 +54,7 @@ class FreeOrFixed:
 
     @cached_property
     def _projector(self) -> tuple[Array, Array]:
-        """MR and R(RᵀMR)⁻¹."""
+        """Matrices MR and R(RᵀMR)⁻¹ of the projection on rigid motions."""
         moved = self.mass @ self.rigid
         return moved, np.linalg.solve(self.rigid.T @ moved, self.rigid.T).T
 
@@ -69,7 +69,7 @@ class FreeOrFixed:
         return solution if self.fixed.size else solution - dual @ (moved.T @ solution)
 
     def modes(self, count: int) -> Array:
-        """The lowest vibration modes but rigid motions, (n, count)."""
+        """Lowest vibration modes without rigid motions, (n, count)."""
         size = len(self.rigid)
         if not count:
             return np.zeros((size, 0))
@@ -79,11 +79,13 @@ class FreeOrFixed:
         if size <= DENSE_LIMIT or count > size // 3:
             return self._dense(count)
         inverse = LinearOperator((size, size), matvec=lambda f: self.response(f.reshape(-1, 1)).ravel(), dtype=float)
-        start = self.response(np.random.default_rng(0).standard_normal((size, 1)))  # a fixed start: reproducible
+        start = self.response(
+            np.random.default_rng(0).standard_normal((size, 1))
+        )  # a fixed seed, for reproducible results
         return eigsh(self.stiffness, k=count, M=self.mass, sigma=0.0, OPinv=inverse, v0=start.ravel())[1]
 
     def _dense(self, count: int) -> Array:
-        """From the flexibility F: F M v = v/ω², through a root of M, which may be singular."""
+        """Modes from the flexibility F: F M v = v/ω², with a root of M, which may be singular."""
         values, vectors = eigh(self.mass.toarray())
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         flexible = root.T @ self.response(root)

@@ -1,4 +1,4 @@
-"""Stresses of modes as other programs export them: tensors at nodes or in cells, for each mode."""
+"""Reader of stresses of modes exported by other programs: tensors at nodes or in cells, for each mode."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ PLACES = ("nodes", "cells")
 
 
 def is_mode_stress(given: Any, modes: int) -> bool:
-    """Whether an array holds tensors of modes: three axes, or six rows for each place and a column for each mode."""
+    """True if an array holds tensors of modes: three axes, or six rows for each node or cell and a column per mode."""
     shape = np.shape(given)
     return len(shape) == 3 or (len(shape) == 2 and shape[1] == modes and shape[0] % COMPONENTS == 0)
 
 
 def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> tuple[Array, str]:
-    """Tensors (n, 6, k) of k modes and where they are, "nodes" or "cells", from axes in any order.
+    """Read tensors (n, 6, k) of k modes and their location, "nodes" or "cells", from axes in any order.
 
-    ``places``: how many nodes and cells there are. Two axes are rows place by place, six components each, and columns
-    of modes. Raises ValueError where no or more than one reading fits.
+    ``places`` holds the numbers of nodes and cells. Two-dimensional arrays have six rows for each location and columns
+    of modes. Raises ValueError unless exactly one interpretation fits.
     """
     values = np.asarray(given, dtype=float)
     if not np.all(np.isfinite(values)):
@@ -44,18 +44,18 @@ def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> 
     if len(candidates) != 1:
         what = "fits in more than one way" if candidates else "does not"
         raise ValueError(
-            f"stress {name!r} of modes must have axes of places ({wanted}), {COMPONENTS} components and {modes} modes, "
-            f"and shape {np.shape(given)} {what}: right is (places, 6, modes), or (places * 6, modes) where axes are "
-            "equally long, and a third entry 'nodes' or 'cells' where there are as many of both"
+            f"stress {name!r} of modes must have axes of locations ({wanted}), {COMPONENTS} components and {modes} "
+            f"modes, and shape {np.shape(given)} {what}: write (locations, 6, modes), or (locations * 6, modes) if "
+            "axes are equally long, and a third entry 'nodes' or 'cells' if there are equally many of both"
         )
     return candidates[0]
 
 
 def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array) -> TensorField:
-    """The tensor field of rows (n·6, m) over σ, component by component (xx, yy, zz, xy, yz, xz), at nodes or in cells.
+    """Tensor field from rows (n·6, m) over σ, with components (xx, yy, zz, xy, yz, xz), at nodes or in cells.
 
-    Of nodes each cell has the values of its own nodes as stress points; weights are equal parts and no compliances are
-    known, so that there is no error indicator.
+    For tensors at nodes, the stress points of a cell are its nodes, with equal weights. Compliances are unknown, so
+    that there is no error indicator.
     """
     count, corners = cells.shape
     own = cells.ravel() if place == "nodes" else np.arange(count)

@@ -1,4 +1,4 @@
-"""Reduced bodies in files of their own, for machines without their mesh and its packages.
+"""Files of reduced bodies, for machines without their mesh and the packages that made it.
 
 Imports: bodies, files, numerics.
 """

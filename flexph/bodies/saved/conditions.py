@@ -1,4 +1,4 @@
-"""Conditions on bodies that are read from files: shapes that fit each other, finite numbers, indices in their range."""
+"""Checks of bodies read from files: matching shapes, finite numbers, indices in range."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ..inertia import Inertia
 from ..section_stress import RESULTANTS, SectionStress
 
 Entry = tuple[Any, ...]
-"""Name of an array or matrix, the value, and the shape that it must have; None is any length."""
+"""Name of an array or matrix, its value, and its required shape; None is any length."""
 COMPONENTS = 6
 
 
 def refuse_sizes(name: str, matrix: Any, most: int) -> None:
-    """Raise OSError unless it is a matrix with at most so many rows and columns."""
+    """Raise OSError unless the value is a matrix with at most ``most`` rows and columns."""
     if len(matrix.shape) != 2 or max(matrix.shape) > most:
         raise OSError(f"{name} has shape {matrix.shape}, expected a matrix of at most {most} rows and columns")
 
 
 def sound_body(body: Body) -> Body:
-    """The body with its numbers of nodes and cells as integers. Raises OSError for what does not fit."""
+    """Check a body and convert its node and cell numbers to integers; raises OSError for inconsistent data."""
     if body.dim not in (2, 3):
         raise OSError(f"first has shape {body.inertia.first.shape}, expected two or three coordinates")
     for name, value, shape in _entries(body):
@@ -44,16 +44,16 @@ def sound_body(body: Body) -> Body:
 
 
 def _refuse(name: str, value: Any, shape: tuple[int | None, ...]) -> None:
-    """Raise OSError unless a value has a shape, and is finite."""
+    """Raise OSError unless a value has the required shape and is finite."""
     given = value.shape
     if len(given) != len(shape) or any(want not in (None, have) for have, want in zip(given, shape, strict=True)):
         raise OSError(f"{name} has shape {given}, expected {shape}")
     if not np.all(np.isfinite(value.data if sparse.issparse(value) else value)):
-        raise OSError(f"{name} holds what is no number")
+        raise OSError(f"{name} contains NaN or infinity")
 
 
 def _entries(body: Body) -> Iterator[Entry]:
-    """All arrays and matrices of a body."""
+    """Yield all arrays and matrices of a body."""
     d, n, m = body.dim, body.size, body.stress_size
     s = spins(d)
     yield from _of_inertia(body.inertia, n)
@@ -65,10 +65,10 @@ def _entries(body: Body) -> Iterator[Entry]:
         yield from ((f"port {name!r}", port.position, (d,)), (f"shape of port {name!r}", port.shape, (d, n)))
         yield from _optional(f"rotation of port {name!r}", port.rotation, (s, n))
     for name, load in body.loads.items():
-        yield from ((f"{entry} of load {name!r}", *told) for entry, *told in _of_load(load, d, n))
+        yield from ((f"{entry} of load {name!r}", *rest) for entry, *rest in _of_load(load, d, n))
     yield from _optional("section_rotation", body.section_rotation, (None, n))
     for name, section in body.sections.items():
-        yield from ((f"{entry} of section {name!r}", *told) for entry, *told in _of_section(section, d, n, m))
+        yield from ((f"{entry} of section {name!r}", *rest) for entry, *rest in _of_section(section, d, n, m))
     for i, buckling in enumerate(body.buckling):
         yield f"rows of buckling load {i}", buckling.rows, (len(buckling.weights), m)
         yield f"weights of buckling load {i}", buckling.weights, (None,)
@@ -117,12 +117,12 @@ def _of_view(view: View, d: int, n: int, m: int) -> Iterator[Entry]:
         yield "outline", view.sweep.outline, (None, 2)
         yield "rotation of the sections", view.sweep.rotation, (len(view.points) * spins(d), n)
     if view.sections is not None:
-        yield from ((f"{entry} of the sections", *told) for entry, *told in _of_sections(view.sections, view, d, m))
+        yield from ((f"{entry} of the sections", *rest) for entry, *rest in _of_sections(view.sections, view, d, m))
     for name, field in view.stresses.items():
         yield f"stress {name!r}", field.cells, (len(view.cells), m)
         yield f"compliance of {name!r}", field.compliance, (len(view.cells) if field.compliance.size else 0,)
     for name, tensor in view.tensors.items():
-        yield from ((f"{entry} of tensor {name!r}", *told) for entry, *told in _of_tensor(tensor, view, d, m))
+        yield from ((f"{entry} of tensor {name!r}", *rest) for entry, *rest in _of_tensor(tensor, view, d, m))
 
 
 def _of_sections(sections: SectionStress, view: View, d: int, m: int) -> Iterator[Entry]:
@@ -147,7 +147,7 @@ def _of_tensor(field: TensorField, view: View, d: int, m: int) -> Iterator[Entry
 
 
 def _indexed(view: View) -> View:
-    """The view with integers for its nodes and cells."""
+    """Convert the node and cell numbers of a view to integers."""
     return replace(
         view,
         cells=indices("cells", view.cells, len(view.points)),
@@ -169,7 +169,7 @@ def _indexed_sections(sections: SectionStress) -> SectionStress:
 def _ascending(cell: Any, count: int) -> Any:
     numbers = indices("cell", cell, count)
     if np.any(np.diff(numbers) < 0):
-        raise OSError("cell does not ascend: points come cell by cell")
+        raise OSError("cell does not ascend, but points must be sorted by cell")
     return numbers
 
 
@@ -188,5 +188,5 @@ def _indexed_tensor(field: TensorField) -> TensorField:
 def _indexed_nodes(group: NodeValues, points: int, corners: int) -> NodeValues:
     whole_number(group.first, 0)
     if group.first + len(group.corners) * group.own.shape[-1] > points:
-        raise OSError(f"nodes take more than {points} points")
+        raise OSError(f"nodes refer to more than {points} points")
     return replace(group, corners=indices("corners", group.corners, corners))

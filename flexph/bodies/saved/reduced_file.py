@@ -1,4 +1,4 @@
-"""Files of reduced bodies: one HDF5 file that needs no mesh, no finite elements and no code to be read."""
+"""HDF5 files of reduced bodies, readable without mesh and finite-element code."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .conditions import refuse_sizes, sound_body
 
 FORMAT = "flexph reduced body 1"
 LARGEST = 5000
-"""Coordinates, or stresses, of a body beyond which it counts as not reduced."""
+"""Largest number of coordinates, or stresses, of a reduced body."""
 APART = ("inertia", "elasticity", "unshifted")
-"""Fields that are written and read on their own."""
+"""Fields that are written and read separately."""
 
 Fields = Literal["none", "shape", "stresses"]
 
@@ -38,34 +38,34 @@ Fields = Literal["none", "shape", "stresses"]
 def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> None:
     """Write a reduced body (:func:`reduce_body`) as HDF5: mass integrals, elasticity, damping, ports, loads, sections.
 
-    What is not kept is asked of the body that is read in vain, in words. Runs are those of the body, to round-off. The
-    file appears whole or not at all.
+    Runs of the body read back agree to round-off. Fields that are not saved raise an error when they are needed. The
+    file is written completely or not at all.
 
     Parameters
     ----------
     body : Body
-        A body of :func:`reduce_body`.
+        Body from :func:`reduce_body`.
     path : path
-        Where the file comes to.
+        Path of the file.
     fields : {"none", "shape", "stresses"}
-        What is kept for export, in single precision: ``none``, the ``shape`` with its displacements, or all
-        ``stresses`` too, which take most of the file: six numbers for each vector, at each point of each cell.
+        Data saved for export, in single precision: ``none``, the ``shape`` with its displacements, or the ``stresses``,
+        too, which need most of the file: six numbers for each vector at each point of each cell.
 
     Raises
     ------
     ValueError
-        For another suffix than ``.h5`` or ``.hdf5``, and for a body that is not reduced: more than 5000 coordinates, or
-        the local stresses of a mesh.
+        For a suffix other than ``.h5`` or ``.hdf5``, and for a body that is not reduced, with more than 5000
+        coordinates or stresses.
     OSError
-        Where the file cannot be written.
+        If the file cannot be written.
     """
     refuse_suffix("a reduced body, which is HDF5,", path, HDF5_SUFFIXES)
     check.choice("fields", fields, ("none", "shape", "stresses"))
     elastic = body.elasticity
     if body.unshifted is not None or not isinstance(elastic, Elasticity | None) or _largest(body) > LARGEST:
         raise ValueError(
-            f"body must be reduced, by flexph.bodies.reduce_body, to at most {LARGEST} coordinates: "
-            f"it has {body.size} of the deformation and {body.stress_size} of the stresses"
+            f"body must be reduced, by flexph.bodies.reduce_body, to at most {LARGEST} coordinates, "
+            f"but has {body.size} flexible coordinates and {body.stress_size} stresses"
         )
     stored = replace(body, view=_single(body.view, fields))
 
@@ -80,33 +80,33 @@ def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> N
 
 @checked
 def load_reduced(path: str | Path) -> Body:
-    """Read a body that :func:`save_reduced` wrote; it needs neither its mesh nor the package that made it.
+    """Read a body written by :func:`save_reduced`, without its mesh and the package that made it.
 
-    What the file says is judged before it is believed: format, checksums, sizes, shapes, and that numbers are numbers.
+    Format, checksums, sizes, shapes and numbers in the file are checked.
 
     Parameters
     ----------
     path : path
-        An HDF5 file.
+        Path of the HDF5 file.
 
     Returns
     -------
     Body
-        The body, as it was reduced.
+        Reduced body.
 
     Raises
     ------
     ValueError
-        For a file that is damaged, or of another format.
+        For a damaged file, or another format.
     OSError
-        For a file that is missing.
+        For a missing file.
     """
     with reading("a reduced body", path), open_contained(path) as file:
         return sound_body(_read(file))
 
 
 def _read(file: h5py.File) -> Body:
-    """The body in a file. How many coordinates it has is judged before its matrices are read."""
+    """Read the body in a file; its number of coordinates is checked before its matrices are read."""
     stored = get_texts(file, "format") if "format" in file.attrs else [None]
     if stored != [FORMAT]:
         raise OSError(f"format is {stored[0]!r}, expected {FORMAT!r}")
@@ -124,7 +124,7 @@ def _largest(body: Body) -> int:
 
 
 def _single(view: View | None, fields: Fields) -> View | None:
-    """What is kept of a view, its rows in single precision."""
+    """View with the saved fields, with rows in single precision."""
     if view is None or fields == "none":
         return None
     stresses, tensors = (view.stresses, view.tensors) if fields == "stresses" else ({}, {})
@@ -148,6 +148,6 @@ def _tensor(field: TensorField) -> TensorField:
 
 
 def _rows(rows: Any) -> Any:
-    """Rows in single precision; those that are computed part by part as a matrix."""
-    known = rows if sparse.issparse(rows) or isinstance(rows, np.ndarray) else rows.toarray()
-    return sparse.csr_array(known, dtype=np.float32)
+    """Rows as a matrix in single precision."""
+    matrix = rows if sparse.issparse(rows) or isinstance(rows, np.ndarray) else rows.toarray()
+    return sparse.csr_array(matrix, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Stresses of bodies at points of their cells: one definition of the largest for pictures, reports, files and sensors.
+"""Stresses of bodies at points of their cells, for pictures, reports, files and sensors.
 
 Imports: bodies, numerics.
 """

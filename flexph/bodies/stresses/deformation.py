@@ -1,4 +1,4 @@
-"""Deformation gradients of bodies of nodes that are solids, and stresses that depend on them."""
+"""Deformation gradients of solids of finite strain, and stresses that depend on them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..nodal_body import NodalBody
 
 @dataclass(frozen=True, eq=False)
 class CurrentTensor:
-    """A tensor at p points that depends on the deformation: ``of(F, σ)`` of F (k, p, d, d) and σ (k, m), (k, p, 6).
+    """Stress tensor at p points that depends on the deformation, ``of(F, σ)`` with F (k, p, d, d) and σ (k, m).
 
-    Components (xx, yy, zz, xy, yz, xz). positions (p, d) [m] of the points, weights (p,) their volumes; cell (p,): the
-    cell of each; drawn (c,): the cell of the mesh that each drawn cell is (a part) of.
+    The result (k, p, 6) has components (xx, yy, zz, xy, yz, xz). ``positions`` (p, d) [m] and volumes ``weights`` (p,)
+    are those of the points; ``cell`` (p,) is the cell of each point, ``drawn`` (c,) the mesh cell of each drawn cell.
     """
 
     unit: str
@@ -36,7 +36,7 @@ class CurrentTensor:
 
 
 def deformation_gradients(body: NodalBody, centres: Array, rotations: Array) -> Array:
-    """F at the points of a solid, (k, p, d, d), from places (k, N, d) and rotations (k, N, d, d) of its nodes."""
+    """Deformation gradients F at the points of a solid, (k, p, d, d), from the centres and rotations of its nodes."""
     (k, _, d), turning = centres.shape, body.turning
     offsets = np.array([frame.centre for frame in body.frames[:turning]]).reshape(turning, d)
     R = rotations[:, :turning]

@@ -1,8 +1,8 @@
-"""Stresses of bodies at the points where they are computed, and the largest of each cell: the one definition of it.
+"""Stresses of bodies at their stress points, and the largest value in each cell.
 
-Pictures, reports, envelopes, files and sensors ask here. Of a linear solid the points are those of its stresses, of a
-plate those of its moments at both faces, of a solid of finite strain those of its strains, with the stress of Cauchy;
-of a beam or rod they are points of the sections at both ends of each drawn piece.
+Pictures, reports, envelopes, files and sensors use this definition. The points of a linear solid are those of its
+stresses, of a plate those of its moments at both faces, of a solid of finite strain those of its strains (Cauchy
+stress), and of a beam or rod points of the sections at both ends of each drawn piece.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .deformation import CurrentTensor, deformation_gradients
 
 VON_MISES, AXIAL = "von_mises", "axial_size"
 LABELS = {VON_MISES: "von Mises stress, largest in cell", AXIAL: "size of axial stress, largest in cell"}
-"""What the largest stress of a cell is; of axial stress alone where shear stresses are not known."""
+"""Labels of the largest stress of a cell by kind; it is the axial stress if shear stresses are unknown."""
 CURRENT = "cauchy"
-"""The tensor of which solids of finite strain have invariants."""
+"""Name of the tensor of solids of finite strain."""
 ENTRIES = 4_000_000
-"""Numbers of stresses that are held at a time (32 MB each array)."""
+"""Largest number of stress values in memory at a time (32 MB for each array)."""
 LOOKED, FEWEST = 100_000_000, 40
-"""Numbers of stresses of all bodies that are looked at over a run, and times at least."""
+"""Largest number of stress values evaluated over a run, and least number of times."""
 
 
 class BodyState(NamedTuple):
-    """Stress coordinates (k, m) of a body at k times, and of a solid of finite strain where its nodes are.
+    """Stress coordinates (k, m) of a body at k times, with the configuration of a solid of finite strain.
 
-    centres (k, N, d) and rotations (k, T, d, d) are those of the N nodes and of the T of them that turn; N = T = 0 of
-    other bodies.
+    ``centres`` (k, N, d) and ``rotations`` (k, T, d, d) are those of its N nodes and of the T nodes that turn;
+    N = T = 0 for other bodies.
     """
 
     stress: Array
@@ -44,12 +44,12 @@ class BodyState(NamedTuple):
     rotations: Array
 
     def rows(self, pick: slice) -> BodyState:
-        """The state at some of its times."""
+        """State at some of the times."""
         return BodyState(*(part[pick] for part in self))
 
 
 def body_state(body: AnyBody, part: Callable[[str], Array]) -> BodyState:
-    """The state from parts of the states by name, such as ``stress`` (k, m)."""
+    """Body state from a function of part names, such as ``stress`` (k, m)."""
     sigma = part("stress")
     k, d = len(sigma), body.dim
     if not isinstance(body, NodalBody) or not body.current:
@@ -61,12 +61,12 @@ def body_state(body: AnyBody, part: Callable[[str], Array]) -> BodyState:
 
 @dataclass(frozen=True, eq=False)
 class StressPoints:
-    """Invariants of stresses at p points of the cells of a body.
+    """Stress invariants at p points of the cells of a body.
 
-    ``von_mises(state)`` (k, p), ``principal(state)`` the largest and the smallest principal stress, (k, p) each.
-    positions (p, d) [m]; cell (p,): the cell of the mesh of each, ascending; drawn (c,): the cell of the mesh that each
-    drawn cell is (a part) of; numbers: how many of them a state takes; kind: :data:`VON_MISES`, or :data:`AXIAL` of
-    sections whose shear stresses are not known.
+    ``von_mises(state)`` is (k, p); ``principal(state)`` the largest and smallest principal stress, (k, p) each.
+    ``positions`` (p, d) [m]; ``cell`` (p,) is the mesh cell of each point, ascending, ``drawn`` (c,) the mesh cell of
+    each drawn cell; ``numbers`` is the number of stress values of a state; ``kind`` is :data:`VON_MISES`, or
+    :data:`AXIAL` for sections with unknown shear stresses.
     """
 
     unit: str
@@ -80,16 +80,16 @@ class StressPoints:
 
     @property
     def first(self) -> Array:
-        """The first point of each cell of the mesh."""
+        """First point of each cell of the mesh."""
         return np.flatnonzero(np.diff(self.cell, prepend=-1))
 
     def largest(self, values: Array) -> Array:
-        """Largest values (…, drawn cells) of those at the points (…, p)."""
+        """Largest values in the drawn cells (…, c) of values at the points (…, p)."""
         return np.asarray(np.maximum.reduceat(values, self.first, axis=-1)[..., self.drawn])
 
 
 def stress_points(body: AnyBody) -> Mapping[str, StressPoints]:
-    """The points of a body by the names of their tensors; none of a body without stresses or without a view."""
+    """Stress points of a body by tensor name; empty for a body without stresses or view."""
     return body.once(_stress_points)
 
 
@@ -102,7 +102,7 @@ def _stress_points(body: AnyBody) -> Mapping[str, StressPoints]:
     if view.sections is not None:
         return {"stress" if view.sections.complete else "axial_stress_alone": _of_sections(view.sections)}
     units = [field.unit for field in view.tensors.values()]
-    unit = "Pa" if "Pa" in units else next(iter(units), "")  # tensors of other programs may be others
+    unit = "Pa" if "Pa" in units else next(iter(units), "")  # tensors of other programs may have other units
     return {name: _of_tensor(field) for name, field in view.tensors.items() if field.unit == unit}
 
 
@@ -118,7 +118,7 @@ def _of_current(body: NodalBody, tensor: CurrentTensor) -> StressPoints:
 
 
 def _of_tensors(field: TensorField | CurrentTensor, of: Callable[[BodyState], Array]) -> StressPoints:
-    """Invariants of tensors (k, p, 6)."""
+    """Stress points with the invariants of tensors (k, p, 6)."""
 
     def principal(state: BodyState) -> tuple[Array, Array]:
         values = principal_stresses(of(state))
@@ -143,28 +143,28 @@ def _of_sections(own: SectionStress) -> StressPoints:
 
 
 def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
-    """Largest von Mises stress (k, drawn cells) [Pa] of each cell, over all of its points and tensors.
+    """Largest von Mises stress of each cell over its points and tensors, (k, drawn cells) [Pa].
 
-    Of sections whose shear stresses are not known the size of the axial stress.
+    For sections with unknown shear stresses, the absolute axial stress.
     """
     points = stress_points(body)
     size = max(1, ENTRIES // numbers_of(body))
     parts = [state.rows(slice(i, i + size)) for i in range(0, max(len(state.stress), 1), size)]
-    found = [np.max([own.largest(own.von_mises(part)) for own in points.values()], axis=0) for part in parts]
-    return np.concatenate(found)
+    largest = [np.max([own.largest(own.von_mises(part)) for own in points.values()], axis=0) for part in parts]
+    return np.concatenate(largest)
 
 
 def numbers_of(body: AnyBody) -> int:
-    """Numbers that the stresses of a body take at one time."""
+    """Number of stress values of a body at one time."""
     return max(sum(own.numbers for own in stress_points(body).values()), body.stress_size, 1)
 
 
 def times_to_look_at(bodies: Iterable[AnyBody], count: int) -> Array:
-    """Which of ``count`` times stresses are looked at, by their numbers: all, or of a long run evenly spread ones."""
+    """Indices of the times at which stresses are evaluated: all of ``count``, or evenly spaced ones of a long run."""
     most = max(FEWEST, LOOKED // max(sum(numbers_of(body) for body in bodies if body.stress_size), 1))
     return np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
 
 
 def kind_of(body: AnyBody) -> str | None:
-    """What the largest stress of a cell of a body is, a key of :data:`LABELS`; None without stresses at points."""
+    """Kind of the largest stress of a cell, a key of :data:`LABELS`; None without stress points."""
     return next((own.kind for own in stress_points(body).values()), None)

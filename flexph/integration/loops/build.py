@@ -17,7 +17,7 @@ from ...numerics.arrays import Array, dense
 from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import is_banded, make_filter, no_filter
-from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of
+from .flexible.constants import elastic_of, inertia_of, of_bent_rows, pattern_of, shift_forms, stiffness_of
 from .flexible.strain_operator import StrainOperator, entries_of
 from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
@@ -31,6 +31,7 @@ from .redundancy import no_redundancy, redundancy
 from .solids.arrays import faces_of, frames_of_cells, frames_of_faces, owned_by_solids, solids_of, with_entries
 from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
+from .wide.kept_block import has_kept_block
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -68,8 +69,8 @@ def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
 
 def is_wide(mechanism: Model) -> bool:
     """True if the border is sparse, as that of plates, of solids, and of many bodies that meet in one."""
-    is_kept = mechanism.once(NearPairs).is_pile or couples_in_bands(mechanism)
-    return not is_kept and mechanism.once(cost_of_band) > WIDE
+    keeps_band = mechanism.once(NearPairs).is_pile or couples_in_bands(mechanism)
+    return not keeps_band and mechanism.once(cost_of_band) > WIDE
 
 
 def couples_in_bands(mechanism: Model) -> bool:
@@ -80,17 +81,21 @@ def couples_in_bands(mechanism: Model) -> bool:
 
 def cost_of_band(mechanism: Model) -> float:
     """Operations of a banded factorisation; infinite for large solids, whose arrays are not made to see it."""
-    nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
-    if nodes > SOLID or any(is_large_solid(body) for body in mechanism.frames.values()):
+    nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
+    most = WIDE if mechanism.once(has_kept_block) else WIDEST
+    if nodes > SOLID or any(body.unshifted or is_large_solid(body, most) for body in frames):
         return np.inf
     border = mechanism.once(banded_constants).border
     unknowns, width = (float(i) for i in border.size)
     return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2)
 
 
-def is_large_solid(body: Body) -> bool:
-    """Whether a large body has a wide band in any order, as solids have: asked before arrays are made for the loops."""
-    return body.size >= LARGE and body.elasticity is not None and body.size * bandwidth(body) ** 2 > WIDEST
+def is_large_solid(body: Body, most: float) -> bool:
+    """True for a large body whose band takes more than ``most`` operations, as those of solids do in any order.
+
+    It is asked before arrays are made for the loops.
+    """
+    return body.size >= LARGE and body.elasticity is not None and body.size * bandwidth(body) ** 2 > most
 
 
 def bandwidth(body: Body) -> float:
@@ -131,9 +136,11 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
     elif a.mean is None:
         a = a._replace(**mechanism.network.unshifted)
-    strain = StrainOperator.of(a)
-    pattern = pattern_of(a, strain, np.flatnonzero(vibrating.size))
-    inertia = inertia_of(a, pattern, shift_forms(mechanism), resolution)
+    strain, forms, is_asked = StrainOperator.of(a), shift_forms(mechanism), is_wide and mechanism.once(has_kept_block)
+    own, pattern = of_bent_rows(a, strain) if is_asked else (a, pattern_of(a, strain, np.flatnonzero(vibrating.size)))
+    inertia = inertia_of(own, pattern, 0.0 * forms if is_asked else forms, resolution)
+    inertia = inertia._replace(is_asked=int(is_asked))
+    elastic = elastic_of(own._replace(stiffness=a.stiffness), strain, pattern)
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
     nodes = _nodes(a, points, (moved_means(mechanism), node_sides(mechanism)), sizes.nodes)
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
@@ -152,8 +159,8 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
     border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, frames)
     return Constants(
         inertia=inertia,
-        elastic=elastic_of(a, strain, pattern),
-        stiffness=stiffness_of(a, strain, pattern, border.place),
+        elastic=elastic._replace(is_viscous=int(a.viscous.nnz > 0)),
+        stiffness=stiffness_of(own, strain, pattern, border.place),
         nodes=nodes,
         joints=joints,
         rolling=rolling,

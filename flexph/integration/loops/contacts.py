@@ -170,7 +170,7 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
         *(z((c, 3, dim)), z((c, 3, dim)), z((c, t, dim)), z((c, 2, dim))),
         *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(connections)),
         *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
-        *(z(entries), z(entries), z((2, entries)), z((t, entries))),
+        *(z(entries), z(entries), z((4, entries)), z((t, entries))),
         *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3), z(1)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),
     )

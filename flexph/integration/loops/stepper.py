@@ -81,7 +81,7 @@ class Stepper:
         """Take the steps in a memory."""
         self.memory = m
         is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
-        self._answers = Answers(m, laws_of(self.mechanism, m)) if is_asked else None
+        self._answers = Answers(self.mechanism, m, laws_of(self.mechanism, m)) if is_asked else None
         self._at, self._before = m.views(_AT), m.views(_BEFORE)
         self._kept = self._history, self._energy, self._defect = m.views(_KEPT)
 

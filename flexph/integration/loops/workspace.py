@@ -115,12 +115,12 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(z(1), z(k.ledger.input.size), z(measured)),
     )
     trial = Trial(*given)
-    width = b * (d + s) + n + 2 * rows + 1
+    width, is_asked = b * (d + s) + n + 2 * rows + 1, bool(k.inertia.is_asked)
     run = RunSpace(
         *(z((HISTORY, width)), z(energies), z(rows), z((HISTORY, width)), z(energies), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(k.ledger.input.size), z(8)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
-        z(k.ledger.input.size),
+        *(z(k.ledger.input.size), z(n if is_asked else 0), z((n if is_asked else 0, count)), z(1)),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
     sliding = path_space(k.curves), slide_space(k.slips), row_space(k.curves, k.slips, int(k.border.size[0]))

@@ -1,11 +1,11 @@
-"""Bushing: an elastic joint."""
+"""Bushing: an elastic joint between two sections."""
 
 from collections.abc import Sequence
 
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation
 from ...units.arguments import quantities
-from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
+from ..rows.axis_rates import Laws, component_measures, damping_of_axes, laws_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
 from ..rows.directions import axis
 from ..rows.signs import Solid
@@ -22,13 +22,16 @@ def bushing(
     damping: float | Relation | Sequence[float | Relation] = 0.0,
     torsional_stiffness: float | Sequence[float] = 0.0,
     torsional_damping: float | Relation | Sequence[float | Relation] = 0.0,
+    law: Laws = None,
+    torsional_law: Laws = None,
     name: str | None = None,
 ) -> Connection:
-    """Springs and dampers along and about the axes of the second port's section, without force as assembled.
+    """Bushing: springs and dampers along and about the axes of the second section, free of force as assembled.
 
     Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)``; torques −κ_i α_i − γ_i α̇_i with α_i the angle of the first
-    section about axis i, seen along that axis: small rotations are their vector. One number for all axes or one for
-    each: (x, y) and a single torsional one in the plane, (x, y, z) in space.
+    section about axis i, seen along that axis (for small rotations, the components of the rotation vector). Each
+    coefficient is one number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in
+    space.
 
     Parameters
     ----------
@@ -44,6 +47,10 @@ def bushing(
         κ [N m/rad].
     torsional_damping : float, Relation or a sequence of both
         γ [N m s/rad], or relations ρ(α̇_i).
+    law : ElasticLaw, ForceLaw or a sequence of both, optional
+        Laws V'(d_i) in place of the stiffness (see :mod:`flexph.laws`); None for axes without one.
+    torsional_law : ElasticLaw, ForceLaw or a sequence of both, optional
+        Laws V'(α_i) in place of the torsional stiffness.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -59,14 +66,17 @@ def bushing(
         k, c = stiffness_of_axes("stiffness", stiffness, dim), damping_of_axes("damping", damping, dim)
         kt = stiffness_of_axes("torsional_stiffness", torsional_stiffness, turns)
         ct = damping_of_axes("torsional_damping", torsional_damping, turns)
-        if not any((*k, *c, *kt, *ct)):
-            raise ValueError("a bushing needs a stiffness or a damping that is positive")
-        sliding = component_measures(between(first, second), [along(second, axis(i, dim)) for i in range(dim)], k, c)
-        axes = [None] if dim == 2 else [(axis(i, 3), axis(i, 3)) for i in range(3)]
+        laws, turning_laws = laws_of_axes("law", law, k), laws_of_axes("torsional_law", torsional_law, kt)
+        if not any((*k, *c, *kt, *ct, *laws, *turning_laws)):
+            raise ValueError("a bushing needs a positive stiffness or damping or a law, got none")
+        axes = [along(second, axis(i, dim)) for i in range(dim)]
+        sliding = component_measures(between(first, second), axes, k, c, laws=laws)
+        about = [None] if dim == 2 else [(axis(i, 3), axis(i, 3)) for i in range(3)]
+        names = ["angle"] if dim == 2 else ["about x", "about y", "about z"]
         turning = tuple(
-            Measure("angle", relative_angle(first, second, dim, axes[i]), float(kt[i]), ct[i], None, name)
-            for i, name in enumerate(["angle"] if dim == 2 else ["about x", "about y", "about z"])
-            if kt[i] or ct[i]
+            Measure("angle", relative_angle(first, second, dim, about[i]), float(kt[i]), ct[i], None, name, law=own)
+            for i, (name, own) in enumerate(zip(names, turning_laws, strict=True))
+            if kt[i] or ct[i] or own
         )
         return Form(measures=(*sliding, *turning), signs=(Solid("ball", first), Solid("block", second)))
 

@@ -1,4 +1,4 @@
-"""Cartesian spring-damper: springs and dampers along axes that are fixed in the world."""
+"""Cartesian spring-damper: springs and dampers along axes fixed in the world."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def cartesian_spring_damper(
     axes: Any = None,
     name: str | None = None,
 ) -> Connection:
-    """Springs and dampers between two points along three (in the plane two) directions e_i that are fixed in the world.
+    """Springs and dampers between two points along three (in the plane two) directions e_i fixed in the world.
 
         f = −Σ (k_i (d_i − d₀_i) + c_i ḋ_i) e_i,  d_i = e_i·(p₁ − p₂),  V = ½ Σ k_i (d_i − d₀_i)²
 
-    acts on the first point and −f on the second one: products of two world vectors, so that the energy balance is exact
-    at any step. Along axes that turn with a body see :func:`flexph.joints.bushing`.
+    acts on the first point and −f on the second one. The d_i are products of two world vectors, so that the energy
+    balance is exact at any step size. For axes that turn with a body see :func:`flexph.joints.bushing`.
 
-    Forces that do not point along p₁ − p₂ take up angular momentum: those of dampers, of unequal k and of an offset.
+    Forces that do not point along p₁ − p₂ change the angular momentum: those of dampers, unequal k and an offset.
 
     Parameters
     ----------
@@ -64,16 +64,18 @@ def cartesian_spring_damper(
     Raises
     ------
     ValueError
-        Where neither a stiffness nor a damping is positive, and for an offset from the bare GROUND.
+        Unless a stiffness or a damping is positive, and for an offset from GROUND without a position.
     """
     body_port(first)
     if offset is not None and isinstance(second, Ground) and second.position is None:
-        raise ValueError("an offset from the ground needs a position: GROUND.at(x, y)")
+        raise ValueError(
+            "second is GROUND without a position, but an offset from the ground needs one: take GROUND.at(x, y)"
+        )
 
     def make(dim: int) -> Form:
         k, c = stiffness_of_axes("stiffness", stiffness, dim), damping_of_axes("damping", damping, dim)
         if not any((*k, *c)):
-            raise ValueError("a cartesian spring-damper needs a stiffness or a damping that is positive")
+            raise ValueError("a cartesian spring-damper needs a positive stiffness or damping, all are zero")
         free = None if offset is None else check.array("offset", offset, (dim,)).tolist()
         directions = [Vector(fixed=direction) for direction in _directions(axes, dim)]
         measures = component_measures(between(first, second), directions, k, c, free=free)
@@ -83,7 +85,7 @@ def cartesian_spring_damper(
 
 
 def _directions(axes: Any, dim: int) -> list[Direction]:
-    """The directions e_i in world axes."""
+    """Directions e_i in world axes."""
     if axes is None:
         return [axis(i, dim) for i in range(dim)]
     turned = rotation(check.number("axes", axes)) if dim == 2 else rotation_matrix("axes", axes)

@@ -1,4 +1,4 @@
-"""External ports: forces, torques and distributed loads, given to ``integrate`` as functions of time."""
+"""External ports for forces, torques and distributed loads, whose values ``integrate`` takes as functions of time."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ Axes = Literal["world", "section"]
 
 @checked
 def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
-    """An external force (d,) [N] at a port; its output is the velocity of the point.
+    """External force (d,) [N] at a port.
 
     Its output is the velocity of the point.
 
@@ -20,7 +20,7 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
     port : str
         Port ``body.port`` of a body.
     axes : {"world", "section"}
-        ``section``: the force follows, its components are on the axes of the section at the port.
+        ``section`` makes it a follower force, with components in the axes of the section at the port.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -47,18 +47,18 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
 
 @checked
 def torque(port: str, *, against: str | None = None, axes: Axes = "world", name: str | None = None) -> Connection:
-    """An external torque [N m] at a port, (1,) in the plane and (3,) in space; its output is the spin of the section.
+    """External torque [N m] at a port, (1,) in the plane and (3,) in space.
 
-    Its output is the spin of the section, or the relative spin of both.
+    Its output is the spin of the section, or with ``against`` the relative spin of both sections.
 
     Parameters
     ----------
     port : str
         Port ``body.port`` of a body.
     against : str, optional
-        Port of another body, on which the torque acts with the opposite sign, as that of a motor in a joint.
+        Port of another body that takes the reaction, as for a motor in a joint.
     axes : {"world", "section"}
-        ``section``: the torque follows, its components are on the axes of the section at the (first) port.
+        ``section`` makes it a follower torque, with components in the axes of the section at the first port.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -76,23 +76,22 @@ def torque(port: str, *, against: str | None = None, axes: Axes = "world", name:
 def distributed_load(
     port: str, *, axes: Literal["world", "body", "face"] = "world", name: str | None = None
 ) -> Connection:
-    """A force density on a load port: (k, d), one for each of its k elements, or (d,) for all.
+    """Distributed load: a force density on a load port, one for each of its k elements (k, d) or one for all (d,).
 
-    Constant on each element, it acts at the element's mean displacement: the exact work of the finite-element field. As
-    an input it is (k, d), one density for each of the k elements of the load port, or (d,) for all: per length [N/m] on
-    beams, per area or per volume on solids.
+    It is per length [N/m] on beams, per area or per volume on solids. The density is constant on each element and acts
+    at the element's mean displacement, which gives the exact work of the finite-element field.
 
     Parameters
     ----------
     port : str
         Load port ``body.load`` of a flexible body.
     axes : {"world", "body", "face"}
-        ``body``: the load follows, its components are on the axes of the frame of the body; a pressure p is ``-p *
-        body.loads[port].normals``. On a rod they are on the axes of the section at each node, the first along the rod,
-        on a beam that is split on those of each frame. Cables and solids of finite strain have no such axes.
-        ``face``, on a surface of a solid of finite strain: the traction [N/m²] follows the deformed face and acts per
-        area of it. Its last component is along the outward normal, −p of a pressure p; the others are along the
-        tangent of the face, in space along the image of ``fem.Load(along=...)`` and across it.
+        ``body``: the load follows the body, with components in the axes of its frame; a pressure p is ``-p *
+        body.loads[port].normals``. On a rod the axes are those of the section at each node, the first along the rod; on
+        a split beam those of each frame. Cables and solids of finite strain have no such axes.
+        ``face``, for a surface of a solid of finite strain: the traction [N/m²] follows the deformed face and acts on
+        its deformed area. Its last component is along the outward normal (−p for a pressure p); the others are
+        tangential, in space along the image of ``fem.Load(along=...)`` and perpendicular to it.
     name : str, optional
         Name of the element; by default its kind and its ports.
 

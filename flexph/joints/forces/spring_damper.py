@@ -27,43 +27,43 @@ def spring_damper(
     direction: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
+    """Massless spring and damper between two points: tension k(ℓ − ℓ₀) + c ℓ̇ with ℓ = |p₁ − p₂|.
 
-    The spring force is a state with compliance 1/k, so that its energy is ½ e²/k. With a direction d of the second
-    section, ℓ = d·(p₁ − p₂) is the displacement of a joint that slides, with its sign.
+    The spring force e is a state with compliance 1/k and energy ½ e²/k. With a direction d of the second section,
+    ℓ = d·(p₁ − p₂) is the signed displacement of a joint that slides.
 
     With an elastic law the force is V'(ℓ − ℓ₀) and the extension ℓ − ℓ₀ is the state, with the energy V.
 
     Parameters
     ----------
     first : str
-        The port of a body.
+        Port ``body.port`` of a body.
     second : str or Ground
-        The port of another body, or a position of the ground, ``GROUND.at(x, y)``.
+        Port of another body, or a position of the ground, ``GROUND.at(x, y)``.
     stiffness : float
         k [N/m].
     law : ElasticLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
-        c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇) in its place.
+        c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇).
     length : float or function, optional
-        Free length ℓ₀ [m], that of the assembled pose by default; or a function of time, as of an actuator: the damper
-        then sees ℓ̇ − ℓ̇₀, and the ledger has the work of what moves ℓ₀ under the name of the element.
+        Free length ℓ₀ [m], by default that of the assembled pose. A function of time makes the element an actuator: the
+        damper acts on ℓ̇ − ℓ̇₀, and the ledger shows the work of ℓ₀(t) under the name of the element.
     direction : array_like, optional
         d in the section at the second port, of ``GROUND`` in world axes; ℓ₀ may then be negative.
     name : str, optional
-        A name of its own.
+        Name of the element; by default its kind and its ports.
 
     Returns
     -------
     Connection
-        The force element.
+        The force element, for :func:`flexph.connect`.
 
     Raises
     ------
     ValueError
-        Where there is neither a stiffness, a law nor a damping, where both a stiffness and a law are given, and for the
-        bare GROUND.
+        Unless stiffness or damping is positive or a law is given, for a stiffness with a law, and for GROUND without
+        a position.
 
     Examples
     --------
@@ -78,7 +78,9 @@ def spring_damper(
     >>> hardening = spring_damper("rod.tip", GROUND.at(0.0, 1.0), law=polynomial(100.0, 0.0, 1e4), length=0.5)
     """
     if isinstance(second, Ground) and second.position is None:
-        raise ValueError("a spring to the ground needs a position: GROUND.at(x, y)")
+        raise ValueError(
+            "second is GROUND without a position, but a spring to the ground needs one: take GROUND.at(x, y)"
+        )
     gap, rates, signs = between(first, second), check_rates(stiffness, damping, law), (Strand("coil", first, second),)
     if direction is None:
         free = length if callable(length) or length is None else check.not_negative("length", length, "m")
@@ -109,7 +111,7 @@ def torsion_spring(
     zero: float = 0.0,
     name: str | None = None,
 ) -> Connection:
-    """A torsional spring and damper: torque k(α − α₀) + c α̇, α the angle of the first section from the second.
+    """Torsional spring and damper: torque k(α − α₀) + c α̇, α the angle from the second section to the first.
 
     In space the angle is about ``axis`` (see :func:`flexph.hinge`), which a joint must hold.
 
@@ -126,15 +128,15 @@ def torsion_spring(
     damping : float or Relation
         c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
     angle : float or callable, optional
-        Free angle α₀ [rad], by default that of the assembled pose. A function of time moves the reference: a position
-        controller of a joint, torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger has under its name.
+        Free angle α₀ [rad], by default that of the assembled pose. A function of time makes the element a position
+        controller of a joint: torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger shows under its name.
     axis : array_like, optional
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
     zero : float
-        Angle [rad] that counts as zero, see :func:`flexph.sensors.joint_angle`.
+        Offset of the angle [rad], see :func:`flexph.sensors.joint_angle`.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -158,7 +160,7 @@ def torsion_spring(
 def check_rates(
     stiffness: float, damping: float | Relation, law: ElasticLaw | ForceLaw | None = None
 ) -> tuple[float, float | Relation]:
-    """Check stiffness and damping: not negative, and one of them positive unless there is a law."""
+    """Check stiffness and damping: neither negative, at least one positive unless there is a law."""
     rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
     if law is not None and not isinstance(law, ElasticLaw | ForceLaw):
         raise ValueError(
@@ -167,5 +169,5 @@ def check_rates(
     if law is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
     if rates == (0.0, 0.0) and law is None:
-        raise ValueError("a spring-damper needs stiffness > 0, damping > 0 or a law")
+        raise ValueError("a spring-damper needs stiffness > 0, damping > 0 or a law, got none of them")
     return rates

@@ -1,4 +1,4 @@
-"""Joints of rolling: wheels, discs and knife edges on a plane.
+"""Rolling joints: wheels, discs and knife edges on a plane.
 
 Imports: joints.rows, numerics, systems, units.
 """

@@ -16,7 +16,7 @@ from ..rows.vectors import Direction, Ground, PortName, Product, Turn, Vector, W
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane (or, seen from the side, a line) of the ground with a unit normal, and the port that moves over it."""
+    """Plane of the ground (in two dimensions a line) with a unit normal, and the port that moves over it."""
 
     port: str
     ground: Ground
@@ -24,44 +24,44 @@ class Plane:
 
     @property
     def dim(self) -> int:
-        """2 or 3."""
+        """Dimension, 2 or 3."""
         return len(self.normal)
 
     @property
     def tangents(self) -> tuple[Direction, ...]:
-        """Directions in the plane, one or two; with the normal they are right-handed."""
+        """One or two directions in the plane, right-handed together with the normal."""
         n = self.normal
         return ((n[1], -n[0]),) if self.dim == 2 else frame_about(n)
 
     def place(self, direction: Direction) -> Product:
-        """The component of the port's position, from the ground, along a direction of the world."""
+        """Component of the port's position, from the ground, along a world direction."""
         return Product(between(self.port, self.ground), Vector(fixed=direction))
 
     @property
     def height(self) -> Product:
-        """The height of the port over the plane."""
+        """Height of the port over the plane."""
         return self.place(self.normal)
 
     @property
     def one(self) -> Product:
-        """The constant 1: n·n."""
+        """The constant 1 as a product, n·n."""
         return Product(Vector(fixed=self.normal), Vector(fixed=self.normal))
 
     def turn(self, tangent: Direction, lever: float) -> Turn:
-        """``t·(Ω × (−lever n)) = −lever (n × t)·Ω``."""
+        """Term ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``."""
         n = self.normal
         across = (n[0] * tangent[1] - n[1] * tangent[0],) if self.dim == 2 else np.cross(n, tangent).tolist()
         return Turn(self.port, tuple(-lever * x for x in across))
 
     def rolling(self, lever: float) -> tuple[Row, ...]:
-        """The point at −lever n from the port does not slip: ``t·(v + Ω × (−lever n)) = 0``."""
+        """Rows that forbid slip of the point at −lever n from the port: ``t·(v + Ω × (−lever n)) = 0``."""
         return tuple(
             Row(name, Rolling((Weighed(self.place(t), self.one),), (self.turn(t, lever),)))
             for name, t in zip(rolling_names(self.dim), self.tangents, strict=True)
         )
 
     def level(self, height: float) -> Row:
-        """The port stays at a height [m]."""
+        """Row that keeps the port at a height [m]."""
         return Row("height", Offset(self.height, height))
 
 
@@ -71,20 +71,18 @@ def rolling_names(dim: int) -> tuple[str, ...]:
 
 
 def on_ground(kind: str, port: str, ground: PortName) -> Ground:
-    """The ground that a joint is to; raises ValueError for anything else."""
+    """Return the ground of a rolling joint; raises ValueError for a port of a body."""
     body_port(port)
     if not isinstance(ground, Ground):
-        raise ValueError(
-            f"a {kind} joint is between a port and the ground, got {ground!r}: take GROUND or GROUND.at(...)"
-        )
+        raise ValueError(f"ground of a {kind} joint must be GROUND or GROUND.at(...), got {ground!r}")
     return ground
 
 
 def given_normal(normal: Sequence[float] | None) -> Direction | None:
-    """The normal as a unit vector, if there is one."""
+    """Unit normal, or None."""
     return None if normal is None else unit("normal", normal)
 
 
 def plane(port: str, ground: Ground, normal: Direction | None, dim: int) -> Plane:
-    """The plane in 2 or 3 dimensions; without a normal, y points up in the plane and z in space."""
+    """Plane of the ground in 2 or 3 dimensions; the default normal is y in two and z in three."""
     return Plane(port, ground, axis(dim - 1, dim) if normal is None else fitting("normal", normal, dim))

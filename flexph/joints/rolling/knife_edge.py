@@ -1,4 +1,4 @@
-"""Knife edge: a port that moves along its edge, not across."""
+"""Knife edge: a port that moves along its edge and not across it."""
 
 from collections.abc import Sequence
 
@@ -16,17 +16,17 @@ from .ground_plane import on_ground
 def knife_edge(
     port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0), name: str | None = None
 ) -> Connection:
-    """The port does not move along a direction fixed in its section: ``0 = (R a)·ṗ``, a nonholonomic constraint.
+    """Knife edge: no motion of the port along a direction fixed in its section, ``0 = (R a)·ṗ``; nonholonomic.
 
     In space the edge forbids one direction only (a skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean
-    of both ends: the force along the mean axis does no work. The multiplier is the force across the edge [N].
+    axis of both ends; the force along it does no work. The multiplier is the force across the edge [N].
 
     Parameters
     ----------
     port : str
         Port ``body.port`` of a body.
     ground : str or Ground
-        The plane that it stands on.
+        Plane on which the edge stands.
     axis : array_like
         a, the direction across the edge in the axes of the section; in space it has three components.
 
@@ -48,7 +48,7 @@ def knife_edge(
 
 
 def no_motion_along(port: str, ground: Ground, direction: Direction) -> Row:
-    """``0 = (R a)·ṗ`` as products with the axes of the world."""
+    """Row ``0 = (R a)·ṗ``, as a sum over the world axes."""
     place, turned = between(port, ground), along(port, direction)
     axes = [Vector(fixed=world_axis(i, len(direction))) for i in range(len(direction))]
     return Row("across", Rolling(tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)))

@@ -1,4 +1,4 @@
-"""Rolling disc: thin, free to tilt, without slip."""
+"""Rolling disc: a thin disc that is free to tilt and does not slip."""
 
 from collections.abc import Sequence
 
@@ -24,27 +24,28 @@ def rolling_disc(
     normal: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A thin disc of a radius [m] rolls without slip on the ground; the port is its centre.
+    """Thin disc that rolls without slip on the ground and is free to tilt; the port is its centre.
 
-    In space, e = R ``axis`` the axis of the disc in the world and s = |n × e|, the disc touches at ``−r u``,
-    ``u = (n − (n·e) e)/s``, with the height ``n·p = r s``; for both tangents t the contact does not slip,
+    In space let e = R ``axis`` be the axis of the disc in the world and s = |n × e|. The disc touches the ground at
+    ``−r u`` from its centre, ``u = (n − (n·e) e)/s``, at the height ``n·p = r s``. The contact does not slip along
+    either tangent t:
 
         0 = s t·(ṗ + Ω × (−r u)) = (n·p/r) t·ṗ − r (n × t)·Ω + r (n·e) t·ė,    0 = ½((n·p)²/r + r (n·e)² − r),
 
-    polynomials whose increments are exact; the multipliers times s are the forces of the ground [N]. The height does
-    not drift. Where the disc lies flat, s = 0, it has no contact point: a start is refused, a run ends.
-    In the plane, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, and ``n·p = r``.
+    These are polynomials with exact increments, so that the height does not drift; the multipliers times s are the
+    forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start is refused, and a run
+    ends there. In two dimensions, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, ``n·p = r``.
 
     Parameters
     ----------
     port : str
-        The centre of the disc; the section there must not turn against its body.
+        Centre of the disc; the section there must not turn relative to its body.
     ground : str or Ground
-        A place of the plane on which it rolls.
+        Position of the plane on which it rolls.
     radius : float
-        r [m].
+        Radius r [m].
     axis : array_like, optional
-        Axis of the disc in the axes of the section; not given in the plane.
+        Axis of the disc in the axes of the section; in space only.
     normal : array_like, optional
         Unit normal n of the ground; by default y in the plane and z in space.
 
@@ -67,7 +68,9 @@ def rolling_disc(
         on = plane(port, floor, upward, dim)
         if dim == 2:
             if across is not None:
-                raise ValueError("a rolling_disc takes no axis in the plane, where it is seen from the side")
+                raise ValueError(
+                    "a rolling_disc takes no axis in the plane, where it is seen from the side: leave axis= out"
+                )
             return Form((*on.rolling(size), on.level(size)), signs=(Solid("wheel", port, radius=size),))
         if across is None:
             raise ValueError("a rolling_disc needs axis=(x, y, z) in space, in the axes of the port's section")

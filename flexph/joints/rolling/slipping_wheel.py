@@ -1,4 +1,4 @@
-"""Wheels that slip, mecanum wheels too: friction against the velocity of the point that touches the ground."""
+"""Slipping wheels, also mecanum wheels: friction against the velocity of the point of contact."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ def slipping_wheel(
     roller: float | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A wheel on the ground with friction against its slip, in place of a joint that forbids slip.
+    """Wheel with friction against its slip on the ground: a force element (:func:`flexph.joints.wheel` forbids slip).
 
-    With a the axle, n the normal of the ground, f = a × n and θ the angle of the wheel against the chassis, the point
-    that touches the ground has the velocity
+    With a the axle, n the normal of the ground, f = a × n and θ the angle of the wheel relative to the chassis, the
+    point of contact has the velocity s and the force
 
         s = (f·ṗ − r θ̇) f + (a·ṗ) a,    force −ρ(|s|) s/|s|
 
-    of a wheel that grips along and across. A mecanum wheel has rollers that turn freely about e = cos γ a + sin γ f:
-    s = e·ṗ − r sin γ θ̇, with a force along e alone. Over a step slips are exact increments, so that the friction never
-    gives, and what it takes is in the ledger under this name. Other joints hold the wheel on the chassis, and the
-    chassis level; the load of the wheel is in the relation, ``coulomb(μN, speed=...)``.
+    for a wheel that grips along and across. The rollers of a mecanum wheel turn freely about e = cos γ a + sin γ f:
+    then s = e·ṗ − r sin γ θ̇, with a force along e alone. Over a step slips are exact increments, so that friction
+    always dissipates; the ledger shows its loss under the name of the element. Other joints must hold the wheel on the
+    chassis and the chassis level; the wheel load N is part of the relation, ``coulomb(μN, speed=...)``.
 
     Parameters
     ----------
     wheel : str
-        Port ``body.port``, the centre of the wheel.
+        Port ``body.port`` at the centre of the wheel.
     chassis : str or Ground
-        A port of the body that bears the wheel; axle and normal are fixed in its section.
+        Port of the body that carries the wheel; axle and normal are fixed in its section.
     radius : float
-        r [m].
+        Radius r [m].
     friction : Relation
         ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.systems.coulomb`,
         :func:`flexph.systems.viscous`).
     axis : array_like, optional
-        a in the section of the chassis and in that of the wheel; y by default, not given in the plane.
+        Axle a in the sections of chassis and wheel; y by default, in space only.
     normal : array_like, optional
-        n in the section of the chassis, perpendicular to the axle; by default z, and y in the plane, which is seen from
-        the side.
+        Normal n in the section of the chassis, perpendicular to the axle; by default z, and y in two dimensions (seen
+        from the side).
     roller : float, optional
-        γ [rad] of mecanum wheels, usually ±π/4; None for a wheel without rollers.
+        Roller angle γ [rad] of a mecanum wheel, usually ±π/4; None for a wheel without rollers.
     name : str, optional
         Name of the element.
 
     Returns
     -------
     Connection
-        The force element, for :func:`flexph.connect`. Runs are by ``Exact`` and ``Decaying``.
+        The force element, for :func:`flexph.connect`; the methods ``Exact`` and ``Decaying`` integrate it.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def slipping_wheel(
 def _in_space(
     wheel: str, chassis: PortName, side: Direction, *, of: tuple[Direction | None, float, float | None]
 ) -> tuple[tuple[Weighed, ...], ...]:
-    """Slips along and across, or along the axis of the roller."""
+    """Terms of the slips along and across the wheel, or along the axis of the roller."""
     up, r, roller = of
     n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
     if abs(float(np.dot(side, n))) > 1e-9:
@@ -122,7 +122,7 @@ def _in_space(
 def _component(
     wheel: str, chassis: PortName, direction: Direction, *, turns: tuple[float, Direction | None]
 ) -> tuple[Weighed, ...]:
-    """The terms of ``d·ṗ + w θ̇``."""
+    """Terms of ``d·ṗ + w θ̇``."""
     dim, place, turned = len(direction), between(wheel, GROUND), along(chassis, direction)
     axes = [Vector(fixed=world_axis(i, dim)) for i in range(dim)]
     terms = tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)

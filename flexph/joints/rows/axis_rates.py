@@ -1,17 +1,22 @@
-"""Springs and dampers along several axes: one coefficient for all, or one for each."""
+"""Stiffness and damping coefficients along several axes: one number for all, or one for each."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...numerics import checks as check
 from ...systems.resistive_relations import Relation, resisting
 from .connection import Measure
 from .vectors import Product, Vector
 
+SpringLaw = ElasticLaw | ForceLaw
+Laws = SpringLaw | Sequence[SpringLaw | None] | None
+
 
 def stiffness_of_axes(name: str, given: float | Sequence[float], count: int) -> np.ndarray:
-    """Coefficients of all axes (count,), from one or from one each; not negative."""
+    """Coefficients (count,) of all axes, from one number or one for each axis; none may be negative."""
     values = np.full(count, check.number(name, given)) if np.isscalar(given) else check.array(name, given, (count,))
     if np.any(values < 0.0):
         raise ValueError(f"{name} must not be negative, got {given}")
@@ -21,12 +26,24 @@ def stiffness_of_axes(name: str, given: float | Sequence[float], count: int) -> 
 def damping_of_axes(
     name: str, given: float | Relation | Sequence[float | Relation], count: int
 ) -> list[float | Relation]:
-    """Coefficients or relations of all axes."""
+    """Damping coefficients or relations of all axes, from one value or one for each axis."""
     if isinstance(given, Relation) or callable(given):
         return [resisting(name, given)] * count
     if isinstance(given, Sequence) and len(given) == count and any(isinstance(one, Relation) for one in given):
         return [resisting(name, one) for one in given]
     return stiffness_of_axes(name, given, count).tolist()  # type: ignore[arg-type]
+
+
+def laws_of_axes(name: str, given: Laws, stiffness: np.ndarray) -> list[SpringLaw | None]:
+    """Laws of all axes, from one or from one or None each; axes with a law must have no stiffness."""
+    count = len(stiffness)
+    laws = [*given] if isinstance(given, Sequence) else [given] * count
+    if len(laws) != count or not all(law is None or isinstance(law, ElasticLaw | ForceLaw) for law in laws):
+        raise ValueError(f"{name} must be a law or a list with a law or None for each of {count} axes, got {given}")
+    both = [i for i, law in enumerate(laws) if law is not None and stiffness[i]]
+    if both:
+        raise ValueError(f"{name} and its stiffness exclude each other: axis {both[0]} has both")
+    return laws
 
 
 def component_measures(
@@ -36,10 +53,11 @@ def component_measures(
     damping: Sequence[float | Relation],
     *,
     free: Sequence[float] | None = None,
+    laws: Sequence[SpringLaw | None] = (None, None, None),
 ) -> tuple[Measure, ...]:
-    """Measures of the components of a vector along directions, of those with a stiffness or a damping."""
+    """Measures of the components of a vector along directions that have a stiffness, a law or a damping."""
     return tuple(
-        Measure("component", (Product(gap, d),), float(k), c, None if free is None else free[i], "xyz"[i])
+        Measure("component", (Product(gap, d),), float(k), c, None if free is None else free[i], "xyz"[i], law=laws[i])
         for i, (d, k, c) in enumerate(zip(directions, stiffness, damping, strict=True))
-        if k or c
+        if k or c or laws[i]
     )

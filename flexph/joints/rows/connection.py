@@ -25,7 +25,7 @@ from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, Weigh
 
 @dataclass(frozen=True)
 class Row:
-    """One scalar constraint of a joint: what it fixes, its law, the unit of its multiplier."""
+    """Scalar constraint of a joint: its name, its law and the unit of its multiplier."""
 
     name: str
     law: Law
@@ -34,12 +34,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of spring-dampers and of friction: a length √Π, a component Π, or an angle by sine and cosine.
+    """Scalar measure of a spring-damper or of friction: a length √Π, a component Π, or an angle by sine and cosine.
 
-    ``damping`` is a coefficient or, where that is not enough, a relation to the rate of the measure. ``free`` is the
-    length, component [m] or angle [rad] without force, None for that at the assembled pose, or a function of time.
-    ``name`` tells the measures of one element apart. With a ``lever`` (of an angle a radius) it is a slip of the
-    bearing of its joint. A ``law`` of measure − free stands for the stiffness, which is zero then.
+    ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
+    [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
+    the measures of one element. A measure with a ``lever`` (for an angle: a radius [m]) is a slip of the bearing of its
+    joint. A ``law`` of measure − free replaces the stiffness, which is zero then.
     """
 
     kind: Literal["length", "component", "angle"]
@@ -53,7 +53,7 @@ class Measure:
 
     @property
     def is_driven(self) -> bool:
-        """Whether time enters it."""
+        """True if the free value is a function of time."""
         return callable(self.free)
 
     @property
@@ -64,9 +64,9 @@ class Measure:
 
 @dataclass(frozen=True)
 class Slip:
-    """A velocity of one or two components, sums of terms over steps, and the friction [N] against its size [m/s].
+    """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
-    A component without terms is that of the port along the curve of the element.
+    A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
@@ -75,10 +75,11 @@ class Slip:
 
 @dataclass(frozen=True)
 class Input:
-    """An external port: ``force``, ``torque``, ``load`` or ``face`` (per length, area or volume, on a load port).
+    """External port of kind ``force``, ``torque``, ``load`` or ``face``, or ``along`` a curve.
 
-    World axes, or those of the section at the port where it ``follows``; of a ``face`` those of this. A torque
-    acts with the opposite sign on the section at the port ``against``, a force ``along`` a curve on the curve there.
+    A ``load`` or ``face`` is a force per length, area or volume on a load port. Components are in world axes, or in the
+    axes of the section at the port if it ``follows``; those of a ``face`` are in the axes of the face. The reaction of
+    a torque acts on the section at the port ``against``, that of a force ``along`` a curve on the curve there.
     """
 
     kind: str
@@ -89,13 +90,13 @@ class Input:
 
 @dataclass(frozen=True)
 class Form:
-    """The rows, measures, gaps, slips and the bearing of a connection in the plane or in space.
+    """Constraint rows, measures, gaps, slips and bearing of a connection in the plane or in space.
 
-    ``group`` are gaps of each of many balls with each other.
+    ``group`` stands for the gaps between every two of many balls.
 
-    ``parallel`` are directions of the two ports, in the axes of their sections, that point the same way when it is
-    closed (of drives as functions of time): with them the assembly finds its way from any guess. ``signs`` are what it
-    looks like; a connection without any is drawn as a ball at its first port.
+    ``parallel`` are pairs of directions, one in the section of each port, that coincide in the assembled pose (for
+    drives, functions of time): they let the assembly converge from any guess. ``signs`` are the shapes that a picture
+    draws; a connection without any is drawn as a ball at its first port.
     """
 
     rows: tuple[Row, ...] = ()
@@ -113,9 +114,9 @@ NOTHING = Form()
 
 @dataclass(frozen=True)
 class Connection(Remade):
-    """A joint or force element between two ports, ready for :func:`flexph.connect`.
+    """Joint or force element between ports, ready for :func:`flexph.connect`.
 
-    ``make`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` keeps it as ``form``.
+    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``.
     """
 
     kind: str
@@ -133,36 +134,36 @@ class Connection(Remade):
 
     @property
     def name(self) -> str:
-        """A name that says what it is and where, e.g. ``hinge crank.tip–rod.root``."""
+        """The given name, else kind and ports, e.g. ``hinge crank.tip–rod.root``."""
         return self.label or f"{self.kind} {'–'.join(map(str, self.ports))}"
 
     @property
     def owners(self) -> list[str]:
-        """Names of the bodies of its ports."""
+        """Names of the bodies that its ports belong to."""
         return [port.partition(".")[0] for port in self.ports if isinstance(port, str)]
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The scalar constraints."""
+        """Scalar constraints."""
         return self.form.rows
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        """What it looks like."""
+        """Shapes that pictures draw for the connection."""
         return self.form.signs or (Solid("ball", self.ports[0]),)
 
     @property
     def touches(self) -> bool:
-        """Whether it is a contact or stop."""
+        """True for contacts and stops."""
         return bool(self.form.gaps) or self.form.group is not None
 
     @property
     def is_driven(self) -> bool:
-        """Whether time enters its constraints."""
+        """True if a constraint depends on time."""
         return any(callable(row.law.value) for row in self.rows)
 
     def formed(self, dim: int) -> Connection:
-        """The connection in the plane (2) or in space (3); raises ValueError where it does not exist there."""
+        """Connection in the plane (2) or in space (3); raises ValueError if it does not exist there."""
         try:
             return self if self.make is None else replace(self, make=None, form=self.make(dim))
         except ValueError as error:
@@ -170,18 +171,18 @@ class Connection(Remade):
 
 
 def offset_at(second: PortName) -> float | None:
-    """Offset of a position constraint: zero, or as assembled where the ground is not placed."""
+    """Offset of a position constraint: zero, or None (as assembled) for GROUND without a position."""
     return None if second == GROUND else 0.0
 
 
 def coincidence(first: PortName, second: PortName, dim: int) -> tuple[Row, ...]:
-    """Rows that hold both ports at one point: one for each world axis."""
+    """Constraint rows that hold both ports at one point, one for each world axis."""
     gap = between(first, second)
     return tuple(Row("xyz"[i], Offset(Product(gap, Vector(fixed=axis(i, dim))), offset_at(second))) for i in range(dim))
 
 
 def across(first: PortName, second: PortName, directions: Sequence[Direction]) -> tuple[Row, ...]:
-    """The first port stays on a line or plane through the second: no offset along the second section's directions."""
+    """Constraint rows that forbid an offset of the first port along given directions of the second section."""
     gap = between(first, second)
     names = ["across"] if len(directions) == 1 else [f"across {i + 1}" for i in range(len(directions))]
     return tuple(
@@ -191,7 +192,7 @@ def across(first: PortName, second: PortName, directions: Sequence[Direction]) -
 
 
 def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, ...]:
-    """The axes stay parallel: the first is perpendicular to two directions of the second section."""
+    """Constraint rows that keep two axes parallel: the first ⟂ two directions of the second section."""
     turning = along(body_port(first), axes[0])
     return tuple(
         Row(f"tilt {i + 1}", Offset(Product(turning, along(second, d))), unit="N m")
@@ -202,7 +203,7 @@ def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, .
 def same_rotation(
     first: PortName, second: PortName, value: tuple[tuple[float, ...], ...] | Callable[[float], object] | None
 ) -> tuple[Row, ...]:
-    """The relative rotation of the sections is as assembled, stated, or driven: three rows in space."""
+    """Three constraint rows that fix a relative rotation: as assembled (None), stated, or a function of time."""
     body_port(first)
     relative = tuple(Product(along(first, axis(i, 3)), along(second, axis(j, 3))) for i in range(3) for j in range(3))
     return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))
@@ -211,22 +212,22 @@ def same_rotation(
 def relative_angle(
     first: PortName, second: PortName, dim: int, axes: Axes | None = None, *, zero: float = 0.0
 ) -> tuple[Product, Product]:
-    """Sine and cosine of the angle of the first section relative to the second, in space about a common axis.
+    """Sine and cosine of the angle from the second section to the first, in space about a common axis.
 
-    The angle is ``-zero`` where the first section is the second one turned by the smallest rotation that brings the
-    axes together: for equal axes, where the sections coincide.
+    The angle is ``-zero`` where the first section is the second one turned by the smallest rotation that aligns the
+    axes; for equal axes, where the sections coincide.
     """
     x, (cosine, sine) = along(body_port(first), angle_origin(axes)), angle_frame(dim, axes, zero)
     return Product(x, along(second, sine)), Product(x, along(second, cosine))
 
 
 def angle_origin(axes: Axes | None) -> Direction:
-    """The direction of the first section whose angle is taken, None of axes in the plane."""
+    """Direction of the first section whose angle is measured; ``axes`` is None in the plane."""
     return axis(0, 2) if axes is None else frame_about(axes[0])[0]
 
 
 def angle_frame(dim: int, axes: Axes | None, zero: float) -> tuple[Direction, Direction]:
-    """Where that direction points in the second section at the angle zero, and at a right angle."""
+    """Directions of the second section at the angles 0 and 90° of :func:`angle_origin`."""
     if dim == 2 or axes is None:
         return turned_by(zero, axis(0, 2), axis(1, 2))
     return transported_frame(*axes, zero)
@@ -235,23 +236,23 @@ def angle_frame(dim: int, axes: Axes | None, zero: float) -> tuple[Direction, Di
 def planar_or_about(
     first: PortName, second: PortName, dim: int, *, kind: str, axes: Axes | None, zero: float = 0.0
 ) -> tuple[Product, Product]:
-    """Sine and cosine of a relative angle: of the plane, or about an axis that must be given in space."""
+    """Sine and cosine of a relative angle, in space about an axis that must be given."""
     if dim == 2:
         if axes is not None:
-            raise ValueError(f"{kind} takes no axis in the plane")
+            raise ValueError(f"{kind} takes no axis in the plane: leave axis= out")
         return relative_angle(first, second, 2, zero=zero)
     return relative_angle(first, second, 3, spatial_axes(axes, 3, kind), zero=zero)
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
-    """All measures with their connections in the order of the kernels: lengths, components, angles."""
+    """All measures with their connections, in the order of the kernels: lengths, components, angles."""
     order = ("length", "component", "angle")
     pairs = [(c, m) for c in connections for m in c.form.measures]
     return sorted(pairs, key=lambda pair: order.index(pair[1].kind))
 
 
 def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
-    """Names and measures of all spring-dampers in the order of the kernels."""
+    """Yield names and measures of all spring-dampers, in the order of the kernels."""
     for c, m in owned_measures(connections):
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
@@ -264,7 +265,7 @@ def refuse_force_laws(connections: Sequence[Connection], caller: str) -> None:
 
 
 def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:
-    """A row that fixes or drives an angle."""
+    """Constraint row that fixes or drives an angle."""
     return Row("angle", Angle(*sine_cosine, value), unit="N m")  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Laws of a point that stays on a curve, and of its place there."""
+"""Constraint laws of a point on a curve, and of its place along the curve."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .vectors import Product, Turn, Weighed
 
 @dataclass(frozen=True)
 class CurveShape:
-    """A curve through points of a body, from a point that is to stay on it: products D_j·(P − P_k), d rows of K.
+    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k), d rows of K.
 
-    ``at`` are the places s of the points along it, and a piece has ``degree`` + 1 points.
+    ``at`` are the values of s at the points; each piece has ``degree`` + 1 of them.
     """
 
     products: tuple[tuple[Product, ...], ...]
@@ -26,7 +26,7 @@ class CurveShape:
 
 @dataclass(frozen=True)
 class PointOnCurve(RowLaw):
-    """``0 = n_i·V(s)``, V(s) the way from a curve to a point at its foot: see :mod:`flexph.kernels.rates.on_curves`."""
+    """Law ``0 = n_i·V(s)``, V(s) from the foot on the curve to the point (:mod:`flexph.kernels.rates.on_curves`)."""
 
     curve: CurveShape
     component: int
@@ -38,24 +38,24 @@ class PointOnCurve(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """The value at a pose: none, as where the point is on the curve follows from the pose."""
+        """Empty: the law has no value, as the place on the curve follows from the pose."""
         return np.zeros((0, *products.shape[1:]))
 
 
 @dataclass(frozen=True)
 class PlaceOnCurve(PointOnCurve):
-    """``0 = s − s(t)``, s the place of a point on its curve, which is prescribed."""
+    """Law ``0 = s − s(t)`` with a prescribed place s of a point on its curve."""
 
     shape = (1,)
 
     def measure(self, products: Array) -> Array:
-        """The value at a pose: none that is known without the curve."""
+        """NaN: products alone do not determine the value."""
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:
-        """κ of the value."""
+        """Offset κ for a value."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of c and κ for a rate of the value."""
+        """Rates of the coefficients c and the offset κ for a rate of the value."""
         return np.zeros((0, *value.shape[1:])), rate[0]

@@ -13,12 +13,12 @@ from .vectors import Direction
 
 
 def axis(index: int, dim: int) -> Direction:
-    """Unit direction number ``index``."""
+    """Unit vector along axis number ``index``."""
     return tuple(1.0 if i == index else 0.0 for i in range(dim))
 
 
 def unit(name: str, direction: Sequence[float]) -> Direction:
-    """The direction with length one; raises ValueError unless it has 2 or 3 components and a length."""
+    """Normalise a direction; raises ValueError unless it has 2 or 3 components and is not zero."""
     given = check.array(name, direction, (None,))
     if given.size not in (2, 3):
         raise ValueError(f"{name} must have 2 components in the plane or 3 in space, got {given.size}")
@@ -29,7 +29,7 @@ def unit(name: str, direction: Sequence[float]) -> Direction:
 
 
 def fitting(name: str, direction: Direction, dim: int) -> Direction:
-    """The direction, refused where it is one of the plane in space or the other way round."""
+    """Return the direction unchanged; raises ValueError unless it has ``dim`` components."""
     if len(direction) != dim:
         place = "the plane" if dim == 2 else "space"
         raise ValueError(f"{name} must have {dim} components in {place}, got {len(direction)}")
@@ -37,14 +37,14 @@ def fitting(name: str, direction: Direction, dim: int) -> Direction:
 
 
 def perpendicular(direction: Direction) -> Direction:
-    """A direction of the plane turned by +90°."""
+    """Direction in the plane turned by +90°."""
     return (-direction[1], direction[0])
 
 
 def frame_about(direction: Direction) -> tuple[Direction, Direction]:
-    """Two directions of space that make a right-handed frame (first, second, direction): e_x, e_y about e_z.
+    """Two directions in space that complete a right-handed frame (x, y, direction): e_x, e_y for e_z.
 
-    The first lies nearest to the axis of the section that is most nearly perpendicular to the direction.
+    x is the projection of the coordinate axis that is most nearly perpendicular to the direction.
     """
     n = np.array(direction)
     nearest = np.eye(3)[np.argmin(np.abs(n))]
@@ -54,10 +54,10 @@ def frame_about(direction: Direction) -> tuple[Direction, Direction]:
 
 
 def transported_frame(first: Direction, second: Direction, zero: float = 0.0) -> tuple[Direction, Direction]:
-    """:func:`frame_about` the first direction, turned to the second by the smallest rotation that takes one to other.
+    """Frame about the first direction (:func:`frame_about`), carried to the second by the smallest rotation.
 
-    About opposite directions, the rotation by π about the first direction of the frame. The frame is then turned about
-    the second direction by ``zero`` [rad]: an angle that counts from it is less by so much.
+    For opposite directions, that is the rotation by π about x. The frame is then turned about the second direction by
+    ``zero`` [rad], so that an angle measured from it is smaller by ``zero``.
     """
     x, y = (np.array(d) for d in frame_about(first))
     a, b = np.array(first), np.array(second)
@@ -70,7 +70,7 @@ def transported_frame(first: Direction, second: Direction, zero: float = 0.0) ->
 
 
 def turned_by(angle: float, x: Direction, y: Direction) -> tuple[Direction, Direction]:
-    """Two perpendicular directions turned by an angle [rad] in their plane, from x to y."""
+    """Perpendicular directions x, y turned by an angle [rad] in their plane, from x to y."""
     if angle == 0.0:
         return x, y
     c, s = math.cos(angle), math.sin(angle)
@@ -84,20 +84,22 @@ Axes = tuple[Direction, Direction]
 def unit_axes(
     first: Sequence[float] | None, second: Sequence[float] | None, name: str = "axis"
 ) -> tuple[Direction, Direction] | None:
-    """The axis of a joint in the sections of its two ports, the same components in both unless a second is given."""
+    """Unit axis of a joint in the sections of both ports, with the same components unless a second one is given."""
     if first is None:
         if second is not None:
-            raise ValueError(f"second_{name} needs {name}: directions in the sections of both ports")
+            raise ValueError(
+                f"second_{name} was given without {name}: give the direction in the sections of both ports"
+            )
         return None
     n = unit(name, first)
     return n, n if second is None else unit(f"second_{name}", second)
 
 
 def spatial_axes(axes: Axes | None, dim: int, kind: str, name: str = "axis", *, instead: str = "") -> Axes:
-    """The axes of a joint of space; raises ValueError in the plane (with what to take there) and for none."""
+    """Axes of a joint in space; raises ValueError in the plane (naming the alternative ``instead``) and for None."""
     if dim != 3:
-        cure = f": in the plane use {instead}" if instead else ""
-        raise ValueError(f"{kind} is a joint of space, and this mechanism is planar{cure}")
+        cure = f"; in the plane use {instead}" if instead else ""
+        raise ValueError(f"{kind} exists in three dimensions only, and this mechanism is planar{cure}")
     if axes is None:
         raise ValueError(f"{kind} needs {name}=(x, y, z) in space, in the axes of the first port's section")
     return fitting(name, axes[0], 3), fitting(f"second_{name}", axes[1], 3)

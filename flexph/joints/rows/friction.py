@@ -1,4 +1,4 @@
-"""Dry friction of joints in proportion to the force that they carry, as a set-valued law."""
+"""Dry friction of joints in proportion to the joint force, as a set-valued law."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ...units.arguments import quantities
 @checked
 @dataclass(frozen=True)
 class CoulombFriction:
-    """Dry friction in proportion to the force of the joint: ``|T| ≤ μ|λ|``, and ``T = −μ|λ| s/|s|`` where it slips.
+    """Dry friction in proportion to the joint force: ``|T| ≤ μ|λ|``, and ``T = −μ|λ| s/|s|`` where it slips.
 
-    λ is the force of the joint in the step, its multipliers, and s the velocity with which its faces slip: of a
-    bearing of radius r that is r times the spin, so that its torque is bounded by μ r |λ|. Below that bound it holds:
-    what sticks does not creep. What friction takes is never negative and stands in the ledger under the joint's name.
+    λ is the joint force in the step (its multipliers) and s the slip velocity of its faces. In a bearing of radius r, s
+    is r times the relative spin, so that the torque is at most μ r |λ|. Below this bound the joint sticks and does not
+    creep. The dissipated energy is never negative; the ledger shows it under the name of the joint.
 
     Parameters
     ----------
     coefficient : float
-        μ.
+        Coefficient of friction μ.
     radius : float, optional
-        r of the bearing [m], for joints that turn.
+        Radius r of the bearing [m], for joints that turn.
 
     Raises
     ------
@@ -66,10 +66,10 @@ class CoulombFriction:
 
 @dataclass(frozen=True)
 class Bearing:
-    """Faces of a joint that slip on each other under its force.
+    """Sliding faces of a joint, pressed together by its force.
 
-    ``pressing`` is the number of its first rows whose multipliers are that force [N]. What slips are the measures of
-    the joint with a ``lever``, or its port along its curve.
+    The multipliers of the first ``pressing`` rows are that force [N]. The slips are the measures of the joint that have
+    a ``lever`` or, if ``along_curve``, the motion of its port along the curve.
     """
 
     friction: CoulombFriction

@@ -1,4 +1,4 @@
-"""Gaps of contacts: what three world vectors V, W, U measure, and the law that holds where it closes."""
+"""Gaps of contacts as functions of three world vectors V, W, U, and the contact law that acts when a gap closes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ GapKind = Literal["offset", "distance", "angle", "axial"]
 
 @dataclass(frozen=True)
 class Gap:
-    """A gap g = ±m − c of a measure m of world vectors, open where it is positive.
+    """Gap g = ±m − c of a measure m of world vectors, open where it is positive.
 
-    ``offset``: V·W, ``distance``: |V|, ``angle``: that of sine V·W and cosine V·U, ``axial``: |V − (V·W) W|.
-    ``sides`` are the ports on which friction acts, ``radii`` how far the point of contact lies from them along the
-    normal; None where nothing slides. An angle counts from an ``origin`` [rad], and is known up to half a
-    turn from there.
+    Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
+    |V − (V·W) W/|W|²|. Friction acts on the ports ``sides`` (None without friction); ``radii`` are the distances [m]
+    from these to the point of contact along the normal. An angle is measured from ``origin`` [rad] and unique within
+    half a turn from there.
     """
 
     kind: GapKind
@@ -33,7 +33,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class GapGroup:
-    """Gaps |V| − r₁ − r₂ of balls about ports of bodies, in the plane of discs, of each with each other."""
+    """Gaps |V| − r₁ − r₂ between every two of many balls (in the plane, discs) about ports of bodies."""
 
     ports: tuple[str, ...]
     radii: tuple[float, ...]
@@ -41,11 +41,11 @@ class GapGroup:
 
     @property
     def number(self) -> int:
-        """Number of all pairs, also of those within a body."""
+        """Number of all pairs, including pairs within one body."""
         return len(self.ports) * (len(self.ports) - 1) // 2
 
     def gap(self, i: int, j: int, dim: int) -> Gap:
-        """The gap of two of them."""
+        """Gap between balls i and j."""
         sides, radii, none = (self.ports[i], self.ports[j]), (self.radii[i], self.radii[j]), Vector(fixed=(0.0,) * dim)
         offset = sum(radii)
         shares = (radii[0] / offset, radii[1] / offset)

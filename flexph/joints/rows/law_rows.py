@@ -1,4 +1,4 @@
-"""The laws of all constraint rows together: plain offsets, which most of them are, at once."""
+"""Laws of all constraint rows together; offsets, the most frequent kind, are evaluated in one array operation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .laws import Law, Offset
 
 
 class LawRows:
-    """The laws of rows one after the other: where their values and terms are, and the numbers of their products."""
+    """Laws of all rows, concatenated: the spans of their values and terms, and the indices of their products."""
 
     def __init__(self, laws: Sequence[Law], products: Sequence[Sequence[int]]) -> None:
         self.laws, self.products = laws, products
@@ -41,7 +41,7 @@ class LawRows:
         self._stated = np.flatnonzero(unanchored)
 
     def measured(self, product: Array) -> Array:
-        """What each law measures, one after the other: at a pose with products (p,), or at many (p, k)."""
+        """Concatenated values of all laws at a pose with products (p,), or at many (p, k)."""
         rows = np.empty((self._given.size, *product.shape[1:]))
         rows[self._value] = product[self._product]
         for i in self._others:
@@ -50,13 +50,13 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """The same, with values that are stated in their place, and NaN where functions of time give them."""
+        """Values of all laws as the assembly anchors them: stated values where given, NaN for functions of time."""
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows
 
     def prescribed(self, values: Array) -> tuple[Array, Array]:
-        """Coefficients of all terms and offsets of all rows; zero where values are NaN."""
+        """Coefficients of all terms and offsets of all rows for given values; zero where a value is NaN."""
         coefficient, offset = np.zeros(self.terms[-1].stop if self.terms else 0), np.zeros(len(self.laws))
         plain = values[self._value]
         known = np.isfinite(plain)

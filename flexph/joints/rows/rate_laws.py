@@ -1,4 +1,4 @@
-"""Laws of constraint rows with weighed terms w Π Π̇ and turns: rolling, transmissions, discs that touch a plane."""
+"""Constraint laws with weighted terms w Π Π̇ and spins: rolling, transmissions, discs that touch a plane."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .vectors import Product, Turn, Weighed
 
 @dataclass(frozen=True)
 class Rolling(RowLaw):
-    """``0 = Σ w Π_m Π̇_k + Σ a·Ω``: nonholonomic, ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
+    """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
-    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ, and the multiplier acts on Π_k with w Π̄_m and on the body with the
-    torque a: the transpose, so its work is zero at every step size.
+    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose, with w Π̄_m on Π_k and with
+    the torque a on the body, so that its work is zero at every step size.
     """
 
     weighed: tuple[Weighed, ...]
@@ -30,16 +30,16 @@ class Rolling(RowLaw):
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """The value at a pose: none, as no pose breaks the law."""
+        """Empty: the law has no value, as it constrains velocities only."""
         return np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Transmission(RowLaw):
-    """``0 = Σ w Δm``: increments of angles and offsets m in a constant ratio, counted from the assembled pose.
+    """Law ``0 = Σ w Δm``: increments of angles and offsets m in a constant ratio, counted from the assembled pose.
 
-    Angles have increments to their full turns, which the sines and cosines of a pose do not know: the law holds for the
-    exact increments of every step, so that ratios do not drift.
+    Increments of angles include full turns, which sines and cosines of a pose do not show. The law holds for the exact
+    increments of every step, so that the ratio does not drift.
     """
 
     weighed: tuple[Weighed, ...]
@@ -51,16 +51,16 @@ class Transmission(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """The value at a pose: none, as any pose may be counted from."""
+        """Empty: the law has no value, as increments may be counted from any pose."""
         return np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Contact(RowLaw):
-    """``0 = ½(Π²/r + r Π_e² − r)``: a disc of radius r touches a plane, its centre Π above it, Π_e = n·e of its axis.
+    """Law ``0 = ½(Π²/r + r Π_e² − r)`` of a disc on a plane: radius r, height Π of its centre, Π_e = n·e of its axis e.
 
-    The height is r s with s = √(1 − Π_e²), the sine of the angle between axis and normal; the multiplier times s is the
-    normal force [N]. Squares of products have exact increments, so the height does not drift.
+    The height is r s, s = √(1 − Π_e²) the sine of the angle between axis and normal; the multiplier times s is the
+    normal force [N]. Squares of products have exact increments, so that the height does not drift.
     """
 
     height: Product
@@ -72,18 +72,18 @@ class Contact(RowLaw):
 
     @property
     def value(self) -> float:
-        """The radius."""
+        """Radius of the disc [m]."""
         return self.radius
 
     @property
     def weighed(self) -> tuple[Weighed, ...]:
-        """The squares of height and tilt."""
+        """Terms of the squares of height and tilt."""
         return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
 
     def measure(self, products: Array) -> Array:
-        """The value at a pose."""
+        """Value at a pose: the radius."""
         return np.array([self.radius])
 
     def offset(self, value: Array) -> float:
-        """κ of the value."""
+        """Offset κ."""
         return 0.5 * self.radius

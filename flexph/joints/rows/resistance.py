@@ -1,4 +1,4 @@
-"""Friction of joints: relations to the rate of a measure, and dry friction under the force of the joint."""
+"""Friction of joints: relations to the rate of a measure, and dry friction in proportion to the joint force."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .vectors import Product, along, between
 
 Friction = float | Relation | CoulombFriction
 Resistance = tuple[tuple[Measure, ...], Bearing | None]
-"""What resists in a joint: its measures, and its faces that slip."""
+"""Friction of a joint: its measures, and its sliding faces."""
 
 
 def friction_of_turning(name: str, given: Any) -> Friction:
-    """The friction of a joint that turns; raises ValueError for one without the radius that it needs."""
+    """Check the friction of a joint that turns; raises ValueError for dry friction without a radius."""
     if isinstance(given, CoulombFriction) and given.radius is None:
         raise ValueError(f"{name} of a joint that turns needs the radius of its bearing: CoulombFriction(μ, radius=r)")
     return given if isinstance(given, CoulombFriction) else friction_of(name, given)
 
 
 def friction_of_sliding(name: str, given: Any) -> Friction:
-    """The friction of a joint that slides; raises ValueError for one with a radius, as nothing turns."""
+    """Check the friction of a joint that slides; raises ValueError for dry friction with a radius."""
     if isinstance(given, CoulombFriction) and given.radius is not None:
         raise ValueError(f"{name} of a joint that slides takes no radius: CoulombFriction(μ)")
     return given if isinstance(given, CoulombFriction) else friction_of(name, given)
@@ -32,9 +32,9 @@ def friction_of_sliding(name: str, given: Any) -> Friction:
 def resists_turning(
     first: str, second: PortName, axes: Axes | None, friction: Friction, *, pressing: int = 0, name: str = ""
 ) -> Resistance:
-    """The friction of a joint that turns about an axis (None in the plane); nothing without friction.
+    """Measure and bearing of the friction about an axis (None in the plane); empty without friction.
 
-    ``pressing`` is the number of its first rows that are its force.
+    The multipliers of the first ``pressing`` rows of the joint are its force.
     """
     if friction == 0.0:
         return (), None
@@ -48,7 +48,7 @@ def resists_turning(
 def resists_sliding(
     first: str, second: PortName, direction: Direction, friction: Friction, *, pressing: int = 0, name: str = ""
 ) -> Resistance:
-    """The friction of a joint that slides along a direction of the second section; nothing without friction."""
+    """Measure and bearing of the friction along a direction of the second section; empty without friction."""
     if friction == 0.0:
         return (), None
     offset = Product(between(first, second), along(second, direction))
@@ -58,7 +58,7 @@ def resists_sliding(
 
 
 def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Slip, ...], Bearing | None]:
-    """The friction of a port along its curve; nothing without friction."""
+    """Slip and bearing of the friction of a port along its curve; empty without friction."""
     if friction == 0.0:
         return (), None
     if isinstance(friction, CoulombFriction):

@@ -1,11 +1,11 @@
-"""Laws of constraint rows: 0 = Σ c_k(value) Π_k − κ(value), linear in products with coefficients that may move in time.
+"""Constraint laws 0 = Σ c_k(value) Π_k − κ(value), linear in products Π_k; the value may depend on time.
 
-The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None for
-what the assembled pose measures. Coefficients, offsets and rates are those of one value (k,) or of many (k, times).
+The value of a law (an offset, an angle, a length, a relative rotation) is stated, a function of time, or None: then
+the assembled pose determines it. Coefficients, offsets and rates take one value (k,) or many (k, times).
 
-Beside them a law may have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. Where the law is ``holonomic``, they are the
-rate of ½ w Π_k² (k = m); else, in a law ``of_rates``, they are all there is, a constraint on velocities that fixes no
-position by the products of a pose: nonholonomic, or a sum of angles that count their turns.
+A law may also have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. In a ``holonomic`` law with products these terms are
+the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no other terms: it constrains velocities, and products of a pose do
+not determine it. It is nonholonomic, or a sum of angles that count their turns.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ TimeFunction = Callable[[float], Any]
 
 
 class RowLaw:
-    """A law without products that enter with constant coefficients, and with the value zero."""
+    """Base of constraint laws, without products and with offset zero."""
 
     shape: ClassVar[tuple[int, ...]] = ()
     holonomic: ClassVar[bool] = True
     of_rates: ClassVar[bool] = False
 
     def coefficients(self, value: Array) -> Array:
-        """c of the value."""
+        """Coefficients c for a value."""
         return np.zeros((0, *value.shape[1:]))
 
     def offset(self, value: Array) -> Any:
-        """κ of the value."""
+        """Offset κ for a value."""
         return 0.0
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of c and κ for a rate of the value."""
+        """Rates of the coefficients c and the offset κ for a rate of the value."""
         return np.zeros((0, *value.shape[1:])), 0.0
 
 
 class ProductLaw(RowLaw):
-    """A law of products alone."""
+    """Base of constraint laws of products alone."""
 
     weighed: ClassVar[tuple[Weighed, ...]] = ()
     turns: ClassVar[tuple[Turn, ...]] = ()

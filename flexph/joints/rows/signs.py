@@ -1,6 +1,6 @@
-"""What a joint or force element looks like, as it says of itself: signs at its ports and strands between them.
+"""Shapes that pictures draw for joints and force elements: signs at their ports and strands between them.
 
-Lengths of signs count in the size of signs, which whoever draws a mechanism chooses; a ``radius`` is in [m].
+Lengths of signs are multiples of a size that the picture chooses; a ``radius`` is in [m].
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .vectors import Direction, PortName
 
 Kind = Literal["ball", "block", "pin", "sleeve", "cross", "plate", "wheel", "blade", "turn"]
 SIDES = 8
-"""Sides of a strand."""
+"""Number of sides of the cross-section of a strand."""
 TURNS = 7
-"""Turns of a coil."""
+"""Number of turns of a coil."""
 PER_TURN = 10
-"""Straight pieces of a turn."""
+"""Number of straight pieces in each turn of a coil."""
 
 
 class Moving(NamedTuple):
-    """A surface at k times: points (k, p, 3) [m], triangles (t, 3)."""
+    """Moving surface at k times: points (k, p, 3) [m], triangles (t, 3)."""
 
     points: Array
     triangles: Array
 
 
 class Places(Protocol):
-    """Where the ports of a mechanism are at k times."""
+    """Positions and axes of the ports of a mechanism at k times."""
 
     def position(self, port: PortName) -> Array:
         """World position (k, 3) [m]."""
@@ -45,19 +45,19 @@ class Places(Protocol):
 
 @dataclass(frozen=True)
 class Sign(ABC):
-    """A surface that goes with ports."""
+    """Base of surfaces that move with ports."""
 
     @abstractmethod
     def surface(self, places: Places, size: float) -> Moving:
-        """The surface at all times, for signs of a size [m]."""
+        """Surface at all times, for signs of a size [m]."""
 
 
 @dataclass(frozen=True)
 class Solid(Sign):
-    """A rigid shape at a port.
+    """Rigid shape at a port.
 
-    ``direction`` (of the plane or of space) of its axis in the section of the port ``axes``, that of ``port`` itself
-    if None; out of the plane where there is none. ``radius`` [m] of wheels.
+    ``direction`` is that of its axis in the section at the port ``axes`` (``port`` itself if None), the normal of the
+    plane by default. ``radius`` [m] is that of a wheel.
     """
 
     kind: Kind
@@ -78,7 +78,7 @@ class Solid(Sign):
 
 @dataclass(frozen=True)
 class Rail(Sign):
-    """A bar through the port ``rail`` along a direction of its section, as long as the way of the port that slides."""
+    """Bar through the port ``rail`` along a direction of its section, as long as the path of the sliding port."""
 
     rail: PortName
     port: PortName
@@ -95,7 +95,7 @@ class Rail(Sign):
 
 @dataclass(frozen=True)
 class Strand(Sign):
-    """A rod or a coil from one port to another."""
+    """Rod or coil from one port to another."""
 
     kind: Literal["rod", "coil"]
     first: PortName
@@ -109,7 +109,7 @@ class Strand(Sign):
 
 
 def _between(line: Array, start: Array, end: Array) -> Array:
-    """A line (n, 3), its x from 0 to 1 along the way from start to end (k, 3): (k, n, 3)."""
+    """Map a line (n, 3) with x from 0 to 1 onto the segments from start to end (k, 3): (k, n, 3)."""
     gap = end - start
     across = np.eye(3)[np.argmin(np.abs(gap), axis=1)]
     second = np.cross(gap, across)
@@ -123,7 +123,7 @@ def _between(line: Array, start: Array, end: Array) -> Array:
 
 
 def _coil(radius: float) -> Array:
-    """A helix along x between straight ends."""
+    """Helix along x between straight ends."""
     turn = np.linspace(0.0, 2.0 * np.pi * TURNS, TURNS * PER_TURN + 1)
     along = np.linspace(0.12, 0.88, len(turn))
     helix = np.column_stack([along, radius * np.cos(turn), radius * np.sin(turn)])
@@ -131,11 +131,13 @@ def _coil(radius: float) -> Array:
 
 
 def tube(lines: Array, radius: float) -> Moving:
-    """Tubes about lines (k, n, 3)."""
+    """Tubes around lines (k, n, 3)."""
     k, n, _ = lines.shape
     along = np.gradient(lines, axis=1)
     along = along / np.maximum(np.linalg.norm(along, axis=2, keepdims=True), np.finfo(float).tiny)
-    nearest = np.eye(3)[np.argmin(np.abs(along).max(axis=1), axis=1)][:, None]  # one for a line, so that no ring twists
+    nearest = np.eye(3)[np.argmin(np.abs(along).max(axis=1), axis=1)][
+        :, None
+    ]  # one vector for each line, so that no ring twists
     first = np.cross(along, nearest)
     first = first / np.maximum(np.linalg.norm(first, axis=2, keepdims=True), np.finfo(float).tiny)
     second = np.cross(along, first)
@@ -154,12 +156,12 @@ def _wheel(radius: float, width: float) -> Shape:
 
 
 def _cross() -> Shape:
-    """Two bars across each other, the first along the axis."""
+    """Two crossed bars, the first along the axis."""
     return joined_shapes([cylinder_shape(2.4, 0.3), cylinder_shape(2.4, 0.3, axis=(0.0, 1.0, 0.0))])
 
 
 def _turn() -> Shape:
-    """Three quarters of a ring about the axis, with a head."""
+    """Arrow along three quarters of a circle about the axis."""
     angle = np.linspace(0.0, 1.5 * np.pi, 28)
     line = np.column_stack([np.full_like(angle, 0.9), 1.3 * np.cos(angle), 1.3 * np.sin(angle)])
     ring, head = tube(line[None], 0.12), _cone(0.35, 0.8)
@@ -168,7 +170,7 @@ def _turn() -> Shape:
 
 
 def _cone(radius: float, length: float) -> Shape:
-    """A cone along x."""
+    """Cone along x."""
     angle = 2.0 * np.pi * np.arange(12) / 12
     rim = np.column_stack([np.zeros(12), radius * np.cos(angle), radius * np.sin(angle)])
     j = np.arange(12)
@@ -178,7 +180,7 @@ def _cone(radius: float, length: float) -> Shape:
 
 
 def arrow() -> Shape:
-    """An arrow of length 1 along x."""
+    """Arrow of length 1 along x."""
     return joined_shapes(
         [cylinder_shape(0.75, 0.03, centre=(0.375, 0.0, 0.0)), _cone(0.08, 0.25).moved((0.75, 0.0, 0.0))]
     )

@@ -1,4 +1,4 @@
-"""World vectors of bodies: what constraints and spring measures are products of.
+"""World vectors of bodies; constraints and spring measures are functions of their products.
 
 A *body vector* is the position of a point of a body or a direction fixed in one of its sections; a *vector* is a
 difference of body vectors (or a vector fixed in the world); a *product* is V·W of two vectors.
@@ -17,10 +17,10 @@ Direction = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Ground:
-    """The inertial frame as a port that never moves.
+    """The inertial frame, as a port that never moves.
 
-    ``GROUND`` itself attaches a joint wherever the port of the body is when the mechanism is assembled;
-    ``GROUND.at(x, y)`` or, in space, ``GROUND.at(x, y, z)`` is a stated position [m].
+    ``GROUND`` itself attaches a joint at the position that the port of the body has in the assembled pose;
+    ``GROUND.at(x, y)`` or, in space, ``GROUND.at(x, y, z)`` is a given position [m].
     """
 
     misplaced: ClassVar[str] = "the first port of a joint must belong to a body; GROUND comes second"
@@ -28,7 +28,7 @@ class Ground:
     position: tuple[float, ...] | None = None
 
     def at(self, *position: float) -> Ground:
-        """The ground at a position [m]."""
+        """Port of the ground at a position [m]."""
         return Ground(tuple(check.number("ground position", in_si("ground position", x, "m")) for x in position))
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ PortName = str | Ground
 
 @dataclass(frozen=True)
 class BodyVector:
-    """A point of a body (direction None), or a direction fixed in the section at a port."""
+    """Position of a port (direction None), or a direction fixed in the section at a port."""
 
     port: str
     direction: Direction | None = None
@@ -49,7 +49,7 @@ class BodyVector:
 
 @dataclass(frozen=True)
 class Vector:
-    """plus − minus + fixed, in world axes."""
+    """World vector ``plus − minus + fixed``."""
 
     plus: BodyVector | None = None
     minus: BodyVector | None = None
@@ -58,7 +58,7 @@ class Vector:
 
 @dataclass(frozen=True)
 class Product:
-    """V·W."""
+    """Scalar product V·W of two world vectors."""
 
     first: Vector
     second: Vector
@@ -66,9 +66,9 @@ class Product:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A term w Π_by Π̇ of a constraint on velocities: over a step w Π̄_by ΔΠ, its force acts on Π alone.
+    """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ. Its force acts on Π alone.
 
-    Where it is ``angular``, over ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`.
+    An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`.
     """
 
     product: Product
@@ -79,26 +79,26 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Turn:
-    """A term a·Ω of a constraint on velocities: Ω the world spin of the body of a port, a fixed in the world (s,)."""
+    """Term a·Ω of a constraint on velocities: Ω the world spin of the body of a port, a (s,) fixed in the world."""
 
     port: str
     axis: Direction
 
 
 def turning(sine: Product, cosine: Product, weight: float) -> tuple[Weighed, Weighed]:
-    """The terms of w θ̇ with θ of this sine and cosine: over a step w Δθ, counted on over any number of turns."""
+    """Terms of w θ̇ for an angle θ by its sine and cosine; over a step w Δθ, over any number of turns."""
     return Weighed(sine, cosine, weight, angular=True), Weighed(cosine, sine, -weight, angular=True)
 
 
 def body_port(first: PortName) -> str:
-    """The first port of a joint, which must belong to a body."""
+    """Return the first port of a joint; raises ValueError unless it belongs to a body."""
     if isinstance(first, Ground):
         raise ValueError("the first port of a joint must belong to a body; GROUND comes second")
     return first
 
 
 def between(first: PortName, second: PortName) -> Vector:
-    """The vector from the second port to the first; bare GROUND counts as the origin."""
+    """Vector from the second port to the first; GROUND without a position counts as the origin."""
     first = body_port(first)
     if isinstance(second, Ground):
         at = second.position
@@ -107,5 +107,5 @@ def between(first: PortName, second: PortName) -> Vector:
 
 
 def along(port: PortName, direction: Direction) -> Vector:
-    """A direction fixed in the section at a port, or in the world."""
+    """Direction fixed in the section at a port, or in the world for GROUND."""
     return Vector(fixed=direction) if isinstance(port, Ground) else Vector(plus=BodyVector(port, direction))

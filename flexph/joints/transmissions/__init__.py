@@ -1,4 +1,4 @@
-"""Joints that hold two joint coordinates in a constant ratio: gears, belts, racks.
+"""Transmissions, which couple two joint coordinates in a constant ratio: gears, belts, racks.
 
 Imports: joints.rows, numerics, units.
 """

@@ -1,4 +1,4 @@
-"""Belt: two pulleys on one belt that does not slip."""
+"""Belt over two pulleys that does not slip."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,20 +26,20 @@ def belt(
     carrier_axes: Directions | None = None,
     name: str | None = None,
 ) -> Connection:
-    """Two pulleys on one belt, or two sprockets on a chain, that neither slips nor stretches: ``0 = r₁ Δθ₁ ∓ r₂ Δθ₂``.
+    """Belt over two pulleys, or chain over two sprockets, without slip and stretch: ``0 = r₁ Δθ₁ ∓ r₂ Δθ₂``.
 
-    Both angles are against the carrier, see :func:`flexph.gear`, of which it is the one with i = ±r₂/r₁.
+    Both angles are relative to the carrier: a :func:`flexph.gear` with i = ±r₂/r₁.
 
     Parameters
     ----------
     first, second : str
         Ports ``body.port`` of the pulleys.
     carrier : str or Ground
-        The port of the body that bears both.
+        Port of the body that carries both.
     radii : sequence of float
-        r₁ and r₂ [m], or numbers of teeth.
+        Radii r₁ and r₂ [m], or numbers of teeth.
     crossed : bool
-        True for a belt whose strands cross: the pulleys then turn against each other.
+        True for a crossed belt: the pulleys then turn in opposite senses.
     axis, second_axis, carrier_axes : array_like, optional
         In space the axes, as for :func:`flexph.gear`.
 
@@ -57,7 +57,7 @@ def belt(
         For radii that are not positive, and as for :func:`flexph.gear`.
     """
     if len(radii) != 2:
-        raise ValueError(f"radii must be two numbers, of both pulleys, got {len(radii)}")
+        raise ValueError(f"radii must be two numbers, one for each pulley, got {len(radii)}")
     r1, r2 = (check.positive(f"radii[{k}]", r, "m") for k, r in enumerate(radii))
     ratio = -r2 / r1 if crossed else r2 / r1
     meshed = gear(

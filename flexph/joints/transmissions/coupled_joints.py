@@ -1,4 +1,4 @@
-"""Coupled joints: two coordinates of joints, each with ends of its own, in a constant ratio."""
+"""Coupled joints: two joint coordinates, each between two ports, in a constant ratio."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from .coordinates import coupled, turn_of
 
 
 class Turning(NamedTuple):
-    """The angle [rad] of a section against that of its carrier."""
+    """Angle [rad] of a section relative to that of its carrier."""
 
     port: str
     carrier: PortName
     axes: Axes
 
     def terms(self, dim: int, weight: float) -> tuple[Weighed, ...]:
-        """The terms of its weighed increment."""
+        """Terms of the weighted increment of the coordinate."""
         return turn_of(self.port, self.carrier, dim, kind="a gear", axes=self.axes, weight=weight)
 
 
 class Sliding(NamedTuple):
-    """The offset [m] of a port from a place of its rail, along a direction of the section there."""
+    """Offset [m] of a port from a port of its rail, along a direction of the section there."""
 
     port: str
     carrier: PortName
     direction: Direction
 
     def terms(self, dim: int, weight: float) -> tuple[Weighed, ...]:
-        """The terms of its weighed increment."""
+        """Terms of the weighted increment of the coordinate."""
         one = Vector(fixed=self.direction)
         offset = Product(between(self.port, self.carrier), along(self.carrier, self.direction))
         return (Weighed(offset, Product(one, one), weight),)
@@ -40,10 +40,10 @@ class Sliding(NamedTuple):
 def coupled_joints(
     first: Turning | Sliding, second: Turning | Sliding | None, *, ratio: float = 0.0, name: str
 ) -> Connection:
-    """Hold ``0 = Δq₁ − i Δq₂``, counted from the assembled pose; of one coordinate alone ``0 = Δq₁``.
+    """Couple two joint coordinates by ``0 = Δq₁ − i Δq₂``, counted from the assembled pose; one alone by ``0 = Δq₁``.
 
-    The rows are those of :func:`flexph.gear`, whose shafts have one carrier; here each coordinate has its own. The
-    multiplier is the torque [N m] or force [N] on the first one.
+    The rows are those of :func:`flexph.gear`, but each coordinate has its own carrier. The multiplier is the torque
+    [N m] or force [N] on the first coordinate.
     """
     both = [(first, 1.0)] if second is None else [(first, 1.0), (second, -ratio)]
     signs = tuple(Solid("wheel", own.port, own.axes[0]) for own, _ in both if isinstance(own, Turning))

@@ -1,4 +1,4 @@
-"""Gear: two shafts that turn in a constant ratio."""
+"""Gear pair: two shafts that turn in a constant ratio."""
 
 from collections.abc import Sequence
 
@@ -22,27 +22,27 @@ def gear(
     carrier_axes: Directions | None = None,
     name: str | None = None,
 ) -> Connection:
-    """Two shafts on a carrier turn in a constant ratio: ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
+    """Gear pair: two shafts turn in a constant ratio, ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
 
-    Both angles are against the carrier, over any number of turns; their increments are exact in every step, so the
-    ratio does not drift, and the torques λ and −iλ do no work together. Gears that a body carries round are planetary
-    ones: sun and ring are both geared to the planet, with the arm as carrier. Hinges hold the shafts; a gear does not.
+    Both angles are relative to a carrier, over any number of turns. Their increments are exact in every step, so that
+    the ratio does not drift, and the torques λ and −iλ together do no work. In a planetary gear, sun and ring are each
+    geared to the planet with the arm as carrier. Hinges must hold the shafts; a gear does not.
 
     Parameters
     ----------
     first, second : str
         Ports ``body.port`` whose sections turn, each about an axis of the carrier.
     carrier : str or Ground
-        The port of the body that bears both shafts.
+        Port of the body that carries both shafts.
     ratio : float
-        i = Δθ₁/Δθ₂, not zero; −z₂/z₁ of outer teeth, z₂/z₁ where one wheel has inner teeth.
+        i = Δθ₁/Δθ₂, not zero: −z₂/z₁ for external teeth, z₂/z₁ if one wheel has internal teeth.
     axis : array_like, optional
         In space the axis in the section at the first port.
     second_axis : array_like, optional
         The axis of the second shaft in its own section; the same components by default.
     carrier_axes : pair of array_like, optional
-        Both axes in the section of the carrier (world axes for GROUND), of bevel gears for instance; the same
-        components as in the sections of the shafts by default.
+        Both axes in the section of the carrier (world axes for GROUND), e.g. for bevel gears; by default the same
+        components as in the sections of the shafts.
 
     name : str, optional
         Name of the joint; by default its kind and its ports.

@@ -25,25 +25,27 @@ def rack(
     second_axis: Sequence[float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """A rack moves with the pitch circle of a pinion: ``0 = Δs − r Δθ``, counted from the assembled pose.
+    """Rack and pinion: ``0 = Δs − r Δθ``, counted from the assembled pose.
 
-    s = d·(p_rack − p_housing) along a direction of the housing, θ the angle of the pinion against the housing, over
-    any number of turns: the increments of both are exact in every step, so they do not drift apart. A slider and a
-    hinge hold the parts; a rope wound on a drum that lifts a load is the same.
+    The rack moves with the pitch circle of the pinion:
+
+    s = d·(p_rack − p_housing) along a direction of the housing, θ the angle of the pinion relative to the housing, over
+    any number of turns. The increments of both are exact in every step, so that they do not drift apart. A slider and a
+    hinge must hold the parts. A rope on a drum that lifts a load has the same constraint.
 
     Parameters
     ----------
     rack : str
-        A port ``body.port`` of the rack.
+        Port ``body.port`` of the rack.
     pinion : str
-        A port of the pinion.
+        Port ``body.port`` of the pinion.
     housing : str or Ground
-        The port of the body that bears both, or a place of the ground.
+        Port of the body that carries both, or a position of the ground.
     radius : float
-        r [m] of the pitch circle.
+        Radius r [m] of the pitch circle.
     direction : array_like
-        d, in which the rack moves as the pinion turns by a positive angle, in the section of the housing (world axes
-        for GROUND); in space three components.
+        Direction d of the rack for a positive angle of the pinion, in the section of the housing (world axes for
+        GROUND); three components in space.
     axis, second_axis : array_like, optional
         In space the axis of the pinion in its own section and in that of the housing; the same components by default.
 

@@ -4,12 +4,13 @@ With V, W, U the vectors of a gap, bars the means of both ends and Δ their diff
 
     offset    g = ±V·W − c                   f_V = ±W̄,  f_W = ±V̄
     distance  g = ±|V| − c                   f_V = ±(V₀ + V₁)/(|V₀| + |V₁|), no unit vector
-    axial     g = ±√(V·V − (V·W)²) − c       f_V = ±2(V̄ − Π̄W̄)/(d₀ + d₁),  f_W = ∓2Π̄V̄/(d₀ + d₁),  Π = V·W
+    axial     g = ±√(V·V − q²) − c           f_V = ±2(V̄ − AW̄)/(d₀ + d₁),  f_W = ∓2(AV̄ − CW̄)/(d₀ + d₁)
     angle     g = ±(α − α*)                  f_V = ±κ(c̄W̄ − s̄Ū),  f_W = ±κc̄V̄,  f_U = ∓κs̄V̄ (see kernels.springs)
 
-A force F on a gap acts with F f on the vectors, so that its work is F Δg at every step. Friction T acts along t̄ ⟂ f_V
-on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then no angular momentum is lost, and its
-work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
+with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): directions of sections that bend are longer
+than one. A force F on a gap acts with F f on the vectors, so that its work is F Δg at every step. Friction T acts along
+t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then no angular momentum is lost,
+and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
 """
 
 from __future__ import annotations
@@ -128,16 +129,20 @@ def _distances(before: Array, after: Array, offset: Array) -> Measured:
 
 def _axial(before: Array, after: Array, offset: Array) -> Measured:
     mean, end = np.zeros_like(before), np.zeros_like(before)
-    along = [np.vecdot(v[0], v[1]) for v in (before, after)]
-    d0, d1 = (
-        np.maximum(np.linalg.norm(v[0] - p[:, None] * v[1], axis=1), TINY)
-        for v, p in zip((before, after), along, strict=True)
+    (p0, p1), (s0, s1) = (
+        [measure(v) for v in (before, after)]
+        for measure in (lambda v: np.vecdot(v[0], v[1])[:, None], lambda v: np.linalg.norm(v[1], axis=1)[:, None])
     )
-    middle, weight = 0.5 * (along[0] + along[1])[:, None], 2.0 / (d0 + d1)[:, None]
+    d0, d1 = (
+        np.maximum(np.linalg.norm(v[0] - p / s**2 * v[1], axis=1), TINY)
+        for v, p, s in ((before, p0, s0), (after, p1, s1))
+    )
+    q, weight = 0.5 * (p0 / s0 + p1 / s1), 2.0 / (d0 + d1)[:, None]
     v, w = 0.5 * (before[:2] + after[:2])
-    mean[0], mean[1] = weight * (v - middle * w), -weight * middle * v
-    end[0] = (after[0] - along[1][:, None] * after[1]) / d1[:, None]
-    end[1] = -along[1][:, None] * after[0] / d1[:, None]
+    across, along = 0.5 * q * (1.0 / s0 + 1.0 / s1), q * (p0 + p1) / (s0 * s1 * (s0 + s1))
+    mean[0], mean[1] = weight * (v - across * w), -weight * (across * v - along * w)
+    end[0] = (after[0] - p1 / s1**2 * after[1]) / d1[:, None]
+    end[1] = -p1 / s1**2 * end[0]
     return d0 - offset, d1 - offset, mean, end
 
 

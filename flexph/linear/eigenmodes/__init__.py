@@ -1,4 +1,4 @@
 """Modes and frequencies of linear systems, with rigid motions first, certified by Sylvester's law of inertia.
 
-Imports: linear, numerics, numerics.factors, systems.
+Imports: display, linear, numerics, numerics.factors, systems.
 """

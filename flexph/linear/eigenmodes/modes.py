@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cholesky, eig, solve_triangular, svd, svdvals
 
+from ...display.labelled import Labelled, Labels, Variable
+from ...display.tables import html_table
 from ...numerics import checks as check
 from ...numerics.arguments import computing
 from ...numerics.arrays import Array, dense
@@ -21,8 +23,8 @@ DENSE_LIMIT = 600
 """Number of velocities up to which modes are computed densely; beyond, the lowest ones by shift-invert."""
 
 
-@dataclass(frozen=True, eq=False)
-class Eigenmodes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Eigenmodes(Labelled):
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
     Energy-normalised: shapeᴴE shape = 2 (½ kinetic, ½ elastic).
@@ -44,6 +46,26 @@ class Eigenmodes:
     shapes: Array
     rigid: int
     self_stress: int
+
+    def __repr__(self) -> str:
+        span = ", {:.4g} to {:.4g} rad/s".format(*self.frequencies[[0, -1]]) if len(self.frequencies) else ""
+        return f"<Eigenmodes: {len(self.frequencies)} vibrations{span}; {self._zeros()}>"
+
+    def _zeros(self) -> str:
+        return f"{self.rigid} rigid motions, {self.self_stress} self-stresses"
+
+    def _repr_html_(self) -> str:
+        """Frequencies by number, as notebooks show them."""
+        rows = [(k + 1, float(w), float(w / (2.0 * np.pi))) for k, w in enumerate(self.frequencies)]
+        return html_table(("mode", "rad/s", "Hz"), rows, title=f"Vibrations, {self._zeros()}")
+
+    def _labels(self) -> Labels:
+        numbers = Variable(("mode",), np.arange(1, len(self.frequencies) + 1), "", "number of the vibration")
+        variables = {
+            "frequency": Variable(("mode",), self.frequencies, "rad/s", "natural frequency"),
+            "shapes": Variable(("mode", "state"), self.shapes.T, "", "complex shape over the states, of energy 1"),
+        }
+        return Labels("mode", variables, {"mode": numbers}, {"rigid": self.rigid, "self_stress": self.self_stress})
 
 
 @computing(unknowns)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.orthonormal import extend
@@ -51,13 +51,13 @@ def adaptive(
     rigid = search.begin(order)
     expansions: list[Expansion] = []
     point, met = 1j * math.sqrt(band[0] * band[1]), 0
-    with tqdm(total=order, delay=1.0, disable=None, unit="state", desc="Krylov space") as bar:
+    with bar(total=order, delay=1.0, unit="state", desc="Krylov space") as shown:
         while _size(shifted, search.basis, rigid, kept) < order and met < AGREED:
             expansions.append(tangential(shifted, point, search.directions))
             met = met + 1 if tolerance is not None and search.last_error <= tolerance else 0
             if not search.add(expansions[-1].vectors):
                 break
-            bar.update(min(_size(shifted, search.basis, rigid, kept), order) - bar.n)
+            shown.update(min(_size(shifted, search.basis, rigid, kept), order) - shown.n)
             point = search.worst()
     search.cut(_fitting(shifted, search.basis, order, (rigid, kept)))
     if met < AGREED:

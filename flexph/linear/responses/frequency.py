@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...display.labelled import Labelled, Labels, Variable
 from ...numerics import checks as check
 from ...numerics.arguments import computing
 from ...numerics.arrays import Array, Numbers
@@ -20,7 +21,7 @@ CHECKED = 7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FrequencyResponse:
+class FrequencyResponse(Labelled):
     """Frequency response H(iω): ``y = H(iω) u`` for ``u e^{iωt}``.
 
     Attributes
@@ -95,6 +96,16 @@ class FrequencyResponse:
             f"FrequencyResponse({self.omega.size} frequencies, {span}, outputs {list(self.outputs)}, "
             f"inputs {list(self.inputs)}{through})"
         )
+
+    def _labels(self) -> Labels:
+        coordinates = {
+            "omega": Variable(("omega",), self.omega, "rad/s", "frequency"),
+            "output": Variable(("output",), np.array(self.outputs, dtype=str), "", "component of an output"),
+            "input": Variable(("input",), np.array(self.inputs, dtype=str), "", "component of an input"),
+        }
+        dims, words = ("omega", "output", "input"), "output over input, complex"
+        told = {} if self.error is None else {"error": self.error}
+        return Labels("omega", {"H": Variable(dims, self.values, "", words)}, coordinates, told)
 
     def describe_error(self) -> str:
         """Error of a response through a reduced model in words; empty for a full one."""

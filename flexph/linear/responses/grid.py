@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import schur, solve_triangular
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
@@ -47,15 +47,15 @@ def _moving(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Me
         except Improper:
             if method != "auto":
                 raise
-    bar = tqdm(total=omega.size, delay=1.0, disable=None if progress else True, unit="frequency")
-    with bar:
+    progress_bar = bar(total=omega.size, delay=1.0, shown=progress, unit="frequency")
+    with progress_bar:
         if model is None:
-            return _direct(system, omega, channels, bar.update)
+            return _direct(system, omega, channels, progress_bar.update)
         model = model.between(channels.columns, channels.rows)
         small = model.A.shape[0] <= SMALL or omega.size <= SMALL
         if method == "batched" or (method == "auto" and small):
-            return _batched(model, omega, bar.update)
-        return _schur(model, omega, bar.update)
+            return _batched(model, omega, progress_bar.update)
+        return _schur(model, omega, progress_bar.update)
 
 
 def _direct(system: LinearPHDAE, omega: Array, channels: Channels, done: Callable[[int], Any]) -> Array:

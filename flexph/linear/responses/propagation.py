@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import expm
 from scipy.sparse.linalg import splu
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Pole, Shifted
@@ -106,4 +106,4 @@ class _Steps:
 
 
 def _bar(steps: Array, progress: bool) -> Iterable[float]:
-    return tqdm(steps.tolist(), delay=1.0, disable=None if progress else True, unit="step")
+    return bar(steps.tolist(), delay=1.0, shown=progress, unit="step")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.integrate import trapezoid
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..shifted import Shifted
@@ -93,7 +93,7 @@ def reduced_error(
     line = _line(times, poles)
     both = (Shifted(system), channels[0]), (Shifted(through), channels[1])
     weighted = []
-    for s in tqdm(line.tolist(), delay=1.0, disable=None if progress else True, unit="frequency"):
+    for s in bar(line.tolist(), delay=1.0, shown=progress, unit="frequency"):
         exact, other = (c.output_matrix.T @ model.resolvent(s)(c.input_matrix) for model, c in both)
         weight = 1.0 / s if kind == "step" else 1.0
         weighted.append((weight * exact, weight * (other - exact)))

@@ -13,8 +13,10 @@ import scipy
 from scipy import sparse
 from scipy.linalg import lstsq
 from scipy.sparse.linalg import splu
-from tqdm import tqdm
 
+from ...display.bars import bar
+from ...display.labelled import Labelled, Labels, Variable
+from ...display.tables import html_table
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
@@ -24,12 +26,14 @@ from ..eigenmodes.modes import modes
 from ..elimination import eliminate
 from .zeros import lowest_vectors
 
+SHOWN = 6
+"""Modes of a table in a notebook."""
 SPARE = 4
 """Number of additional modes, as a tracked mode may leave the lowest ones."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Labelled):
     """Natural frequencies as functions of a parameter; each column tracks one mode.
 
     Attributes
@@ -63,6 +67,31 @@ class Sweep:
         object.__setattr__(self, "ratios", check.array("ratios", self.ratios, shape))
         object.__setattr__(self, "likeness", check.array("likeness", self.likeness, (max(k - 1, 0), shape[1])))
         object.__setattr__(self, "failures", read_only(self.failures))
+
+    def __repr__(self) -> str:
+        k, count = self.frequencies.shape
+        span = f" from {self.values[0]:.4g} to {self.values[-1]:.4g}" if k else ""
+        left = f", {len(self.failures)} left out" if self.failures else ""
+        return f"<Sweep of {count} frequencies over {k} values of {self.name}{span}{left}>"
+
+    def _repr_html_(self) -> str:
+        """Frequencies over the parameter, as notebooks show them."""
+        head = (self.name, *(f"mode {i + 1} [rad/s]" for i in range(min(self.frequencies.shape[1], SHOWN))))
+        rows = [(float(v), *map(float, own[:SHOWN])) for v, own in zip(self.values, self.frequencies, strict=True)]
+        return html_table(head, rows, title=repr(self)[1:-1])
+
+    def _labels(self) -> Labels:
+        modes_of = np.arange(1, self.frequencies.shape[1] + 1)
+        coordinates = {
+            self.name: Variable((self.name,), self.values, "", self.name),
+            "mode": Variable(("mode",), modes_of, "", "number of the mode that is followed"),
+        }
+        dims = (self.name, "mode")
+        variables = {
+            "frequency": Variable(dims, self.frequencies, "rad/s", "natural frequency"),
+            "damping_ratio": Variable(dims, self.ratios, "1", "damping ratio −Re s/|s|"),
+        }
+        return Labels(self.name, variables, coordinates)
 
     @property
     def poles(self) -> Array:
@@ -138,7 +167,7 @@ def sweep(
     attempts = map(compute, grid.tolist()) if executor is None else executor.map(compute, grid.tolist())
     spectra: list[_Spectrum] = []
     kept, told = [], {}
-    shown = tqdm(attempts, total=grid.size, delay=1.0, disable=None if progress else True, unit="value")
+    shown = bar(attempts, total=grid.size, delay=1.0, shown=progress, unit="value")
     for value, found in zip(grid.tolist(), shown, strict=True):
         if isinstance(found, _Spectrum):
             spectra.append(found)

@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
+from ...display.labelled import Labelled, Labels, Variable
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .frequency import place
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeResponse:
+class TimeResponse(Labelled):
     """Outputs over time, from rest, for a unit step or impulse of each input in turn.
 
     Attributes
@@ -78,6 +79,16 @@ class TimeResponse:
             f"TimeResponse({self.times.size} times, {span}, outputs {list(self.outputs)}, inputs {list(self.inputs)}, "
             f"{how}{', ' + told if told else ''})"
         )
+
+    def _labels(self) -> Labels:
+        coordinates = {
+            "time": Variable(("time",), self.times, "s", "time"),
+            "output": Variable(("output",), np.array(self.outputs, dtype=str), "", "component of an output"),
+            "input": Variable(("input",), np.array(self.inputs, dtype=str), "", "component of an input"),
+        }
+        words = "output to a unit step or impulse of an input"
+        values = {"response": Variable(("time", "output", "input"), self.values, "", words)}
+        return Labels("time", values, coordinates, {"method": self.method})
 
     def describe_error(self) -> str:
         """Error in words; empty for exact steps."""

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eig, qr, svdvals
 from scipy.sparse.csgraph import connected_components
-from tqdm import tqdm
 
+from ...display.bars import bar
 from ...numerics.arrays import Array
 from ...systems.linear import LinearPHDAE
 from ..state_space import StateSpace
@@ -80,7 +80,7 @@ def transmitted(zeros: Array, model: StateSpace, poles: Array, *, progress: bool
     if not candidates.size:
         return zeros
     values, left, right = eig(a, left=True)
-    for i in tqdm(candidates.tolist(), delay=1.0, disable=None if progress else True, unit="zero"):
+    for i in bar(candidates.tolist(), delay=1.0, shown=progress, unit="zero"):
         next_to = np.argsort(np.abs(values - zeros[i]))[:NEIGHBOURS]
         s = values[next_to[0]]  # at a pole everything except the ports' view is round-off
         keep[i] = not (_hidden(a, c, s, right[:, next_to]) or _hidden(a.T, b.T, np.conj(s), left[:, next_to]))

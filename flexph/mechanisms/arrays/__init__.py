@@ -1,4 +1,4 @@
-"""From bodies and connections to the flat arrays of the kernels.
+"""Assembly of bodies and connections into the flat arrays of the kernels.
 
 Imports: bodies, contacts, discrete_gradients, joints.rows, kernels, kernels.jacobians, kernels.loads, kernels.rates,
 laws, numerics, numerics.factors, systems.

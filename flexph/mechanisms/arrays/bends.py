@@ -1,15 +1,15 @@
-"""Error of the deflection of bodies that bend against their floating frames, estimated from their deformation.
+"""Estimated error of the deflection of bodies in floating frames, from their deformation.
 
-A frame takes turns of its sections to first order. Measured against rods (:func:`fem.rod`) and the elastica, under end
-moments, forces and loads along the beam, that leaves of the deflection of a body of N frames
+A frame describes rotations of its sections to first order. The relative error of the deflection of a body of N frames,
+fitted to rods (:func:`fem.rod`) and the elastica under end moments, end forces and distributed loads, is
 
     e = ℓ |4/3 Σ|ψ|³/Σβ + 0.45 max|ψ|²/N − N̄/N_c|,
 
-ψ the turns of sections that joints hold, β the bends of the frames from one section to another. The first term is that
-of joints: directions n + ψ × n turn by atan ψ, and a moment on them is felt as M/(1 + ψ²), a third and the whole of ψ².
-The second is that of forces across a frame. The third is what linear strain leaves out, the axial force over the
-buckling load of a frame. A tension straightens what bends, and where it ends is given by the tension alone: with
-λ² = N̄/EI, ℓ = tanh(λL)/λL, of a compression the same function of an imaginary λ, four at most.
+with ψ the rotations of sections that joints hold and β the bends of the frames between sections. The first term comes
+from joints: directions n + ψ × n turn by atan ψ (error ψ²/3), and a moment on them acts as M/(1 + ψ²) (error ψ²). The
+second comes from forces across a frame. The third is the term that linear strain omits, the mean axial force N̄ over
+the buckling load N_c of a frame. The factor ℓ accounts for tension, which straightens a bend: ℓ = tanh(λL)/λL with λ² =
+N̄/EI, and for compression the same function of an imaginary λ, limited to four.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from ...numerics.rotations import spins
 HELD = 4.0 / 3.0
 INNER = 0.45
 SMALL = 0.01
-"""Turn [rad] up to which no section is looked at."""
+"""Rotation [rad] of sections up to which no error is estimated."""
 BENT = 0.05
-"""Bend of a body [rad] from which on its axial force counts: straight ones have no deflection to err in."""
+"""Bend of a body [rad] from which on its axial force counts: a straight body has no deflection."""
 COMPRESSED = 1.4
-"""|λ|L of a compression at most, near the π/2 at which a cantilever buckles."""
+"""Largest |λ|L for compression, near the π/2 at which a cantilever buckles."""
 
 
 Held = dict[int, list[Any]]
 
 
 class Bends(NamedTuple):
-    """The estimated error of the deflection of a body, and the largest turn of its sections [rad], (k,) each."""
+    """Estimated relative error of the deflection of a body, and largest rotation of its sections [rad], (k,) each."""
 
     error: Array
     turn: Array
 
 
 class _Frame(NamedTuple):
-    """A frame, where its deformation and stresses stand in a state, and rows of turns that joints hold."""
+    """Frame with the slices of its deformation and stresses in a state, and rows of the rotations that joints hold."""
 
     body: Body
     deformation: slice
@@ -59,7 +59,7 @@ class _Frame(NamedTuple):
 def bends(
     bodies: Mapping[str, AnyBody], name: str, states: Array, *, parts: Mapping[str, slice], held: Held
 ) -> Bends | None:
-    """Bends of the body of a name in states (k, size) of these parts, None where no section turns that far."""
+    """Bends of a body in states (k, size) with these parts; None if no section turns by more than SMALL."""
     frames = _frames(bodies, name, parts, held)
     if not frames or over_rows(lambda some: _largest(frames, some), states).max() <= SMALL:
         return None
@@ -67,7 +67,7 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Rows of the turns of sections whose directions joints hold, by the number of the frame."""
+    """Rows of the rotations of sections whose directions joints hold, by frame number."""
     laws = (row.law for c in connections for row in c.rows)
     products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
     vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))
@@ -91,13 +91,13 @@ def _frames(bodies: Mapping[str, AnyBody], name: str, parts: Mapping[str, slice]
 
 
 def _largest(frames: list[_Frame], states: Array) -> Array:
-    """The largest turn of all states, (1,)."""
+    """Largest rotation over all states, (1,)."""
     turns = [np.abs(f.body.section_rotation @ states[:, f.deformation].T).max(initial=0.0) for f in frames]
     return np.array([max(turns)])
 
 
 def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
-    """Errors and largest turns, (k,) each."""
+    """Errors and largest rotations, (k,) each."""
     s, held, tension = spins(frames[0].body.dim), np.zeros(len(states)), np.zeros(len(states))
     largest, bend, left_out = held.copy(), held.copy(), held.copy()
     for frame in frames:
@@ -123,12 +123,12 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
 
 
 def _lever(square: Array) -> Array:
-    """ℓ (k,) of (λL)²."""
+    """Factor ℓ (k,) for (λL)² (k,)."""
     size = np.maximum(np.sqrt(np.abs(square)), 1e-6)
     pressed = np.minimum(size, COMPRESSED)
     return np.where(square > 0.0, np.tanh(size) / size, np.tan(pressed) / pressed)
 
 
 def _points(turns: Array, s: int) -> Array:
-    """Turns (p·s, k) point by point, (k, p, s)."""
+    """Rotations (p·s, k) reshaped to (k, p, s)."""
     return np.asarray(turns).T.reshape(turns.shape[1], -1, s)

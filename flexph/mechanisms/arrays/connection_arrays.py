@@ -1,4 +1,4 @@
-"""Arrays of connections: spring-dampers, rows of rates, slips, bearings, curves."""
+"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings, curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.curve_laws import CurveShape, PlaceOnCurve, PointOnCurve
+from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
 from ...joints.rows.rate_laws import Contact
 from ...joints.rows.vectors import Turn
 from ...kernels.arrays import Rolling, Springs
@@ -25,11 +25,11 @@ from ...systems.resistive_relations import Relation
 from .numbering import Numbering, indices
 
 FLAT = 1e-6
-"""Sine of the angle between a disc and the ground from which on it has a point of contact."""
+"""Sine of the angle between a disc and the ground above which it has a point of contact."""
 
 
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
-    """Spring-dampers of all connections."""
+    """Arrays of the spring-dampers of all connections."""
     ordered = [m for _, m in measures(connections)]
     state = np.cumsum([m.has_state for m in ordered]) - 1
     laws = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ElasticLaw)]
@@ -52,7 +52,7 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
 
 
 def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
-    """Terms of rates and squares of constraint rows, and discs that stand on the ground."""
+    """Arrays of the rate terms and squares in constraint rows, and of discs on the ground."""
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
     terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
     turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
@@ -75,7 +75,7 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
 
 
 def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
-    """Slips of friction that depends on a rate."""
+    """Arrays of the slips with friction by a relation to their rate."""
     own = [(c, slip) for c in connections for slip in c.form.slips]
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
@@ -93,7 +93,7 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
 
 
 def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
-    """Bearings with dry friction."""
+    """Arrays of the bearings with dry friction."""
     own = [c for c in connections if c.form.bearing is not None]
     if not own:
         return no_bearings(dim)
@@ -119,47 +119,47 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
 
 
 def _on_curves(connections: Sequence[Connection]) -> list[str]:
-    """Names of the joints whose ports are on curves, in the order of these."""
+    """Names of joints with a port on a curve, in the order of the curves."""
     return [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
 
 
 def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[Curve, ...]:
-    """Curves on which ports slide, with the rows that hold them there."""
-    rows: dict[CurveShape, list[int]] = {}
-    for i, row in enumerate(row for c in connections for row in c.rows):
-        if isinstance(row.law, PointOnCurve):
-            rows.setdefault(row.law.curve, []).append(i)
-    driven = {row.law.curve for c in connections for row in c.rows if isinstance(row.law, PlaceOnCurve)}
-    numbered = [(own, np.array([[numbering.product(p) for p in one] for one in c.products])) for c, own in rows.items()]
-    return tuple(
-        Curve(np.array(own), products, *pieces(np.array(curve.at), curve.degree), driven=curve in driven)
-        for curve, (own, products) in zip(rows, numbered, strict=True)
-    )
+    """Curves on which ports slide, one for each joint, with the constraint rows that hold the ports there."""
+    firsts = np.cumsum([0, *(len(c.rows) for c in connections)])
+    curves = []
+    for c, first in zip(connections, firsts, strict=False):
+        laws = [(int(first) + i, row.law) for i, row in enumerate(c.rows) if isinstance(row.law, PointOnCurve)]
+        if laws:
+            shape, driven = laws[0][1].curve, any(isinstance(law, PlaceOnCurve) for _, law in laws)
+            products = np.array([[numbering.product(p) for p in one] for one in shape.products])
+            own = np.array([i for i, _ in laws])
+            curves.append(Curve(own, products, *pieces(np.array(shape.at), shape.degree), driven=driven))
+    return tuple(curves)
 
 
 def pushed_curves(
     curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
 ) -> tuple[Curve, ...]:
-    """Curves with the inputs that push along them."""
+    """Curves with the numbers of the inputs that act along them."""
     inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
     return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 
 
 def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody]) -> int:
-    """The body that turns with a port; raises ValueError where the section at the port does not."""
+    """Number of the body that turns with a port; raises ValueError if the section turns relative to it."""
     index, port = find_port(turn.port, bodies)
     if port.rotation is None:
-        raise ValueError(f"{connection.name}: a point mass does not roll: take a body with inertia")
+        raise ValueError(f"{connection.name}: a point mass cannot roll: take a body with inertia")
     if sparse.csr_array(port.rotation).count_nonzero():
         raise ValueError(
-            f"{connection.name}: the section at {turn.port!r} turns against its body when that deforms: join a rigid "
-            "body to it and let that roll"
+            f"{connection.name}: the section at {turn.port!r} turns relative to its body when that deforms: weld a "
+            "rigid body to it and let that roll"
         )
     return index
 
 
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
-    """Fields of the spring-dampers that resist by more than a coefficient."""
+    """Fields of the spring-dampers whose damping is a relation."""
     own = [(i, m.damping) for i, m in enumerate(ordered) if isinstance(m.damping, Relation)]
     return {
         "resisting": indices(i for i, _ in own),

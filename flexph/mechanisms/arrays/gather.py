@@ -1,4 +1,4 @@
-"""The integrals of all bodies of a mechanism as arrays."""
+"""Arrays of the inertia integrals and elasticity of all bodies of a mechanism."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...numerics.rotations import cross
 
 
 def mean_shapes(bodies: Mapping[str, Body]) -> Any:
-    """φ̄ of all bodies, block diagonal: sparse (d·b, n)."""
+    """Mean shapes φ̄ of all bodies, block diagonal: sparse (d·b, n)."""
     mean, body = _means(bodies)
     d, n = mean.shape
     rows, columns = d * body + np.arange(d)[:, None], np.broadcast_to(np.arange(n), (d, n))
@@ -26,7 +26,7 @@ def mean_shapes(bodies: Mapping[str, Body]) -> Any:
 
 
 def _means(bodies: Mapping[str, Body]) -> tuple[Array, Array]:
-    """φ̄ of the body of each flexible coordinate (d, n), and the numbers of these bodies (n,)."""
+    """Mean shapes φ̄ by flexible coordinate (d, n), and the body of each coordinate (n,)."""
     mean = np.concatenate([b.inertia.mean_shape for b in bodies.values()], axis=1)
     return mean, np.repeat(np.arange(len(bodies)), [b.size for b in bodies.values()])
 
@@ -38,14 +38,14 @@ def _without_zeros(entries: Any, shape: tuple[int, int]) -> Any:
 
 
 def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
-    """The d rows of each body of a (d·b, n) matrix, repeated for the nodes."""
+    """Rows of a (d·b, n) matrix for the bodies ``index``, d for each."""
     return rows[(dim * index[:, None] + np.arange(dim)).ravel()]
 
 
 def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Masses, weights and contracted integrals about the centres of mass; all low ranks folded in or kept apart.
+    """Masses, weights and contracted integrals about the centres of mass, with low-rank terms folded in or separate.
 
-    And those fields that have other values with the mean shapes kept apart.
+    The second mapping has the fields whose values differ if the mean shapes are kept separately.
     """
     owned = list(bodies.values())
     contractions, moving, forms = _contracted(owned)
@@ -73,9 +73,9 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
 
 
 def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:
-    """Integrals about the centres of mass, whether momenta follow deformations, and the forms of bodies that have any.
+    """Integrals about the centres of mass, factors (1 if momenta depend on deformation, else 0), and forms by body.
 
-    Momenta that do not are those at u = 0.
+    Momenta that do not depend on it are those at u = 0.
     """
     contractions = [b.inertia.once(about_centre) for b in bodies]
     moving = np.array([float(b.momenta == "full") for b in bodies])
@@ -83,15 +83,15 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
 
 
 def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
-    """M, N_a and K_ab of all bodies over each other."""
+    """Stacked M, N_a and K_ab of all bodies."""
     count = 1 + len(c.n) + c.J.size
     return sparse.vstack([sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)])
 
 
 def _moments(bodies: list[Body]) -> dict[str, Any]:
-    """∫ρφ_iφ_j of all bodies, (d² n, n), and M, N_a, K_ab as combinations of them, (1 + s + s², d²).
+    """Integrals ∫ρφ_iφ_j of all bodies, (d² n, n), and M, N_a, K_ab as combinations of them, (1 + s + s², d²).
 
-    None where they are more than that: with rotary inertia of sections, or with constant momenta.
+    None if the forms have other terms: with rotary inertia of sections, or with constant momenta.
     """
     if any(b.size and (b.momenta != "full" or _sparse(b.inertia.spin_pair).count_nonzero()) for b in bodies):
         return {"moments": None, "forms": None}
@@ -105,7 +105,7 @@ def _moments(bodies: list[Body]) -> dict[str, Any]:
 
 
 def _forms(c: Contractions, moving: float) -> list[Any]:
-    """M, N_a and K_ab of a body; without the latter two its momenta do not change with its deformation."""
+    """Forms M, N_a and K_ab of a body; N_a and K_ab are zero if its momenta do not depend on its deformation."""
     turning = [*c.N, *(x for row in c.K for x in row)]
     return [c.M, *(turning if moving else (0.0 * x for x in turning))]
 
@@ -115,7 +115,7 @@ def _sparse(form: Any) -> Any:
 
 
 def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
-    """m φ̄ᵀB of all forms B = 1, cross_a, cross_aᵀcross_b: left factors of what the centres of mass take away."""
+    """Left factors m φ̄ᵀB, B = 1, cross_a, cross_aᵀcross_b, of the shifts of all forms to the centres of mass."""
     (mean, body), d = _means(bodies), next(iter(bodies.values())).dim
     basis, n = cross(d), body.size
     forms = np.concatenate([np.eye(d)[None], basis, square_of(basis).reshape(-1, d, d)])
@@ -127,7 +127,7 @@ def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
 
 
 def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Rows over all u (means, and those of mean axes), and the left factors by which the forms lose them."""
+    """Right factors (rows over all u) and left factors of the low-rank terms subtracted from the forms."""
     start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
     for k, own in forms.items():
         if isinstance(own[0], Bordered):
@@ -138,7 +138,7 @@ def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]
 
 
 def elastic_arrays(bodies: Mapping[str, AnyBody]) -> dict[str, Any]:
-    """Strain operators, compliances and damping of all bodies."""
+    """Arrays of the strain operators, compliances and damping of all bodies."""
     owned = list(pieces_of(bodies).values())
     elastic = [(nodes_of(b)[0].inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
     first = np.cumsum([0, *(len(nodes_of(b)) for b in owned)])[:-1]

@@ -1,4 +1,4 @@
-"""Places of bodies that joints and loads act at, and loads as maps from the inputs to nodes and sections."""
+"""Points of bodies at which joints and loads act, and load maps from inputs to nodes and sections."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .nodal import Mean
 
 
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
-    """Node data of the places of joints and loads, those of load ports last; means of nodes do not move themselves.
+    """Node data of the points of joints and loads, those of load ports last; means of nodes have no motion here.
 
-    After the points of a load that follows several frames come the axes of these, d for each point.
+    The points of a load that follows several frames are followed by the axes of these, d for each point.
     """
     owned = list(frames_of(bodies).values())
     dim = owned[0].dim
@@ -76,10 +76,12 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
 
 
 def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
-    """The axes that a load follows at each of its p points, of rods those of the sections, (p·d, d)."""
+    """Axes that a load follows at each of its p points, (p·d, d); for rods those of the sections."""
     d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
     if load.weights.shape[0] != load.weights.shape[1] or not all(nodes_of(owner)[i].turns for i in load.nodes):
-        raise ValueError(f"load {name!r} cannot follow its body, which has no frames that turn with it: axes='world'")
+        raise ValueError(
+            f"load {name!r} cannot follow its body, which has no frames that turn with it: take axes='world'"
+        )
     if isinstance(owner, NodalBody):
         own = owner.directors[load.nodes]
     return np.swapaxes(own, 1, 2).reshape(-1, d)
@@ -93,10 +95,10 @@ def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
 
 
 def direction_shape(port: Port, direction: Array) -> Any:
-    """∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
+    """Derivative ∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
     if port.rotation is None:
         raise ValueError(
-            "a point mass has no direction: hold its position alone, by a hinge of the plane, a spherical joint of "
+            "a point mass has no direction: constrain its position only, by a hinge in the plane, a spherical joint in "
             "space, a distance or slider(..., turning=True), or take a body with inertia"
         )
     turned = np.einsum("aij,j->ia", cross(direction.size), direction)
@@ -106,7 +108,7 @@ def direction_shape(port: Port, direction: Array) -> Any:
 def number_loads(
     connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
 ) -> list[Input]:
-    """Number the points of forces and the directions that loads follow; returns those of load ports in their order."""
+    """Number the points of forces and the directions that loads follow; returns the inputs on load ports in order."""
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":
@@ -120,7 +122,7 @@ def number_loads(
 
 
 def _by_frame(given: Input, bodies: Mapping[str, AnyBody]) -> bool:
-    """Whether a load belongs to a body of several frames."""
+    """True if a load belongs to a body of several frames."""
     return given.kind == "load" and not isinstance(split_port(given.port, bodies)[1], Body)
 
 
@@ -130,7 +132,7 @@ def load_arrays(
     places: Mapping[BodyVector, int],
     nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """Maps of all inputs to node forces and section torques, the sections, and the inputs' slices by name."""
+    """Maps of all inputs to node forces and section torques, the sections, and the slices of the inputs by name."""
     dim = next(iter(bodies.values())).dim
     start = np.cumsum([0, *(b.size for b in frames_of(bodies).values())])
     starts = iter(nodes["load_start"])
@@ -147,7 +149,7 @@ def load_arrays(
                 torques.append((at, -1.0, *_section(c.input.against, bodies, start)))
             count = spins(dim)
         elif c.input.kind == "along":
-            count = 1  # of a curve, which has its place in the arrays of curves
+            count = 1  # force along a curve; the arrays of curves hold its point
         else:
             first, weights = _points(c, bodies, places, starts)
             forces.append((at, first, weights))
@@ -175,14 +177,14 @@ def load_arrays(
 def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tuple[int, int, Any]:
     index, port = find_port(name, bodies)
     if port.rotation is None:
-        raise ValueError(f"port {name!r} of a point mass takes no torque")
+        raise ValueError(f"port {name!r} belongs to a point mass, which takes no torque")
     return index, int(start[index]), port.rotation
 
 
 def _points(
     c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, Any]:
-    """First node of a force or load, and forces on its nodes by densities of its elements, sparse (nodes, elements)."""
+    """First node of a force or load, and the map from element densities to node forces, sparse (nodes, elements)."""
     assert c.input is not None
     if c.input.kind == "force":
         return places[BodyVector(c.input.port)], sparse.eye_array(1)
@@ -206,12 +208,12 @@ def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
 
 
 def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, NodalLoad]:
-    """The body and the load port of a load that follows faces. Raises ValueError where these do not deform."""
+    """Body and load port of a load that follows faces; raises ValueError unless the body has deforming faces."""
     _, owner, port_name = split_port(name, bodies)
     load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
     if not isinstance(owner, NodalBody) or load.faces is None:
         raise ValueError(
-            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': of other bodies take "
+            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': for other bodies take "
             "axes='world', or axes='body' and the normals of the load port"
         )
     return owner, load
@@ -220,7 +222,7 @@ def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, N
 def face_arrays(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], slices: Mapping[str, slice], first: int
 ) -> Faces | None:
-    """Samples of all loads that follow faces, over the places of a mechanism; ``first`` those of joints and loads."""
+    """Quadrature points of all loads that follow faces; ``first`` is the number of points of joints and loads."""
     given = [c for c in connections if c.input is not None and c.input.kind == "face"]
     if not given:
         return None

@@ -1,4 +1,4 @@
-"""From bodies and connections to the flat arrays of the kernels."""
+"""Assembly of bodies and connections into the flat arrays of the kernels."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .nodal import Mean, nodal_parts, selection, with_nodes
 from .numbering import Numbering, indices
 
 DENSE_LIMIT = 300
-"""Unknown velocities up to which dense kernels are faster than sparse ones (about 1 ms per step at the limit)."""
+"""Number of velocities up to which dense kernels are faster than sparse ones (about 1 ms per step at the limit)."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """Which product enters which constraint row."""
+    """Term of a constraint row: the numbers of row and product."""
 
     row: int
     product: int
@@ -40,7 +40,7 @@ class Term:
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``unshifted`` are fields of the arrays, sparse, without the shift to the centre of mass, ``means`` the places of
+    ``unshifted`` are sparse fields of the arrays without the shift to the centre of mass; ``means`` are points of
     joints and loads that are means of nodes.
     """
 
@@ -54,9 +54,10 @@ class Network:
 def build_network(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], gravity: Array, folded: bool | None = None
 ) -> Network:
-    """Number the connections' vectors and gather the bodies' integrals; dense with the shift ``folded`` in, or sparse.
+    """Build the network: number the vectors of the connections and gather the integrals of the bodies.
 
-    By default dense up to DENSE_LIMIT velocities.
+    Arrays are dense with the shift to the centre of mass ``folded`` in, or sparse; by default dense up to DENSE_LIMIT
+    velocities.
     """
     numbering = Numbering()
     terms = _terms(connections, numbering)
@@ -86,7 +87,7 @@ def build_network(
         moves, shifts = np.repeat(nodes["node_moves"], dim), dense(unshifted["mean"])
         parts["node_shape"] = parts["node_shape"] - moves[:, None] * body_rows(shifts, nodes["node_body"], dim)
     parts.update(prepared(parts))
-    if nodal is not None:  # vectors of strains are sums of few places of very many
+    if nodal is not None:  # vectors of strains are sums over few of very many points
         parts.update({name: sparse.csr_array(parts[name]) for name in ("incidence", "pull_pairs")})
     parts["resolution"] = resolution_terms(parts, springs)
     points, reach = np.array([r.unit != "N m" for c in connections for r in c.rows]), 0.0

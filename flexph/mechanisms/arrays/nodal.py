@@ -1,4 +1,4 @@
-"""Strain rows of the bodies of nodes of a mechanism, beside the vectors and products of its joints."""
+"""Kernel arrays of nodal bodies: their points, vectors, products and strain rows, and their rigid motions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ...numerics.rotations import finite_rotation, unit_sweeps
 
 
 class NodalParts(NamedTuple):
-    """What bodies of nodes add to the arrays: places of their frames, vectors of these, products and strain rows.
+    """Contribution of nodal bodies to the arrays: points of their frames, vectors, products and strain rows.
 
-    ``stiffness`` (2,) are their stiffnesses against displacements [N/m] and rotations [N m], ``reach`` [m] the largest
-    distance of a node from the centre of mass of its body.
+    ``stiffness`` (2,) are their stiffnesses against displacements [N/m] and rotations [N m]; ``reach`` [m] is the
+    largest distance of a node from the centre of mass of its body.
     """
 
     nodes: dict[str, Any]
@@ -32,7 +32,7 @@ class NodalParts(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """A place of a joint or load that is the mean of nodes: its number, the first frame, and the weights (N,)."""
+    """Point of a joint or load that is a mean of nodes: its number, the first frame, and the weights (N,)."""
 
     place: int
     frame: int
@@ -40,7 +40,7 @@ class Mean(NamedTuple):
 
 
 def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | None:
-    """What the bodies of nodes add; ``stiffness`` of all stresses, sparse (m, m). None where there are none."""
+    """Contribution of all nodal bodies, None without any; ``stiffness`` of all stresses, sparse (m, m)."""
     frame = stress = vectors = products = 0
     parts: list[tuple[NodalBody, tuple[int, int, int, int]]] = []
     for body in bodies.values():
@@ -67,7 +67,7 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
 def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[str, Any]:
     owner, moves, position = [], [], []
     for body, at in parts:
-        centres = np.array([node.centre for node in body.frames])  # from the origins of the nodes
+        centres = np.array([node.centre for node in body.frames])  # measured from the origins of the nodes
         own, places = strain_places(-centres, body.turning)
         owner.append(at[0] + own)
         moves.append(points_of(body))
@@ -80,7 +80,7 @@ def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[st
 
 
 def points_of(body: NodalBody) -> Array:
-    """1 for the places of a body of nodes that are points, 0 for directions, (k,)."""
+    """1 for points, 0 for directions among the vectors of a nodal body, (k,)."""
     turning = np.tile(np.append(1.0, np.zeros(body.dim)), body.turning)
     return np.append(turning, np.ones(len(body.frames) - body.turning))
 
@@ -111,7 +111,7 @@ def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness
 
 
 def _stiffness(body: NodalBody) -> Array:
-    """Stiffnesses of a body of nodes against displacements and rotations of one of them, summed over all."""
+    """Stiffnesses of a nodal body against displacements and rotations of single nodes, summed over all."""
     e = body.elasticity
     points = (abs(e.vectors) @ sparse.diags_array(points_of(body))).max(axis=1).toarray().ravel()
     turns = abs(e.vectors).max(axis=1).toarray().ravel()
@@ -122,15 +122,15 @@ def _stiffness(body: NodalBody) -> Array:
 
 
 def shifted(strains: Strains, products: int) -> Strains:
-    """Strain rows whose products come after others."""
+    """Strain rows renumbered for products that follow ``products`` others."""
     product, first, second = (np.where(index >= 0, index + products, -1) for index in strains[:3])
     return strains._replace(product=product, first=first, second=second)
 
 
 def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Mean]) -> tuple[dict[str, Any], Strains]:
-    """Parts of the arrays with the places, vectors and products of bodies of nodes after those of joints and loads.
+    """Append the points, vectors and products of nodal bodies to those of joints and loads.
 
-    Places of joints and loads that are means of nodes do not move by themselves: the nodes do in their place.
+    Points of joints and loads that are means of nodes are replaced by the nodes.
     """
     if own is None:
         return parts, NONE
@@ -158,7 +158,7 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
 
 
 def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
-    """Weights of the places of nodes in ``count`` places of joints and loads, sparse (places, count)."""
+    """Weights of node points in ``count`` points of joints and loads, sparse (points, count)."""
     points = np.flatnonzero(nodes["node_moves"])
     place_of = dict(zip(nodes["node_body"][points].tolist(), points.tolist(), strict=True))
     rows = [place_of[m.frame + i] for m in means for i in range(len(m.weights))]
@@ -168,29 +168,29 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
 
 
 def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
-    """Stresses of all bodies as they are placed (m,): none but those of cables."""
+    """Stresses of all bodies as placed (m,); nonzero for cables only."""
     given = [(b, b.elasticity.initial if isinstance(b, NodalBody) else None) for b in bodies.values()]
     return np.concatenate([np.zeros(b.stress_size) if own is None else own for b, own in given])
 
 
 def selection(index: np.ndarray, width: int) -> Any:
-    """Rows that pick entries, sparse (len(index), width)."""
+    """Selection matrix, sparse (len(index), width)."""
     return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))
 
 
-# --- bodies of nodes as rigid bodies ----------------------------------------------------------------------------------
+# --- nodal bodies as rigid bodies -------------------------------------------------------------------------------------
 
 
 LINE = 1e-9
-"""Inertia of points about the line that they lie on, over that across it, which keeps projections regular."""
+"""Artificial inertia of collinear points about their line, relative to that across it, for regular projections."""
 
 
 class RigidMotion:
-    """Motions of a mechanism without deformation: of a body of nodes all frames move as one.
+    """Rigid motions of a mechanism: all frames of a nodal body move as one.
 
-    ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies in their ``size`` velocities, −1 where a
-    body does not turn; nodes turn by a vector in the axes of their body, which are those of the first of them.
-    ``lines`` (size,) is a small inertia [kg m²] for cables, which may lie on a line and have none about it.
+    ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies among the ``size`` velocities, −1 for bodies
+    that do not turn. Spins are in the axes of the first frame of a body. ``lines`` (size,) is a small inertia [kg m²]
+    for straight cables, which have none about their line.
     """
 
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:
@@ -211,7 +211,7 @@ class RigidMotion:
         self.is_plain = len(owned) == len(columns.v)
 
     def ways(self, centres: Array, rotations: Array) -> Array:
-        """Velocities of all frames by those of the bodies, (n_v, size)."""
+        """Matrix from velocities of the bodies to those of all frames, (n_v, size)."""
         v, omega, _ = self._columns
         ways = np.zeros((v.size + int((omega >= 0).sum()), self.size))
         for body, frames in enumerate(self.frames):
@@ -228,7 +228,7 @@ class RigidMotion:
         return ways
 
     def moved(self, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-        """Frames moved by rigid increments of their bodies, at most half a radian at a time."""
+        """Centres and rotations of all frames after rigid increments of their bodies, limited to half a radian."""
         largest = np.abs(step[self.spins[self.spins >= 0]]).max(initial=0.0)
         step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step
         placed, turned = centres.copy(), rotations.copy()
@@ -242,7 +242,7 @@ class RigidMotion:
         return placed, turned
 
     def _middle(self, body: int, centres: Array) -> Array:
-        """The centre of mass of a body."""
+        """Centre of mass of a body."""
         masses = self.masses[body]
         middle: Array = masses @ centres[self.frames[body]] / masses.sum()
         return middle

@@ -1,4 +1,4 @@
-"""Numbers of places, vectors and products."""
+"""Numbering of points, vectors and products."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...joints.rows.vectors import BodyVector, Product, Vector
 
 @dataclass
 class Numbering:
-    """Places, vectors and products numbered as they are met; equal ones share a number."""
+    """Numbers of points, vectors and products in order of appearance; equal ones share a number."""
 
     places: dict[BodyVector, int] = field(default_factory=dict)
     vectors: dict[Vector, int] = field(default_factory=dict)
     products: dict[Product, int] = field(default_factory=dict)
 
     def product(self, product: Product) -> int:
-        """The number of a product."""
+        """Number of a product; numbers it if it is new."""
         for vector in (product.first, product.second):
             for place in (vector.plus, vector.minus):
                 if place is not None:
@@ -29,5 +29,5 @@ class Numbering:
 
 
 def indices(values: Any) -> np.ndarray:
-    """Numbers as an array."""
+    """Integer array of an iterable."""
     return np.array(list(values), dtype=int)

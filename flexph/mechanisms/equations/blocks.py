@@ -1,4 +1,4 @@
-"""Blocks of the equations of a small mechanism that do not depend on its state; dense."""
+"""Constant blocks of the equations of a small mechanism; dense."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ConstantBlocks:
-    """Places of all parts in x = (q, v, σ, e, λ), and the matrices without the blocks that depend on the state."""
+    """Slices of all parts in x = (q, v, σ, e, λ), and the matrices without their state-dependent blocks."""
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         layout, a = mechanism.layout, mechanism.network.arrays

@@ -1,6 +1,6 @@
-"""Coordinates q = (r, ρ, u) and velocities v = (ṙ, ω, u̇) of a small mechanism, and how its nodes move with them; dense.
+"""Coordinates q = (r, ρ, u) and velocities v = (ṙ, ω, u̇) of a small mechanism, and derivatives of its nodes; dense.
 
-A rotation is linear in its kept entries ρ, so that places of nodes are bilinear in ρ and u.
+A rotation is linear in its stored entries ρ, so that positions of nodes are bilinear in ρ and u.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ...numerics.rotations import cross, entries, entry_count, from_entries
 
 
 class Coordinates(NamedTuple):
-    """Places in q = (r, ρ, u) and v = (ṙ, ω, u̇), and rotations by their kept entries, R = Σ_e ρ_e basis_e.
+    """Indices in q = (r, ρ, u) and v = (ṙ, ω, u̇), and rotations by their stored entries, R = Σ_e ρ_e basis_e.
 
-    With t bodies that turn, e entries of a rotation: ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
+    For t turning bodies and e entries of a rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
     """
 
     positions: int  # n_q
@@ -35,31 +35,31 @@ class Coordinates(NamedTuple):
     level: Array  # (n_q, n_v), Z without spins
 
     def rotations(self, rho: Array) -> Array:
-        """R of kept entries ρ (t, e), (t, d, d)."""
+        """Rotations R (t, d, d) of stored entries ρ (t, e)."""
         d = self.basis.shape[1]
         return (rho @ self.basis.reshape(-1, d * d)).reshape(-1, d, d)
 
     def rates(self, rho: Array) -> Array:
-        """Z(q) with q̇ = Z v, (n_q, n_v), at entries ρ (t, e)."""
+        """Kinematic matrix Z(q) with q̇ = Z v, (n_q, n_v), at entries ρ (t, e)."""
         rate = self.level.copy()
         rate[self.entry[:, :, None], self.spin[:, None, :]] = np.einsum("sfe,tf->tes", self.turned, rho)
         return rate
 
     def rates_along(self, v: Array) -> Array:
-        """∂(Z v)/∂q at constant v, (n_q, n_q)."""
+        """Derivative ∂(Z v)/∂q at constant v, (n_q, n_q)."""
         slope = np.zeros((self.positions,) * 2)
         slope[self.entry[:, :, None], self.entry[:, None, :]] = np.einsum("sfe,ts->tef", self.turned, v[self.spin])
         return slope
 
     def rates_across(self, g: Array) -> Array:
-        """∂(Zᵀg)/∂q at constant g (n_q,), (n_v, n_q)."""
+        """Derivative ∂(Zᵀg)/∂q at constant g (n_q,), (n_v, n_q)."""
         slope = np.zeros((self.velocities, self.positions))
         slope[self.spin[:, :, None], self.entry[:, None, :]] = np.einsum("sfe,te->tsf", self.turned, g[self.entry])
         return slope
 
 
 def coordinates(a: Arrays) -> Coordinates:
-    """The coordinates of a mechanism."""
+    """Coordinates of a mechanism with these arrays."""
     cv, cw, cu = a.columns
     count, s, n = entry_count(a.dim), a.n.shape[0], a.body_u.size
     positions = cv.size + count * a.turning.size + n
@@ -90,9 +90,9 @@ def coordinates(a: Arrays) -> Coordinates:
 
 
 def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Array | None = None) -> Array:
-    """∂/∂q of R (local + φu) of all nodes at q, (k, d, n_q): R (b, d, d), local (k, d) with what φu adds.
+    """Derivative by q of R (X + φu) for all nodes, (k, d, n_q), with R (b, d, d) and ``local`` = X + φu (k, d).
 
-    ``moves`` are the columns of r; none where the nodes do not move with the centre.
+    ``moves`` are the columns of r; None for vectors that do not move with the centre.
     """
     slope = np.zeros(k.moves.shape) if moves is None else moves.copy()
     slope[k.node[:, None], :, k.node_entry] = np.einsum("eij,kj->kei", k.basis, local[k.node])
@@ -102,7 +102,7 @@ def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Arr
 
 
 def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
-    """∂²(Σ f·x)/∂q² at constant node forces (k, d), (n_q, n_q): x = r + R(X + φu) is bilinear in ρ and u."""
+    """Second derivative ∂²(Σ f·x)/∂q² at constant node forces f (k, d), (n_q, n_q); x = r + R(X + φu)."""
     slope = np.zeros((k.positions,) * 2)
     if k.flexible and k.node.size:
         shape = a.node_shape.reshape(-1, a.dim, k.flexible)[k.node]
@@ -113,6 +113,6 @@ def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
 
 
 def product_rows(a: Arrays, vector: Array, moved: Array) -> Array:
-    """V·δW + δV·W of all products, (p, n), for vectors (v, d) and what moves them, δ (v, d, n)."""
+    """Variations V·δW + δV·W of all products, (p, n), for vectors (v, d) and their variations δ (v, d, n)."""
     first = vector[a.second][:, None] @ moved[a.first]
     return (first + vector[a.first][:, None] @ moved[a.second])[:, 0]

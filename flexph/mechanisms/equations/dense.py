@@ -32,14 +32,14 @@ def _frozen(matrix: Array) -> Array:
 
 
 class Matrices:
-    """The matrices at one state, each with its parts evaluated when it is first asked for."""
+    """Matrices at one state; each part is evaluated on first use."""
 
     def __init__(self, fixed: ConstantBlocks, x: Array) -> None:
         self.f, self.a, self.k, self.x = fixed, fixed.a, fixed.k, x
         self.r = x[: self.a.weight.size].reshape(-1, self.a.dim)
         self.u, self.velocity, self.du = x[fixed.u], x[fixed.v], x[fixed.du]
         self.rho = x[self.k.entry]
-        self.spin = self.velocity[self.k.own].T  # of the body of each u, (n, s)
+        self.spin = self.velocity[self.k.own].T  # spin of the body of each u, (n, s)
         self.Pu, self.Pdu = inertia_products(self.a, self.u), inertia_products(self.a, self.du)
 
     # parts of the matrices
@@ -53,29 +53,29 @@ class Matrices:
 
     @cached_property
     def inertia(self) -> Array:
-        """J(u) of the turning bodies."""
+        """Rotational inertia J(u) of the turning bodies."""
         return rotational_inertia(self.a, self.u, self.Pu)[self.a.turning]
 
     @cached_property
     def coupling(self) -> Array:
-        """n + N u, (s, n)."""
+        """Coupling n + N u of spins and deformation rates, (s, n)."""
         return self.a.n + self.Pu[1 : 1 + self.a.n.shape[0]]
 
     @cached_property
     def coupled(self) -> Array:
-        """a_k = (∂M/∂u_k) w on the spins, (s, n)."""
+        """Vectors a_k = (∂M/∂u_k) w on the spins, (s, n)."""
         return coupled(self.a, self.Pu, self.Pdu, self.spin)
 
     @cached_property
     def momenta(self) -> tuple[Array, Array]:
-        """p_r (b, s) and p_u (n,)."""
+        """Momenta p_r (b, s) and p_u (n,)."""
         omega = np.zeros((len(self.a.mass), self.a.n.shape[0]))
         omega[self.a.turning] = self.velocity[self.k.spin]
         return momenta(self.a, omega, self.u, self.du, products=(self.Pu, self.Pdu))
 
     @cached_property
     def local(self) -> Array:
-        """X + φu of the nodes in body axes, (k, d)."""
+        """Positions X + φu of the nodes in body axes, (k, d)."""
         return self.a.node_position + (self.a.node_shape @ self.u).reshape(-1, self.a.dim)
 
     @cached_property
@@ -85,17 +85,17 @@ class Matrices:
 
     @cached_property
     def product(self) -> Array:
-        """Their products, (p,)."""
+        """Products of the joint vectors, (p,)."""
         return products(self.a, self.vector)
 
     @cached_property
     def nodes(self) -> Array:
-        """∂x/∂q of the nodes, (k, d, n_q)."""
+        """Derivative ∂x/∂q of the nodes, (k, d, n_q)."""
         return node_slopes(self.a, self.k, self.R, self.local, moves=self.k.moves)
 
     @cached_property
     def moved(self) -> Array:
-        """∂V/∂q of the vectors, (v, d, n_q)."""
+        """Derivative ∂V/∂q of the vectors, (v, d, n_q)."""
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
@@ -105,22 +105,22 @@ class Matrices:
 
     @cached_property
     def product_slope(self) -> Array:
-        """∂π/∂q, (p, n_q)."""
+        """Derivative ∂π/∂q of the products, (p, n_q)."""
         return product_rows(self.a, self.vector, self.moved)
 
     @cached_property
     def weights(self) -> Array:
-        """A of the constraints and spring-dampers, (rows, p)."""
+        """Coefficients A of the constraints and spring-dampers, (rows, p)."""
         return self.f.rows.weights(self.product)
 
     @cached_property
     def Z(self) -> Array:
-        """Z(q) with q̇ = Z v, (n_q, n_v)."""
+        """Kinematic matrix Z(q) with q̇ = Z v, (n_q, n_v)."""
         return self.k.rates(self.rho)
 
     @cached_property
     def rows(self) -> Array:
-        """G over S, (g + springs, n_v)."""
+        """Constraint rows G above spring rows S, (g + springs, n_v)."""
         rows: Array = (self.weights @ self.product_slope) @ self.Z
         return with_spins(self.a, rows, self.R)
 
@@ -131,35 +131,35 @@ class Matrices:
 
     @cached_property
     def resistance(self) -> Array:
-        """Their c + ρ(s)/s."""
+        """Damping coefficients c + ρ(s)/s of the spring-dampers."""
         return resistances(self.a.springs, self.rate) if self.a.springs.relations else self.a.springs.damping
 
     @cached_property
     def strain(self) -> Array:
-        """D(u)."""
+        """Strain operator D(u)."""
         a = self.a
         return a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
 
     @cached_property
     def strain_weights(self) -> Array:
-        """∂ε/∂π of the strain rows, (e, p)."""
+        """Derivative ∂ε/∂π of the strain rows, (e, p)."""
         strains = self.a.strains
         return gradient_rows(strains, gradient(strains, self.product), self.product.size).toarray()
 
     @cached_property
     def strain_rates(self) -> Array:
-        """Rates of the strain rows with the velocities, (e, n_v)."""
+        """Matrix of the strain rates over the velocities, (e, n_v)."""
         rates: Array = (self.strain_weights @ self.product_slope) @ self.Z
         return rates
 
     @cached_property
     def arms(self) -> Array:
-        """R (X + φu) of the nodes, (k, d)."""
+        """Arms R (X + φu) of the nodes in the world, (k, d)."""
         return (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
 
     @cached_property
     def sections(self) -> Array:
-        """World spins R(ω + ψu̇) of the sections that take torques, (t·s, n_v)."""
+        """Rows of the world spins R(ω + ψu̇) of sections with torques, (t·s, n_v)."""
         rows: Array = section_rows(self.a, self.R)
         return rows
 
@@ -167,7 +167,7 @@ class Matrices:
 
     @cached_property
     def descriptor(self) -> Array:
-        """E."""
+        """Descriptor matrix E."""
         E, k = self.f.E.copy(), self.k
         inner = E[self.f.v, self.f.v]
         inner[k.spin[:, :, None], k.spin[:, None, :]] = self.inertia
@@ -176,7 +176,7 @@ class Matrices:
 
     @cached_property
     def structure(self) -> Array:
-        """J."""
+        """Structure matrix J."""
         J, f, k, a = self.f.J.copy(), self.f, self.k, self.a
         J[f.q, f.v], J[f.v, f.q] = self.Z, -self.Z.T
         inner = J[f.v, f.v]
@@ -197,7 +197,7 @@ class Matrices:
 
     @cached_property
     def dissipation(self) -> Array:
-        """R."""
+        """Dissipation matrix R."""
         f, a = self.f, self.a
         if not (a.stress_damping.any() or f.resists):
             return _frozen(f.R)
@@ -214,7 +214,7 @@ class Matrices:
 
     @cached_property
     def inputs(self) -> Array:
-        """B."""
+        """Input matrix B."""
         f, a = self.f, self.a
         if not f.external:
             return _frozen(f.B)
@@ -227,7 +227,7 @@ class Matrices:
 
     @cached_property
     def costate(self) -> Array:
-        """z."""
+        """Costate z."""
         f, s = self.f, self.a.n.shape[0]
         z = self.x.copy()
         z[f.q] = f.z
@@ -238,7 +238,7 @@ class Matrices:
 
     @cached_property
     def energy(self) -> float:
-        """H [J]."""
+        """Energy H [J]."""
         f, a, x = self.f, self.a, self.x
         p_r, p_u = self.momenta
         first, stress = self.velocity[: a.weight.size], x[f.sigma]
@@ -249,13 +249,13 @@ class Matrices:
 
 
 def strain_viscosity(a: Arrays) -> Array:
-    """β C⁻¹ of the strain rows, (e, e)."""
+    """Viscosity β C⁻¹ of the strain rows, (e, e)."""
     viscosity: Array = a.stress_damping[a.strains.stress, None] * dense(a.strains.stiffness)
     return viscosity
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
-    """Write values (s, n) to the columns and, below times, to the rows of u̇ (in place)."""
+    """Write values (s, n) to the columns and, times ``below``, to the rows of u̇ (in place)."""
     u = np.arange(k.velocities - k.flexible, k.velocities)
     for own, row in zip(k.own, values, strict=True):
         inner[own, u], inner[u, own] = below * row, row

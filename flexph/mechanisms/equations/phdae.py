@@ -1,4 +1,4 @@
-"""The nonlinear equations of a mechanism as a PHDAE."""
+"""Nonlinear equations of a mechanism as a port-Hamiltonian descriptor system."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 LATEST = 3
-"""Latest states whose dense matrices are kept: the stages of the methods of order 6."""
+"""Number of states whose dense matrices are cached, the stages of a method of order 6."""
 
 
 def as_phdae(mechanism: Model, state: State) -> PHDAE:
-    """``E ẋ = (J − R) z + B u`` with x = (q, v, σ, e, λ):
+    """Equations ``E ẋ = (J − R) z + B u`` of a mechanism with x = (q, v, σ, e, λ):
 
         E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
         J = [[0, Z, 0, 0, 0], [−Zᵀ, Γ, −Dᵀ, −Sᵀ, Gᵀ], [0, D, 0, 0, 0], [0, S, 0, 0, 0], [0, −G, 0, 0, 0]]
 
-    External inputs act on v; drives are inputs of their constraint rows, the prescribed rate: their output is the
-    multiplier ([flex] eq. (43)). Small mechanisms have dense matrices, read only, and derivatives; large ones sparse
-    matrices.
+    External inputs act on v. Drives are inputs of their constraint rows: the input is the prescribed rate, the output
+    the multiplier ([flex] eq. (43)). Small mechanisms have dense read-only matrices with derivatives; large ones have
+    sparse matrices.
     """
     refuse_contacts(mechanism.connections, "mechanism.phdae")
     refuse_force_laws(mechanism.connections, "mechanism.phdae")
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
-        raise ValueError(f"general equations do not take springs whose reference moves, as that of {moving[0]!r} does")
+        raise ValueError(
+            f"general equations do not support springs with a moving reference such as {moving[0]!r}: take Exact()"
+        )
     if mechanism.network.arrays.strains.laws:
         raise ValueError(
-            "general equations need stresses that are linear in the strains, which a law of finite strain is not: take "
+            "general equations need stresses linear in the strains, unlike this law of finite strain: take "
             "Exact() or Exact4(), or strain='finite' without law"
         )
     if mechanism.network.arrays.faces is not None:
-        raise ValueError("general equations do not take loads that follow faces: take Exact() or Exact4()")
+        raise ValueError("general equations do not support loads that follow faces: take Exact() or Exact4()")
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)
@@ -63,7 +65,7 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
 
 
 def _dense_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """The functions of a small system and their derivatives, with the ``driven`` constraint rows as inputs."""
+    """Functions of a small system and their derivatives, with the ``driven`` constraint rows as inputs."""
     blocks = ConstantBlocks(mechanism, anchors, driven)
     matrices = lru_cache(maxsize=LATEST)(lambda key: Matrices(blocks, np.frombuffer(key)))
 

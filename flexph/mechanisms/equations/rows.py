@@ -1,4 +1,4 @@
-"""Rates of constraints and of spring-dampers as combinations of the rates of products, at any pose; dense."""
+"""Rates of constraints and spring-dampers as combinations of the rates of products; dense."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """Rows A(π) of functions of products π, with A π̇ the rate of a constraint or of a spring-damper.
+    """Rows A(π) over products π, with A π̇ the rate of a constraint or spring-damper.
 
-    A is ``fixed``, of lengths √π ``½/√π``; of an angle of sine s and cosine c, ρ² = s² + c², it is (c, −s)/ρ^m with
-    m = 2, and m = 1 where a drive takes its coefficients from the pose, times a ``factor``. ``bent`` has the terms of a
-    driven rotation and of rows on velocities: to entry (i, j) of A adds ``value`` times π_k.
+    A is ``fixed`` plus terms that depend on π: ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
+    s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose). ``bent`` holds the terms of
+    driven rotations and rows on velocities: entry (i, j) of A gets ``value`` times π_k.
     """
 
     fixed: Array  # (rows, p)
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
     bent: tuple[Index, Index, Index, Array]  # i, j, k, value
 
     def weights(self, product: Array) -> Array:
-        """A(π), (rows, p)."""
+        """Coefficients A(π), (rows, p)."""
         weight = self.fixed.copy()
         i, at = self.length
         weight[i, at] = 0.5 / np.sqrt(product[at])
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
         return weight
 
     def weight_slopes(self, product: Array) -> tuple[Index, Index, Index, Array]:
-        """∂A_ij/∂π_k as entries (i, j, k, value)."""
+        """Derivatives ∂A_ij/∂π_k as entries (i, j, k, value)."""
         at = self.length
         i, sine, cosine, power = self.angle
         s, c = product[sine], product[cosine]
@@ -65,11 +65,13 @@ class Rows(NamedTuple):
 
 
 def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
-    """Constraint rows, then spring-dampers; drives take their coefficients from the present pose."""
+    """Rows of constraints, then of spring-dampers; coefficients of drives follow from the current pose."""
     a, count = mechanism.network.arrays, mechanism.layout.multipliers
     springs, terms, owned = a.springs, list(zip(a.term_row, a.term_product, strict=True)), laws(mechanism)
     fixed = np.zeros((count + springs.stiffness.size, a.first.size))
-    coefficient, _ = table_of(mechanism, anchors).evaluate(np.nan_to_num(anchors.rows))  # driven offsets have one too
+    coefficient, _ = table_of(mechanism, anchors).evaluate(
+        np.nan_to_num(anchors.rows)
+    )  # driven offsets have a coefficient, too
     driven = np.array([callable(law.value) and isinstance(law, Angle | Alignment) for law in owned], dtype=bool)
     np.add.at(fixed, (a.term_row, a.term_product), np.where(driven[a.term_row], 0.0, coefficient))
     angles, bent = [], []

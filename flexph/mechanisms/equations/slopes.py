@@ -1,4 +1,4 @@
-"""Derivatives of the equations of a small mechanism by its state; dense."""
+"""Derivatives of the equations of a small mechanism with respect to its state; dense."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, V'' of springs with a law, and ones."""
+        """Derivative ∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, V'' of springs with a law, and ones."""
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0
@@ -34,7 +34,7 @@ class Slopes:
         return slope
 
     def descriptor(self, w: Array) -> Array:
-        """∂(E w)/∂x: with M(u)w = (J(u)ω + (n + N u)·u̇, ω(n + N u) + M u̇) for the (ω, u̇) of w."""
+        """Derivative ∂(E w)/∂x, with M(u)w = (J(u)ω + (n + N u)·u̇, ω(n + N u) + M u̇) for the (ω, u̇) of w."""
         f, a, spin = self.f, self.a, self._spin(w)
         slope = self._blank()
         of_spins = coupled(a, self.p.Pu, inertia_products(a, w[f.du]), spin)
@@ -43,7 +43,7 @@ class Slopes:
         return slope
 
     def structure(self, w: Array) -> Array:
-        """∂((J − R)w)/∂x."""
+        """Derivative ∂((J − R)w)/∂x."""
         f, slope = self.f, self._blank()
         slope[f.q, f.q] = self.k.rates_along(w[f.v])
         self._add_gyroscopic(slope, w)
@@ -57,14 +57,14 @@ class Slopes:
         return slope
 
     def inputs(self, u: Array) -> Array:
-        """∂(B u)/∂x: of node forces Zᵀ(∂x/∂q)ᵀf and section torques."""
+        """Derivative ∂(B u)/∂x of node forces Zᵀ(∂x/∂q)ᵀf and section torques."""
         f, k, a, p = self.f, self.k, self.a, self.p
         slope = self._blank()
         if not f.external:
             return slope
         given, nodes = u[: f.external], p.nodes.reshape(-1, k.positions)
         loads = world_loads(a, p.arms, given)
-        change = np.zeros((f.external, k.positions))  # of loads that follow their sections
+        change = np.zeros((f.external, k.positions))  # for loads that follow their sections
         if a.follow_input.size:
             change[a.follow_input] = np.einsum("fj,fjdq->fdq", given[a.follow_input], p.nodes[a.follow_node])
         force = a.input_node @ loads
@@ -76,7 +76,7 @@ class Slopes:
         return slope
 
     def _spin(self, w: Array) -> Array:
-        """The ω of a costate w for each u, (n, s)."""
+        """Spins ω in a costate w for each u, (n, s)."""
         return w[self.f.v][self.k.own].T
 
     def _add_to_spins(self, out: Array, values: Array) -> None:
@@ -85,7 +85,7 @@ class Slopes:
             out[own, np.arange(row.size)] += row
 
     def _add_gyroscopic(self, out: Array, w: Array) -> None:
-        """∂(Γ w)/∂(u, ω, u̇) without [p_r]×: −Σ u̇ a_k on the spins, a_k·ω − 2 ω_aN_a u̇ on the rest, (ω, u̇) of w."""
+        """Add ∂(Γ w)/∂(u, ω, u̇) without [p_r]×: −Σ u̇ a_k on the spins, a_k·ω − 2 ω_aN_a u̇ on u̇, with (ω, u̇) of w."""
         f, k, a, p = self.f, self.k, self.a, self.p
         s, spin, Pw = a.n.shape[0], self._spin(w), inertia_products(a, w[f.du])
         N_w, K_w = Pw[1 : 1 + s], Pw[1 + s :].reshape(s, s, -1)
@@ -99,7 +99,7 @@ class Slopes:
         out[f.v, f.v][k.spin[:, :, None], k.spin[:, None, :]] -= 2.0 * across
 
     def _add_spatial(self, out: Array, w: Array) -> None:
-        """∂(p_r × ω)/∂(u, ω, u̇) = −[ω]× ∂p_r at the ω of w."""
+        """Add ∂(p_r × ω)/∂(u, ω, u̇) = −[ω]× ∂p_r at the ω of w."""
         f, k, a, p = self.f, self.k, self.a, self.p
         turn = np.zeros((len(a.mass), 3, 3))
         turn[a.turning] = spin_skew(w[f.v][k.spin])
@@ -109,7 +109,7 @@ class Slopes:
         self._add_to_spins(out[f.v, f.du], -np.einsum("nab,bn->an", own, p.coupling))
 
     def _add_stresses(self, out: Array, w: Array) -> None:
-        """∂/∂u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), (u̇, σ) of w."""
+        """Add the derivatives by u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), with (u̇, σ) of w."""
         f, a, strain = self.f, self.a, self.p.strain
         bent = a.weights @ ((a.slopes @ w[f.du])[:, None] * a.slopes)  # ∂(D w)/∂u
         stress = w[f.sigma]
@@ -121,16 +121,19 @@ class Slopes:
         out[f.du, f.u] -= a.slopes.T @ ((a.weights.T @ stress)[:, None] * a.slopes)
 
     def _add_rows(self, out: Array, w: Array) -> None:
-        """∂/∂q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), of the rates A π̇ of springs and of −A π̇ of joints, π̇ = ∂π/∂q Z v.
+        """Add the derivatives by q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), and of A π̇ (springs) and −A π̇ (joints), π̇ = ∂π/∂q Z v.
 
-        m are the multipliers λ, and of springs −e − c (rate): what dampers add changes with the rate.
+        m holds the multipliers λ of joints and −e − c (rate) of springs.
         """
         f, k, p = self.f, self.k, self.p
         A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]
         rate = slope @ speed
         of_rate = self._of_product_rates(speed) + slope @ out[f.q, f.q]
         i, j, m, value = f.rows.weight_slopes(p.product)
-        by_row, by_product = np.zeros_like(A), np.zeros((A.shape[1],) * 2)  # ∂A π̇ and ∂Aᵀ m by the products
+        by_row, by_product = (
+            np.zeros_like(A),
+            np.zeros((A.shape[1],) * 2),
+        )  # derivatives of A π̇ and Aᵀ m by the products
         np.add.at(by_row, (i, m), rate[j] * value)
         of_rows = A @ of_rate + by_row @ slope
         force = self._row_forces(w, A @ rate)
@@ -148,7 +151,7 @@ class Slopes:
             self._add_relations(out, w, A @ rate)
 
     def _add_strains(self, out: Array, w: Array) -> None:
-        """∂/∂q of the rates S w_v of the strain rows, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
+        """Add the derivatives by q of the strain rates S w_v, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
         A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
         rate, viscosity = slope @ speed, strain_viscosity(self.a)
@@ -164,7 +167,7 @@ class Slopes:
         out[own, f.q] = of_rows
 
     def _add_spins(self, out: Array, w: Array) -> None:
-        """Add ∂/∂ρ of Rᵀa λ and of −a·(R ω) of the spins in nonholonomic rows in space (in place)."""
+        """Add the derivatives by ρ of Rᵀa λ and −a·(R ω), from spins in nonholonomic rows in space (in place)."""
         f, k, t = self.f, self.k, self.a.rolling
         place = np.searchsorted(self.a.turning, t.spin_body)
         moved = np.einsum("eij,mi->mje", k.basis, t.spin_axis)
@@ -174,7 +177,7 @@ class Slopes:
         np.add.at(out[f.lam, f.q], (t.spin_row[:, None], entry), -on_rows)
 
     def _add_relations(self, out: Array, w: Array, rate: Array) -> None:
-        """−Sᵀ ∂(ρ(s)/s)/∂x S w by the rates s = S v of the state, which change with q and v (in place)."""
+        """Add −Sᵀ ∂(ρ(s)/s)/∂x S w, where the rates s = S v change with q and v (in place)."""
         f, k, p, springs = self.f, self.k, self.p, self.a.springs
         own = f.constraints + springs.resisting
         slope = [
@@ -190,14 +193,14 @@ class Slopes:
         out[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[own]
 
     def _row_forces(self, w: Array, rate: Array) -> Array:
-        """λ of the constraints, −e − c (rate) of the spring-dampers."""
+        """Forces on the rows: λ of the constraints, −e − c (rate) of the spring-dampers."""
         f = self.f
         forces = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
         forces[f.constraints + f.stored] -= w[f.spring]
         return forces
 
     def _of_product_rates(self, speed: Array) -> Array:
-        """∂(∂π/∂q q̇)/∂q at constant q̇, (p, n_q): V̇·∂W + V·∂Ẇ and so on."""
+        """Derivative ∂(∂π/∂q q̇)/∂q at constant q̇, (p, n_q): V̇·∂W + V·∂Ẇ + …."""
         a, k, p = self.a, self.k, self.p
         turning = np.zeros_like(p.R)
         turning[a.turning] = k.rotations(speed[k.entry])
@@ -206,7 +209,7 @@ class Slopes:
         return product_rows(a, p.moved @ speed, p.moved) + product_rows(a, p.vector, moved)
 
     def _curvature(self, on_product: Array) -> Array:
-        """∂²(f·π)/∂q² at constant f (p,), (n_q, n_q)."""
+        """Second derivative ∂²(f·π)/∂q² at constant f (p,), (n_q, n_q)."""
         a, p, width = self.a, self.p, self.k.positions
         on_vector = a.select_first.T @ (on_product[:, None] * p.vector[a.second])
         on_vector += a.select_second.T @ (on_product[:, None] * p.vector[a.first])
@@ -216,7 +219,7 @@ class Slopes:
         return curvature + swap + swap.T
 
     def _add_torques(self, out: Array, torque: Array) -> None:
-        """Add ∂(Rᵀτ, ψᵀRᵀτ)/∂ρ at constant τ (t, 3) in space (in place)."""
+        """Add the derivative ∂(Rᵀτ, ψᵀRᵀτ)/∂ρ at constant τ (t, 3) in space (in place)."""
         a, k = self.a, self.k
         place = np.searchsorted(a.turning, a.torque_body)
         turned = np.einsum("eji,tj->tie", k.basis, torque)

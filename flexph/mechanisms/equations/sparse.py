@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """The functions of the system, with the ``driven`` constraint rows as inputs."""
+    """Functions of the system, with the ``driven`` constraint rows as inputs."""
     system = _Sparse(mechanism, anchors, driven)
     return {
         "E": system.descriptor,
@@ -35,7 +35,7 @@ def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> d
 
 
 class _Sparse:
-    """Matrix functions of one mechanism; the arrays of the latest state are kept, since all functions share them."""
+    """Matrix functions of a mechanism; the arrays of the latest state are cached, as all functions share them."""
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
@@ -88,7 +88,7 @@ class _Sparse:
         ).tocsr()
 
     def kinematics(self, c: Configuration) -> Any:
-        """Z(q): ṙ, the kept entries of R[ω]×, u̇."""
+        """Kinematic matrix Z(q), for ṙ, the stored entries of R[ω]×, and u̇."""
         dim, turning = self.layout.dim, self.a.turning
         spin = [entries(c.R[b] @ cross(dim)).T for b in turning]
         return sparse.block_diag(
@@ -100,7 +100,7 @@ class _Sparse:
         ).tocsr()
 
     def constraints(self, x: Array) -> Any:
-        """G(q); drives take their coefficients from the present pose."""
+        """Constraint matrix G(q); coefficients of drives follow from the current pose."""
         c, d = self.at(x)
         return sparse.csr_array(constraint_matrix(self.a, c.R, self._coefficients(d), arm=d.arm, vector=d.vector))
 

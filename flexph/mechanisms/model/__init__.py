@@ -1,6 +1,6 @@
-"""A mechanism as data: bodies and joints laid out as arrays, and all that its verbs work with.
+"""Data model of a mechanism: bodies and joints as arrays, and the quantities that its methods share.
 
-State, time table, constraints, accounts of the energy, redundancy, range of validity, its equations as a system.
-Imports: bodies, bodies.stresses, contacts, joints.rows, kernels, kernels.contacts, kernels.jacobians, kernels.loads,
-kernels.rates, laws, linear, mechanisms.arrays, numerics, systems.
+State, time table, constraints, energy accounts, redundancy, range of validity. Imports: bodies, bodies.stresses,
+contacts, display, joints.rows, kernels, kernels.contacts, kernels.jacobians, kernels.loads, kernels.rates, laws,
+linear, mechanisms.arrays, numerics, systems, units.
 """

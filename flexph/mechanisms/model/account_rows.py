@@ -1,4 +1,4 @@
-"""Names of the accounts of a mechanism and rows in their order: energies, works, impulses and losses of a step."""
+"""Names of the energy accounts of a mechanism, and rows of energies, works, impulses and losses in their order."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 NOTHING = np.zeros(0)
 
 NUMERICAL = "numerical"
-"""The account of what the method ``Decaying`` takes away."""
+"""Account of the numerical dissipation of the method ``Decaying``."""
 WAYS = ("normal", "friction")
-"""Ways of the impulses of contacts."""
+"""Directions of contact impulses."""
 KINDS = ("impact", "arrival", "friction", "settling")
-"""What rigid contacts take: at impacts, where a step closes a gap, by friction in steps, and at the ends of steps."""
+"""Losses of rigid contacts: at impacts, when a step closes a gap, by friction in steps, and at the ends of steps."""
 JOINED = "joints at impacts"
-"""What goes where impacts, and what sticks at the end of a step, begin with velocities that keep the joints."""
+"""Account of the energy lost when velocities are projected onto the joints before an impact or a settling."""
 
 
 def _check_distinct(names: tuple[str, ...]) -> None:
@@ -37,11 +37,11 @@ def _check_distinct(names: tuple[str, ...]) -> None:
 
 
 class AccountRows:
-    """Names of the accounts of one mechanism; rows are flat arrays in the order of the names.
+    """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
 
-    ``elastic``, ``heavy`` and ``damped`` bodies, ``dampers`` and springs whose ``references`` move have accounts of
-    their own, ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works
-    and dissipations.
+    ``elastic``, ``heavy`` and ``damped`` bodies, ``dampers`` and springs with moving ``references`` have accounts.
+    ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works and
+    dissipations.
     """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
@@ -117,7 +117,7 @@ class AccountRows:
         )
 
     def _losses(self) -> tuple[str, ...]:
-        """Names of what dissipates, in the order of the rows."""
+        """Names of the dissipating elements, in the order of the rows."""
         slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
         self.slipping, contacts = len(slips), self._contacts
         losses = (*(self._bodies[i] for i in self.damped), *(self._springs[i] for i in self.dampers), *slips)
@@ -130,16 +130,16 @@ class AccountRows:
 
     @property
     def judges(self) -> bool:
-        """Whether a step is judged by the complementarity of rigid contacts or of dry friction of joints."""
+        """True if steps must satisfy complementarity conditions, of rigid contacts or of dry friction in joints."""
         return bool(self.rigid.size or self.rubbing)
 
     @property
     def loses(self) -> bool:
-        """Whether a body or a damper dissipates."""
+        """True if any element dissipates."""
         return bool(self.damped.size or self.dampers.size or self.slipping or self.touching or self.rubbing)
 
     def gap_name(self, number: int) -> str:
-        """Name of a gap by its number: that of its contact, with its own where it has one."""
+        """Name of a gap by its number: that of its contact, followed by its own if it has one."""
         if number < len(self._gap_names):
             return self._gap_names[number]
         contacts = self.mechanism.network.arrays.contacts
@@ -150,7 +150,7 @@ class AccountRows:
         return self._contacts[int(owner)]
 
     def mean_force(self, name: str, way: str, flows: Array, length: float) -> float:
-        """Of a rigid contact or a joint over a step by its flows, without what closes gaps; 0 of no step [N, N m]."""
+        """Mean force [N] or torque [N m] of a rigid contact or bearing over a step, without impacts; 0 for length 0."""
         if not length:
             return 0.0
         of = dict(zip(self.impulses, flows[len(self.work) + len(self.joint_work) :], strict=False))
@@ -165,7 +165,7 @@ class AccountRows:
         by_reference: Array = NOTHING,
         pushed: Array = NOTHING,
     ) -> Array:
-        """All of a step from the work of each constraint row, that of each input (i,), and what is lost by account.
+        """Flows of a step, from the work of each constraint row and input (i,), and the losses by account.
 
         ``by_reference`` (springs,) is the work of the references of all springs, ``pushed`` are impulses of contacts.
         """
@@ -174,11 +174,11 @@ class AccountRows:
         return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), pushed, by_loss])
 
     def losses(self, by_body: Array, by_damper: Array) -> Array:
-        """Dissipation by account from that of all bodies and spring-dampers."""
+        """Dissipation by account, from that of all bodies and spring-dampers."""
         return np.concatenate([by_body[self.damped], by_damper[self.dampers]])
 
     def impulse(self, by_row: Array, lost: float) -> Array:
-        """Flows of an impulse of the joints, from its work by constraint row and its loss."""
+        """Flows of joint impulses, from their work by constraint row and their loss."""
         impulses, first = np.zeros(self.flow_count), len(self._inputs) + self.references.size
         impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
         if self.decaying:
@@ -186,15 +186,15 @@ class AccountRows:
         return impulses
 
     def balance(self, before: Array, after: Array, row: Array) -> float:
-        """ΔH − work of ports and drives + dissipation of one step [J]."""
+        """Energy residual of a step, ΔH − work of ports and drives + dissipation [J]."""
         return float((after - before).sum() + row @ self._signs)
 
     def balances(self, energies: Array, rows: Array) -> Array:
-        """The same of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
+        """Energy residuals of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
         return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
 
     def closed(self, flows: Array) -> float:
-        """What rigid contacts take where a step closes gaps, and by friction in it, that of joints too [J]."""
+        """Loss of rigid contacts by closing gaps in a step, and by friction of contacts and joints [J]."""
         losses, first = flows[self.flow_count - len(self.dissipation) :], self._first_of_rigid
         taken = losses[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
         rubbed = losses[self.first_bearing : self.first_bearing + self.rubbing].sum()
@@ -202,10 +202,10 @@ class AccountRows:
 
     @property
     def _first_of_rigid(self) -> int:
-        """The first account of what rigid contacts take."""
+        """Number of the first account of losses in rigid contacts."""
         return len(self.dissipation) - len(KINDS) * self.rigid.size - self.joins
 
 
 def _places(flags: Iterable[Any]) -> Array:
-    """Where they hold."""
+    """Indices of the true entries."""
     return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))

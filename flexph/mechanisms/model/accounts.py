@@ -1,4 +1,4 @@
-"""Accounts of the energy of a mechanism: by part, port, joint and dissipating element."""
+"""Energy accounts of a mechanism by part, port, joint and dissipating element."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from .account_rows import KINDS, NOTHING, WAYS, AccountRows
 
 
 class Accounts(AccountRows):
-    """The accounts of one mechanism, with the formulas of their rows from states and steps."""
+    """Energy accounts of a mechanism, computed from states and steps."""
 
     def of(self, arrays: Arrays) -> Accounts:
-        """The same accounts for arrays with some of the contacts."""
+        """Accounts for arrays that hold a subset of the contacts."""
         one = copy(self)
         one.arrays = arrays
         return one
@@ -66,7 +66,7 @@ class Accounts(AccountRows):
         return by_frame if bodies == by_frame.size else total(self._owner, by_frame, bodies)
 
     def step(self, step: Step, x: Means, t: Trial) -> Array:
-        """Work by port and drive, work by ideal joint, dissipation of one step, over each other."""
+        """Flows of a step: work by port and drive, work by ideal joint, dissipation."""
         start, _, h, s = step
         a = self.arrays
         moved = h * node_velocities(a, x, t.inverse.transpose(0, 2, 1), t.lever)  # exact increments h B v̄ of the nodes
@@ -93,23 +93,23 @@ class Accounts(AccountRows):
         return self.flows(by_row, by_input, by_loss, by_reference=-t.measured.tension * s.moved, pushed=pushed)
 
     def _impulses(self, owner: Array, normal: Array, friction: Array) -> Array:
-        """Impulses by contact of gaps with their owners, (c,) and (t, c): the sums of their sizes [N s]."""
+        """Sums of the magnitudes of normal (c,) and friction (t, c) impulses of gaps, by contact [N s]."""
         return np.concatenate(
             [total(owner, size, self.touching) for size in (normal, np.linalg.norm(friction, axis=0))]
         )
 
     def _pushed(self, owner: Array, normal: Array, friction: Array, *, closing: Array) -> Array:
-        """Impulses by contact of gaps, and behind them those of rigid ones with which gaps close."""
+        """Impulses of gaps by contact, followed by those of rigid contacts in closing gaps."""
         struck = self._impulses(owner, normal * closing, friction * closing).reshape(len(WAYS), -1)[:, self.rigid]
         return np.concatenate([self._impulses(owner, normal, friction), struck.ravel()])
 
     def open(self, c: Configuration, gaps: Array) -> Array:
-        """Which gaps are open at a configuration."""
+        """True for gaps that are open at a configuration."""
         are_open: Array = gaps > TOUCHING * coordinate_size(self.arrays, c.r)
         return are_open
 
     def _input_work(self, step: Step, x: Means, t: Trial, moved: tuple[Array, Array]) -> Array:
-        """Of each input, from the increments of nodes and products."""
+        """Work of each input, from the increments of nodes and products."""
         (start, _, h, _), (nodes, products), a = step, moved, self.arrays
         outputs = input_outputs(a, h, x, (t.inverse, nodes))
         if a.faces is not None:
@@ -140,7 +140,7 @@ class Accounts(AccountRows):
         return np.concatenate([own, *touched, np.zeros(int(self.joins))])
 
     def _touched(self, step: Step, t: Trial) -> list[Array]:
-        """What contacts take in a step, by connection: compliant ones, and rigid ones by kind."""
+        """Losses of contacts in a step by connection: compliant ones, then rigid ones by kind."""
         touch = t.touch
         assert touch is not None
         pushed = (touch.elastic - touch.force) * (touch.gaps.after - touch.gaps.before)
@@ -156,7 +156,7 @@ class Accounts(AccountRows):
 
     @staticmethod
     def _kinds(impact: Array | None, settled: Array | None) -> list[tuple[str, Array]]:
-        """What contacts lose by direction, normal first, by kind: what slips where it settles is friction."""
+        """Losses of contacts by kind, from those by direction (normal first); slip when settling counts as friction."""
         if impact is not None:
             return [("impact", impact.sum(axis=0))]
         return [] if settled is None else [("settling", settled[0]), ("friction", settled[1:].sum(axis=0))]
@@ -172,9 +172,9 @@ class Accounts(AccountRows):
         settled: Array | None,
         projected: float,
     ) -> Array:
-        """Flows of impulses: work by constraint row, and what some gaps and all bearings lose as they hit or settle.
+        """Flows of impulses: work by constraint row, and losses of gaps and bearings at impacts or settling.
 
-        ``impulses`` are those of the gaps and bearings in the step before, and what is added to them; ``closing`` are
+        ``impulses`` are those of the gaps and bearings in the step before, and the additional ones; ``closing`` marks
         gaps that these close.
         """
         by_loss = np.zeros(len(self.dissipation))
@@ -195,14 +195,14 @@ class Accounts(AccountRows):
             owner = self.arrays.contacts.owner[gaps]
             of = lambda own: self._pushed(owner, own[0, :count], own[1:, :count], closing=closing)  # noqa: E731
             pushed = of(parts[1]) - of(parts[0]) if impulses[0].any() else of(parts[1])
-        if self.rubbing:  # what presses in a step is that of its length
+        if self.rubbing:  # the impulses of a step extend over its whole length
             before, after = (np.linalg.norm(own[1:, count:], axis=0) for own in parts)
             pushed = np.concatenate([pushed, np.zeros(self.rubbing), after - before])
         return self.flows(by_row, np.zeros(inputs), by_loss, by_reference=moved, pushed=pushed)
 
 
 def input_outputs(a: Arrays, h: float, x: Means, at: tuple[Array, Array]) -> Array:
-    """h times the mean velocities on which inputs in world axes work, (i,); ``at`` R̄⁻¹ and the increments of nodes."""
+    """Outputs of inputs in world axes times h, (i,): their conjugate increments; ``at`` R̄⁻¹ and node increments."""
     inverse, moved = at
     output: Array = a.input_node.T @ moved.ravel()
     if a.torque_body.size:

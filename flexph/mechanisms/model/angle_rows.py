@@ -1,4 +1,4 @@
-"""Constraint rows of angles with a stated value: how far they are from it, within half a turn."""
+"""Constraint rows of angles with a prescribed value, and their errors within half a turn."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class AngleRows(NamedTuple):
-    """Rows of angles with a stated value: which of all, their products s and c, and the first of their terms.
+    """Rows of angles with a prescribed value: their row numbers, their products s and c, and their first terms.
 
-    A row s cos θ − c sin θ is the sine of what an angle lacks, and zero half a turn off, too.
+    A row s cos θ − c sin θ is the sine of the error of the angle, which also vanishes half a turn away.
     """
 
     rows: Array
@@ -26,14 +26,14 @@ class AngleRows(NamedTuple):
     term: Array
 
     def apart(self, product: Array, coefficient: Array) -> Array:
-        """How far angles of products (..., p) are from what they must be, (..., k) [rad], within half a turn."""
+        """Errors (..., k) [rad] of the angles at products (..., p), within half a turn."""
         s, c = product[..., self.sine], product[..., self.cosine]
-        cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of what they must be
+        cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of the prescribed angle
         return np.arctan2(s * cosine - c * sine, c * cosine + s * sine)
 
 
 def angle_rows(mechanism: Model) -> AngleRows:
-    """Those of a mechanism."""
+    """Rows of a mechanism for angles with a prescribed value."""
     rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and law.value is not None]
     own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
     terms = law_terms(mechanism)

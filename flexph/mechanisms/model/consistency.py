@@ -1,4 +1,4 @@
-"""Checks of states of a mechanism: positions, velocities, contacts, and independence of its constraints."""
+"""Checks of states: consistency of positions and velocities, contacts, and independence of the constraints."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Checked(Memo):
-    """A consistent state of a mechanism: its constraint matrix (g, n_v), its arrays, and what follows from them.
+    """Consistent state of a mechanism: its constraint matrix (g, n_v) and its arrays.
 
-    ``prescribed`` are the values of drives against which it was checked.
+    ``prescribed`` are the values of the drives at which it was checked.
     """
 
     mechanism: Model
@@ -39,12 +39,12 @@ class Checked(Memo):
 
     @once
     def is_regular(self) -> bool:
-        """Whether its constraints are independent by far."""
+        """True if its constraints are clearly independent."""
         return has_full_rank(self.matrix)
 
 
-class _Place:
-    """A state as a place of a mechanism: its rotations, lengths, contacts and gaps are checked, whatever drives do."""
+class _CheckedGeometry:
+    """State whose rotations, lengths, contacts and gaps were checked, independently of drives."""
 
     def __init__(self, mechanism: Model, state: State) -> None:
         self.mechanism, self.state, a = mechanism, state, mechanism.network.arrays
@@ -58,11 +58,11 @@ class _Place:
         self._last: tuple[bool, Checked] | None = None
 
     def against(self, prescribed: Prescribed, *, velocities: bool) -> Checked:
-        """The state as it keeps its constraints under values of drives; looked at again where these are others."""
+        """Check the constraints at the values of drives; reuses the last result if the values are the same."""
         last = self._last
         if last and last[0] >= velocities:
-            known = last[1].prescribed
-            if known is prescribed or all(map(np.array_equal, known, prescribed)):
+            earlier = last[1].prescribed
+            if earlier is prescribed or all(map(np.array_equal, earlier, prescribed)):
                 return last[1]
         checked = self._checked(prescribed, velocities=velocities)
         self._last = velocities, checked
@@ -86,18 +86,18 @@ class _Place:
         return Checked(mechanism, G, c, d, prescribed)
 
 
-class _LastPlace:
-    """The state that was looked at last: a start is checked where it is made, and where a run begins."""
+class _LastChecked:
+    """Cache of the last state checked: a start is checked when it is made and when a run begins."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
-        self.last: _Place | None = None
+        self.last: _CheckedGeometry | None = None
 
-    def of(self, state: State) -> _Place:
-        """A state, which never changes."""
+    def of(self, state: State) -> _CheckedGeometry:
+        """Checked geometry of a state (states are immutable)."""
         last = self.last
         if last is None or last.state is not state:
-            last = self.last = _Place(self.mechanism, state)
+            last = self.last = _CheckedGeometry(self.mechanism, state)
         return last
 
 
@@ -106,17 +106,17 @@ def check_consistent(
 ) -> Checked:
     """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold.
 
-    ``table`` is that of :func:`start_table`, where it is at hand. Drives are asked each time, what does not depend on
-    them is kept of the last state.
+    ``table`` is the result of :func:`start_table`, if already computed. Drives are evaluated at each call; results that
+    do not depend on them are cached for the last state.
     """
     table = table or start_table(mechanism, state)
-    place = mechanism.once(_LastPlace).of(state)
-    # inside a run, velocities keep the constraints in the mean of each step
+    place = mechanism.once(_LastChecked).of(state)
+    # inside a run, velocities satisfy the constraints in the mean of each step only
     return place.against(table.prescribed(state.time), velocities=velocities and not state.memory.size)
 
 
 def start_table(mechanism: Model, state: State) -> TimeTable:
-    """What time prescribes from a state on; raises ValueError where the state is none of the mechanism."""
+    """Time table for a run from a state; raises ValueError if the state has the wrong size."""
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
     rows = mechanism.layout.multipliers

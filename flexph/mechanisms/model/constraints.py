@@ -1,4 +1,4 @@
-"""Constraints of a mechanism at a configuration: gaps, rates, admissible velocities, and checks of states."""
+"""Constraints of a mechanism at a configuration: gaps, rates, motions of ports."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ if TYPE_CHECKING:
 
 
 def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Centres and rotations moved by rigid increments (translations [m], turns [rad])."""
+    """Centres and rotations after rigid increments (translations [m], rotations [rad])."""
     a = mechanism.network.arrays
     turn = step[a.columns.omega[a.turning]]
     largest = float(np.abs(turn).max(initial=0.0))
-    step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian at a time
+    step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step  # at most half a radian in one correction
     turned = rotations.copy()
     turned[a.turning] = rotations[a.turning] @ finite_rotation(step[a.columns.omega[a.turning]], a.dim)
     return centres + step[a.columns.v], turned
 
 
 def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """A configuration moved by rigid increments and changes of the flexible coordinates (n_v,)."""
+    """Configuration after rigid increments and changes of the flexible coordinates (n_v,)."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
     return c._replace(r=centres, R=rotations, u=c.u + step[rigid:])
 
 
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
-    """A length of the size of the mechanism [m]: of its bodies, their distances, and the vectors of its joints."""
+    """Size of the mechanism [m]: the largest coordinate of bodies, distances between them, and joint vectors."""
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
     points, between = a.node_moves > 0.0, abs(a.incidence) @ a.node_moves > 0.0  # the others are unit directions
     lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
     size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
-    return size if size > 0.0 else 1.0  # where there is no length, any will do
+    return size if size > 0.0 else 1.0  # without any length, the scale is arbitrary
 
 
 CONSISTENT = 1e-9
-"""Relative defect up to which a projected velocity counts as consistent: rates of drives are known to about this."""
+"""Relative defect up to which a projected velocity counts as consistent, the accuracy of rates of drives."""
 
 
 def velocities_of(mechanism: Model, c: Configuration) -> Array:
-    """(ṙ, ω, u̇) of a configuration as one vector."""
+    """Velocities (ṙ, ω, u̇) of a configuration as one vector."""
     return flatten(mechanism.network.arrays, Means(c.v, c.omega, c.du, np.zeros(0)))
 
 
 def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configuration:
-    """The configuration with other velocities."""
+    """Configuration with other velocities."""
     means = unflatten(mechanism.network.arrays, v, np.zeros(0))
     return c._replace(v=means.v, omega=means.omega, du=means.du)
 
@@ -87,7 +87,7 @@ def spring_states(mechanism: Model, c: Configuration, table: TimeTable, time: fl
 
 
 def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:
-    """G and b of the velocity constraints G v = b, b from the drives."""
+    """Matrix G and right-hand side b (from drives) of the velocity constraints G v = b; G sparse."""
     G, b = rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
     return sparse.csr_array(G), b
 
@@ -95,46 +95,46 @@ def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time:
 def rates_at(
     mechanism: Model, place: tuple[Configuration, Derived], table: TimeTable, time: float
 ) -> tuple[Any, Array]:
-    """G and b at an evaluated configuration; G may be dense."""
+    """Matrix G and right-hand side b of G v = b at an evaluated configuration; G may be dense."""
     return rates_under(mechanism, place, table.at(time)[0], table.rates(time))
 
 
 def rates_under(
     mechanism: Model, place: tuple[Configuration, Derived], coefficient: Array, rates: tuple[Array, Array]
 ) -> tuple[Any, Array]:
-    """The same under coefficients, and rates of these and of offsets."""
+    """Matrix G and right-hand side b for given coefficients, and rates of coefficients and offsets."""
     a, (c, d), (rate_c, rate_o) = mechanism.network.arrays, place, rates
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
 def constraint_gap(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """g(q, t) of all constraints, (g,); zero for nonholonomic rows, which no position breaks."""
+    """Constraint values g(q, t), (g,); zero for rows that constrain velocities only."""
     a = mechanism.network.arrays
     return gap_of(a, derive(a, c).product, *table.at(time))
 
 
 def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
-    """g(q, t) of all constraints from the products, (g,)."""
+    """Constraint values g(q, t) from the products, (g,)."""
     gap = constraint_sums(a, product, coefficient, offset) + squares(a, product)
     return gap + curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
 
 
 class VelocityRows(NamedTuple):
-    """Rows over the velocities: entries (rows, k) in some columns (k,), zero elsewhere."""
+    """Rows over the velocities with entries (rows, k) in the given columns (k,), zero elsewhere."""
 
     columns: Array
     entries: Array
 
     def over(self, width: int) -> Array:
-        """All entries, (rows, width)."""
+        """Full rows, (rows, width)."""
         rows = np.zeros((len(self.entries), width))
         rows[:, self.columns] = self.entries
         return rows
 
 
 class PortRates(NamedTuple):
-    """World position (d,) of a port, and its velocity (d,) and spin (s,) by all velocities; points have no spin."""
+    """World position (d,) of a port, and the rows of its velocity (d,) and spin (s,); points have no spin."""
 
     position: Array
     velocity: VelocityRows
@@ -142,7 +142,7 @@ class PortRates(NamedTuple):
 
 
 def port_rates(mechanism: Model, c: Configuration, port: str) -> PortRates:
-    """How a port moves, in world axes."""
+    """Position of a port and the rows of its velocity and spin, in world axes."""
     a, (i, at) = mechanism.network.arrays, find_port(port, mechanism.bodies)
     (cv, cw, cu), unit = a.columns, np.eye(a.dim)
     weights = weights_of(port, mechanism.bodies)

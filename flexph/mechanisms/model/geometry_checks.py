@@ -20,48 +20,48 @@ if TYPE_CHECKING:
     from .model import Model
 
 CONCENTRIC = 1e-12
-"""Distance of centres over the sum of the radii up to which spheres have no direction from one to the other."""
+"""Distance of two centres, relative to the sum of the radii, up to which the normal of the contact is undefined."""
 
 
 def check_lengths(mechanism: Model, product: Array) -> None:
-    """Raise ValueError where a spring has no length."""
+    """Raise ValueError if a spring has zero length."""
     squares = product[mechanism.network.arrays.springs.length_product]
     for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
         if square <= 0.0:
-            raise ValueError(f"{name} has no length at this pose, and so no direction")
+            raise ValueError(f"{name} has zero length at this pose, and so no direction: place its ports apart")
 
 
 def check_discs(mechanism: Model, product: Array) -> None:
-    """Raise ValueError where a disc does not stand on the ground."""
+    """Raise ValueError if a disc lies flat on the ground or is below it."""
     t = mechanism.network.arrays.rolling
     for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
         if height <= least:
             raise ValueError(
-                f"{mechanism.constraint_names[row]}: the disc must stand on the ground, its centre above it, got a "
-                f"height of {height:.3g} m: a disc that lies flat has no point of contact; guess its height in "
+                f"{mechanism.constraint_names[row]}: the centre of the disc must be above the ground, got a height of "
+                f"{height:.3g} m (a disc that lies flat has no point of contact); give a guess of its height in "
                 "mechanism.assemble(...)"
             )
 
 
 def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:
-    """Raise ValueError where a port is beyond an end of its curve."""
+    """Raise ValueError if a port is beyond an end of its curve."""
     for curve, at in zip(mechanism.network.arrays.curves, on_curves, strict=True):
         if curve.is_beyond(at.places[1]):
             raise ValueError(
                 f"{port_on(mechanism, curve)} must be on its curve, s = {curve.knots[0]:g} to {curve.knots[-1]:g}, got "
-                f"s = {at.places[1]:.3g}: guess a place on it in mechanism.assemble(...)"
+                f"s = {at.places[1]:.3g}: give a guess on the curve in mechanism.assemble(...)"
             )
 
 
 def port_on(mechanism: Model, curve: Curve) -> str:
-    """The port that slides on a curve and its joint, in words."""
+    """Text that names the port that slides on a curve, and its joint."""
     name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
     joint = next(c for c in mechanism.connections if c.name == name)
     return f"the port {joint.ports[0]!r} of {name!r}"
 
 
 def check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
-    """Raise ValueError where bodies in contact have the same centre."""
+    """Raise ValueError if bodies in contact have the same centre."""
     if not mechanism.network.arrays.contacts.number:
         return
     a = near_at(mechanism.network.arrays, (c, d))
@@ -72,13 +72,13 @@ def check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
     if same.size:
         names = [connection.name for connection in mechanism.connections if connection.touches]
         raise ValueError(
-            f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, and no direction leads out of the "
-            "contact: begin with the bodies side by side"
+            f"{names[contacts.owner[same[0]]]}: both bodies have the same centre, so that the contact has no normal: "
+            "start with the bodies apart"
         )
 
 
 def check_rotations(mechanism: Model, R: Array) -> None:
-    """Raise ValueError where the rotation of a body is none."""
+    """Raise ValueError if the rotation of a body is not a rotation matrix."""
     defect = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(mechanism.layout.dim)).max(axis=(1, 2))
     worst = int(np.argmax(defect))
     if defect[worst] > CONSISTENT:

@@ -1,4 +1,4 @@
-"""The state of a mechanism by name."""
+"""Layout of the state of a mechanism by name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from ...numerics.rotations import entry_count, spins
 
 @dataclass(frozen=True, eq=False)
 class Layout(Memo):
-    """Where everything is in the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
+    """Layout of the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 
-    r centre of mass, R kept rotation entries, u deformation, ṙ world velocity, ω body spin, σ stresses, e spring
-    forces, λ multipliers. Of every kind the bodies follow each other, and the
-    nodes of a body; point masses have no R and no ω. ``parts`` maps
-    ``body.kind`` to a slice: ``centre``, ``rotation``, ``deformation``, ``velocity``, ``spin``,
-    ``deformation_rate``, ``stress``; springs and constraints have their own names.
+    r centres of mass, R stored rotation entries, u deformations, ṙ world velocities, ω body spins, σ stresses, e spring
+    forces, λ multipliers. Each kind is ordered by body, and within a body by node; point masses have no R and no ω.
+    ``parts`` maps ``body.kind`` to a slice, kind one of ``centre``, ``rotation``, ``deformation``, ``velocity``,
+    ``spin``, ``deformation_rate``, ``stress``; springs and constraints go by their names.
     """
 
     dim: int
@@ -44,7 +43,7 @@ class Layout(Memo):
 
     @once
     def parts_of_motion(self) -> slice:
-        """Where ṙ, ω, u̇ are in x."""
+        """Slice of ṙ, ω, u̇ in x."""
         first = sum(self.position_sizes)
         return slice(first, first + self.velocities)
 
@@ -70,11 +69,11 @@ class Layout(Memo):
 
 CENTRE = "centre"
 PARTS = (CENTRE, "rotation", "deformation", "velocity", "spin", "deformation_rate", "stress")
-"""What states have of a body: the centre of mass and so on, each by ``body.part``."""
+"""Kinds of the parts of a body in a state, named ``body.part``."""
 
 
 def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
-    """Number the state of the given bodies, springs and anchors with their sizes, and constraint rows."""
+    """Layout for given bodies, springs and anchors (with sizes), and constraint rows."""
     dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
     sizes = (

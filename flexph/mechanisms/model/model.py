@@ -1,4 +1,4 @@
-"""The data of a mechanism: bodies, connections and gravity, and what is computed of them once."""
+"""Data of a mechanism: bodies, connections, gravity, and quantities derived from them once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .layout import Layout, lay_out
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Memo, Remade):
-    """Bodies joined at named ports, as data: what the verbs of a mechanism work with.
+    """Bodies joined at named ports, as data for the functions behind the methods of a mechanism.
 
     ``bodies`` by name (:class:`flexph.Body` or :class:`flexph.bodies.NodalBody`), ``connections`` formed for the
     dimension of the bodies, ``gravity`` (d,) [m/s²].
@@ -33,40 +33,40 @@ class Model(Memo, Remade):
         object.__setattr__(self, "bodies", named(self.bodies))
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: the data alone."""
+        """Data for pickling and copying, without derived quantities."""
         return {"bodies": self.bodies, "connections": self.connections, "gravity": self.gravity}
 
     @once
     def frames(self) -> Mapping[str, Body]:
-        """The frames of all bodies by name: what the arrays call bodies, of a body of nodes its nodes."""
+        """Frames of all bodies by name, the "bodies" of the arrays; a nodal body has one for each node."""
         return read_only(frames_of(self.bodies))
 
     @once
     def layout(self) -> Layout:
-        """Where everything is in the flat state, by name."""
+        """Layout of the flat state by name."""
         springs = [(name, 1) for name, measure in measures(self.connections) if measure.has_state]
         anchors = anchor_sizes(self.connections, next(iter(self.bodies.values())).dim)
         return lay_out(self.bodies, [*springs, *anchors.items()], self.constraint_names)
 
     @once
     def network(self) -> Network:
-        """The flat arrays the kernels see."""
+        """Flat arrays for the kernels."""
         return build_network(self.bodies, self.connections, self.gravity)
 
     @once
     def rigid_motion(self) -> RigidMotion | None:
-        """Motions without deformation, where bodies of nodes have others; None where all bodies have one frame."""
+        """Rigid motions of mechanisms with nodal bodies; None if every body has one frame."""
         motion = RigidMotion(self.bodies, self.network.arrays.columns)
         return None if motion.is_plain else motion
 
     @once
     def largest_body(self) -> int:
-        """Flexible coordinates of the largest body; joints between bodies keep matrices sparse."""
+        """Number of flexible coordinates of the largest body, which limits the size of dense blocks."""
         return max(body.size for body in self.frames.values())
 
     @once
     def constraint_names(self) -> tuple[str, ...]:
-        """A name for every scalar constraint, e.g. ``hinge crank.tip–rod.root: x``."""
+        """Names of all scalar constraints, e.g. ``hinge crank.tip–rod.root: x``."""
         return tuple(f"{c.name}: {row.name}" for c in self.connections for row in c.rows)
 
     @property

@@ -1,4 +1,4 @@
-"""What users write for the place and the motion of a body, in the plane and in space."""
+"""Reading of the placements and motions of bodies that users give, in the plane and in space."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ import numpy as np
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation, is_scipy_rotation, rotation, rotation_matrix, spins
+from ...units.arguments import in_si
 
 Placement = Any
 """In the plane an angle [rad] or (x, y, angle) of the origin P; in space a rotation (a matrix (3, 3) or a
 ``scipy.spatial.transform.Rotation``), a position (x, y, z) of P, or a pair of both, (position, rotation)."""
 Motion = Any
 """In the plane a spin [rad/s] or (ẋ, ẏ, spin) of the origin P; in space a spin (3,) or a pair (velocity of P, spin),
-both in world axes. Of a point mass its velocity alone, (ẋ, ẏ) or (ẋ, ẏ, ż)."""
+both in world axes. For a point mass its velocity alone, (ẋ, ẏ) or (ẋ, ẏ, ż)."""
 
 
 def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None, Array]:
-    """Position of P, or None where only the rotation is given, and the rotation matrix."""
+    """Position of P (None if only the rotation is given) and rotation matrix; numbers may be texts with units."""
     what = f"pose of {name!r}"
     if dim == 2:
         if np.isscalar(given):
-            return None, rotation(check.number(f"angle of {name!r}", given))
-        x, y, angle = check.array(what, given, (3,))
+            return None, rotation(check.number(f"angle of {name!r}", in_si(f"angle of {name!r}", given, "rad")))
+        x, y, angle = check.array(what, _in_units(what, given, "m", "rad"), (3,))
         return np.array([x, y]), rotation(angle)
     if is_scipy_rotation(given) or (not _is_pair(given) and np.ndim(given) == 2):
         return None, rotation_matrix(f"rotation of {name!r}", given)
     if _is_pair(given):
-        return check.array(f"position of {name!r}", given[0], (3,)), rotation_matrix(f"rotation of {name!r}", given[1])
+        where = in_si(f"position of {name!r}", given[0], "m")
+        return check.array(f"position of {name!r}", where, (3,)), rotation_matrix(f"rotation of {name!r}", given[1])
     if np.isscalar(given):
         raise ValueError(
             f"{what} must be a position (3,), a rotation, or a pair (position, rotation) in space, "
             f"got {check.shown(given)}"
         )
-    return check.array(what, given, (3,)), np.eye(3)
+    return check.array(what, in_si(what, given, "m"), (3,)), np.eye(3)
 
 
 def read_placements(name: str, given: Sequence[Placement], dim: int) -> tuple[Array, Array, Array]:
-    """Of k places which have a position of P (k,), the positions (k, d), zero where there is none, rotations (k, d, d).
+    """Read k placements: True for those with a position of P (k,), positions or zeros (k, d), rotations (k, d, d).
 
-    Numbers of the plane that are all alike are read at once.
+    Planar placements of one kind, all floats, are read as one array.
     """
     table = _table(given) if dim == 2 else None
     if table is not None:
@@ -56,7 +58,7 @@ def read_placements(name: str, given: Sequence[Placement], dim: int) -> tuple[Ar
 
 
 def _table(given: Sequence[Placement]) -> Array | None:
-    """Angles (k,) or triples (x, y, angle) (k, 3) of finite floats; None where they are anything else."""
+    """Angles (k,) or triples (x, y, angle) (k, 3) as an array; None unless all are finite floats."""
     floats, kinds = {float, np.float64}, set(map(type, given))
     is_triples = kinds <= {tuple, list, np.ndarray} and all(np.shape(own) == (3,) for own in given)
     if not (kinds <= floats or (is_triples and set(map(type, chain.from_iterable(given))) <= floats)):
@@ -66,26 +68,29 @@ def _table(given: Sequence[Placement]) -> Array | None:
 
 
 def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array | None, Array]:
-    """Velocity of P, or None where only the spin is given, and the spin in world axes; a body may have no spin."""
+    """Velocity of P (None if only the spin is given) and spin in world axes; numbers may be texts with units.
+
+    A point mass, which has no spin, has ``turns`` False.
+    """
     what = f"velocity of {name!r}"
     if not turns:
         return _point_velocity(what, given, dim), np.zeros(spins(dim))
     if dim == 2:
         if np.isscalar(given):
-            return None, np.array([check.number(f"spin of {name!r}", given)])
+            return None, np.array([check.number(f"spin of {name!r}", in_si(f"spin of {name!r}", given, "rad/s"))])
         if _is_pair(given) and not np.isscalar(given[0]):
             raise ValueError(f"{what} must be (v_x, v_y, spin) or a spin in the plane, got {check.shown(given)}")
-        vx, vy, spin = check.array(what, given, (3,))
+        vx, vy, spin = check.array(what, _in_units(what, given, "m/s", "rad/s"), (3,))
         return np.array([vx, vy]), np.array([spin])
     if np.isscalar(given):
         raise ValueError(f"{what} must be a spin (3,) or a pair (velocity, spin) in space, got {check.shown(given)}")
     velocity, spin = (given[0], given[1]) if _is_pair(given) else (None, given)
-    moving = None if velocity is None else check.array(what, velocity, (3,))
-    return moving, check.array(f"spin of {name!r}", spin, (3,))
+    moving = None if velocity is None else check.array(what, in_si(what, velocity, "m/s"), (3,))
+    return moving, check.array(f"spin of {name!r}", in_si(f"spin of {name!r}", spin, "rad/s"), (3,))
 
 
 def _point_velocity(what: str, given: Motion, dim: int) -> Array:
-    """Velocity of a point mass, (d,), given alone or as that of a body with spin zero."""
+    """Velocity (d,) of a point mass, given alone or together with a spin of zero."""
     if np.isscalar(given):
         raise ValueError(
             f"{what} must be the velocity ({dim},) of a point mass, which has no spin, got {check.shown(given)}"
@@ -95,12 +100,19 @@ def _point_velocity(what: str, given: Motion, dim: int) -> Array:
     elif dim == 2 and not _is_pair(given) and np.size(given) == 3:
         velocity, spin = given[:2], given[2]
     else:
-        return check.array(what, given, (dim,))
+        return check.array(what, in_si(what, given, "m/s"), (dim,))
     if np.any(check.array(f"the spin in the {what}", np.ravel(spin), (np.size(spin),))):
         raise ValueError(f"{what} must be a velocity ({dim},): a point mass has no spin, got {check.shown(spin)}")
-    return check.array(what, velocity, (dim,))
+    return check.array(what, in_si(what, velocity, "m/s"), (dim,))
 
 
 def _is_pair(given: Any) -> bool:
-    """A pair of two things; three numbers in a row and matrices are none."""
+    """True for a list or tuple of two entries."""
     return isinstance(given, list | tuple) and len(given) == 2
+
+
+def _in_units(what: str, given: Any, linear: str, angular: str) -> Any:
+    """Convert the texts in (x, y, angle) or its rate to SI units."""
+    if not isinstance(given, list | tuple) or len(given) != 3:
+        return given
+    return [in_si(what, value, unit) for value, unit in zip(given, (linear, linear, angular), strict=True)]

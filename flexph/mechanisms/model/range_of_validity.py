@@ -1,4 +1,4 @@
-"""Range of validity of the models of bodies."""
+"""Warnings where bodies leave the range of validity of their models."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ..arrays.bends import SMALL, Held, bends, held_sections
 from .model import Model
 
 DEFLECTION_ERROR = 0.007
-"""Estimated error of a deflection from which on it is told: of an error of 1 %, estimates are 0.7 to 1.8 %."""
+"""Estimated error of a deflection above which a warning is given; for a true error of 1 %, it is 0.7 to 1.8 %."""
 
 LARGE_TURN = 1.0
-"""Turn of an element between its ends [rad] up to which interpolated directors follow it."""
+"""Rotation of an element between its ends [rad] up to which interpolated directors are accurate."""
 
 FOLDED = float(np.pi)
-"""Turn of an element of a rod along it [rad] from which on other shapes have the same directors at its nodes."""
+"""Rotation along an element of a rod [rad] from which on its nodal directors are ambiguous."""
 
 BUCKLING_SHARE = 0.5
-"""Load over the buckling load that a model leaves out above which it is said: the stiffness then lacks half."""
+"""Load, relative to a buckling load that the model does not contain, above which a warning is given."""
 
 
 def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
-    """Warn where states (k, size) at times (k,) leave the range of the models of bodies."""
+    """Warn if states (k, size) at times (k,) leave the range of validity of the models of bodies."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
             kind = "rotation" if body.tangents is None else "centre"
@@ -50,7 +50,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
 
 
 class _Frames:
-    """The sections and buckling loads of all floating frames of a mechanism as rows over its states."""
+    """Section rotations and buckling loads of all floating frames of a mechanism, as rows over its states."""
 
     def __init__(self, mechanism: Model) -> None:
         parts, turns, loads, sizes = mechanism.layout.parts, [], [], []
@@ -67,8 +67,8 @@ class _Frames:
         self._firsts = np.cumsum([0, *sizes])[:-1]
 
     def are_straight(self, states: Array) -> bool:
-        """Whether no section turns by more than SMALL, and no load, either way, is beyond BUCKLING_SHARE."""
-        states = states[:, : self._turns.shape[1]]  # those of general systems have multipliers behind
+        """True if no section turns by more than SMALL and no load of either sign exceeds BUCKLING_SHARE."""
+        states = states[:, : self._turns.shape[1]]  # states of general systems have multipliers at their end
         few = not self._turns.shape[0] or over_rows(self._largest_turn, states).max() <= SMALL
         return bool(few and (not self._firsts.size or over_rows(self._largest_load, states).max() <= BUCKLING_SHARE))
 
@@ -80,27 +80,27 @@ class _Frames:
 
 
 def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
-    """Blocks of rows, one below the other, each over the columns from its first one on, of so many."""
+    """Stack blocks of rows, each beginning at its column, into a matrix with ``size`` columns."""
     firsts = np.cumsum([0, *(rows.shape[0] for _, rows in blocks)]).tolist()
     placed = ((first, column, rows) for first, (column, rows) in zip(firsts, blocks, strict=False))
     return sparse_blocks((firsts[-1], size), placed)
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
-    """Raise ArithmeticError where an element of a rod turns by more than interpolated directors can, with ``when``."""
+    """Raise ArithmeticError if an element of a rod turns too far for interpolated directors; ``when`` is part of it."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and len(body.elements) and body.tangents is None:
             turned = float(_element_turns(body, state[None, mechanism.layout.parts[f"{name}.rotation"]])[0])
             if turned > FOLDED:
                 raise ArithmeticError(
-                    f"the loads exceed what the mesh of {name!r} can turn: {when} an element turns by {turned:.2g} rad "
-                    f"along it, and none holds more than {FOLDED:.2f} rad: take more elements (up to "
+                    f"the mesh of {name!r} is too coarse for the loads: {when} an element turns by {turned:.2g} rad "
+                    f"between its ends, and at most {FOLDED:.2f} rad are possible: take more elements (up to "
                     f"{LARGE_TURN:g} rad each their shape is accurate), or smaller loads"
                 )
 
 
 def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
-    """Doubts about the buckling of the floating frames of a body, of the first that has some."""
+    """Warnings about buckling of the floating frames of a body, for the first frame concerned."""
     at = mechanism.layout.parts.get(f"{name}.stress", slice(0, 0)).start
     for frame in nodes_of(mechanism.bodies[name]):
         doubts = _buckling(name, frame, times, states[:, at : at + frame.stress_size]) if frame.size else []
@@ -111,7 +111,7 @@ def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[st
 
 
 def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: Held) -> list[str]:
-    """Doubt about the deflection of a body that bends against its frames."""
+    """Warnings about the deflection of a body relative to its frames."""
     found = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
     if found is None or found.error.max() <= DEFLECTION_ERROR:
         return []
@@ -126,10 +126,10 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
 
 
 def _element_turns(body: NodalBody, nodes: Array) -> Array:
-    """The largest turn along an element [rad], (k,), at rotations (k, 9N) or points (k, 3N) of nodes.
+    """Largest rotation along an element [rad], (k,), at rotations (k, 9N) or points (k, 3N) of nodes.
 
-    From node to node, or from tangent to tangent, and the sum of these: what is between the ends alone is at most π,
-    and small again after a full turn or a turn there and back.
+    Rotations from node to node, or from tangent to tangent, are summed along the element: the rotation between the ends
+    alone is at most π, and small after a full turn.
     """
 
     def largest_of_tangents(some: Array) -> Array:
@@ -149,7 +149,7 @@ def _element_turns(body: NodalBody, nodes: Array) -> Array:
 
 
 def _volumes(mechanism: Model, name: str, body: NodalBody, states: Array) -> Array:
-    """The least det F of the points of a solid at all states, (k,)."""
+    """Least det F over the points of a solid at all states, (k,)."""
     turning, d, parts = body.turning, body.dim, mechanism.layout.parts
 
     def least(some: Array) -> Array:
@@ -167,9 +167,9 @@ def _inside_out(name: str, times: Array, volumes: Array) -> list[str]:
     if volumes.min() > 0.0:
         return []
     return [
-        f"cells of {name!r} turn inside out, a volume is {volumes.min():.2g} of the undeformed one"
-        f"{_since(times, volumes <= 0.0)}: strains do not see it, and what follows is no motion of a solid; take "
-        "smaller loads, more cells or shorter steps"
+        f"cells of {name!r} turn inside out, with a volume of {volumes.min():.2g} times the undeformed one"
+        f"{_since(times, volumes <= 0.0)}: the results from then on are invalid; take smaller loads, more cells or "
+        "shorter steps"
     ]
 
 
@@ -183,7 +183,7 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
 
 
 def _since(times: Array, beyond: Array) -> str:
-    """From which time on a range was left; of a single state nothing."""
+    """Text with the time at which a range was left; empty for a single state."""
     return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
 
 

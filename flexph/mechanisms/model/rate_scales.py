@@ -1,4 +1,4 @@
-"""Scales of the rates of constraints: by what they are compared, and what of them may be round-off of drives."""
+"""Scales of constraint rates for tolerances, and the round-off in the rates of drives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .prescribed import REACH, ROUND_OFF
 
 
 def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
-    """Largest rate of what constraints G v = b measure, and of displacements, over their sizes [1/s]."""
+    """Largest rate [1/s] of constraints G v = b and displacements, each relative to its size."""
     G, b = conditions
     moves = np.abs(v) / displacement_sizes(a, lever(a))
     rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
@@ -22,10 +22,10 @@ def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array)
 
 
 def rate_doubt(a: Arrays, d: Derived, doubts: tuple[Array, Array]) -> float:
-    """Largest rate of a constraint over its size that may be round-off of the rates of drives [1/s].
+    """Largest rate [1/s] of a constraint, relative to its size, that may be round-off in the rates of drives.
 
-    Where drives start from rest there is no other rate to compare with. ``doubts`` are those of
-    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`; digits that a drive loses inside count as those of a
+    If drives start from rest there is no other rate to compare with. ``doubts`` is the result of
+    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`; round-off inside a drive is estimated by that of a
     value of the size of the constraint.
     """
     coefficient, offset = doubts

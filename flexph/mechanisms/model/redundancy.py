@@ -1,4 +1,4 @@
-"""Redundant constraints: which they are, and multipliers of least norm through a basis of the independent ones."""
+"""Redundant constraints: detection, and multipliers of least norm by a basis of the independent ones."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ if TYPE_CHECKING:
     from .model import Model
 
 RANK = 1e-6
-"""Singular value over the largest one below which a constraint depends on others. Where loops close to round-off, those
-that do leave 1e-15, or its square root where they move only because they are singular (Bennett's linkage)."""
+"""Singular value, relative to the largest, below which a constraint is redundant. In loops closed to round-off,
+redundant constraints have 1e-15, or its square root if they are redundant at special poses only (Bennett's linkage)."""
 FEW = 400
-"""Rows of a sparse G up to which their products are looked at densely."""
+"""Number of rows of a sparse G up to which G Gᵀ is formed as a dense matrix."""
 REGULAR = 1e-4
-"""Singular value of constraint rows of length 1 above which they are independent: its square is far above round-off."""
+"""Least singular value of rows of length 1 above which they are independent: its square exceeds round-off by far."""
 
 
 def independent(mechanism: Model, G: Any) -> Independent | None:
-    """The independent combinations of the constraints G v = b, None where G has full rank.
+    """Independent combinations of the constraints G v = b; None if G has full rank.
 
-    λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖, W the unit of each multiplier:
-    a torque counts as the force that has it at the largest distance of a joint from a centre of mass. The independent
-    constraints are Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank stays. Constraints in groups
-    without redundancy stay as they are.
+    λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖. W scales each multiplier: a torque
+    is converted to a force at the largest distance of a joint from a centre of mass. The independent constraints are
+    Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank is constant. Groups of constraints without
+    redundancy are unchanged.
     """
     rows, weight, a = G.shape[0], weights(mechanism), mechanism.network.arrays
-    moves = displacement_sizes(a, lever(a)) / lever(a)  # the rank depends on no unit of the velocities
+    moves = displacement_sizes(a, lever(a)) / lever(
+        a
+    )  # so that the rank does not depend on the units of the velocities
     if not sparse.issparse(G) and 0 < rows <= G.shape[1]:
         values = np.linalg.svd(weight[:, None] * G * moves, compute_uv=False)
-        if values[-1] > RANK * values[0]:  # those of all groups together
+        if values[-1] > RANK * values[0]:  # compared over all groups
             return None
     g = sparse.csr_array(G)
     link = sparse.block_array([[None, g], [g.T, None]])
@@ -70,14 +72,14 @@ def _placed(block: Array, rows: Array, height: int) -> Any:
 
 
 def weights(mechanism: Model) -> Array:
-    """1 for forces, and for torques the largest distance of a joint from a centre of mass [m]."""
+    """Scales of multipliers: 1 for forces, for torques the largest distance of a joint from a centre of mass [m]."""
     size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]
     return np.array([size if unit == "N m" else 1.0 for unit in units])
 
 
 def explain_redundancy(mechanism: Model, G: Any) -> str:
-    """The redundant constraints and what they follow from, in words; empty where G has full rank."""
+    """Text that names redundant constraints and those that imply them; empty if G has full rank."""
     if has_full_rank(G):
         return ""
     _, redundant = null_space(G, mechanism.constraint_names)
@@ -85,9 +87,10 @@ def explain_redundancy(mechanism: Model, G: Any) -> str:
 
 
 def has_full_rank(G: Any) -> bool:
-    """Whether G, dense or of few rows, has full rank by far: then no diagonal entry of a pivoted QR is small.
+    """True if G, dense or with few rows, clearly has full rank; False also if this was not decided.
 
-    They are at least the smallest singular value of the rows over their lengths, whose square is an eigenvalue here.
+    The criterion is the smallest singular value of the normalised rows, whose square is an eigenvalue of G Gᵀ. It
+    bounds the diagonal entries of a pivoted QR from below.
     """
     if not G.shape[0]:
         return True

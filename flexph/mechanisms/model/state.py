@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from ...display.tables import html_table, listed
 from ...kernels.state import Configuration, momenta, products, vectors
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.memo import read_only
-from ...numerics.rotations import entries, entry_count, from_entries, moment, spin_map, spins
+from ...numerics.rotations import entries, entry_count, from_entries, moment, planar_angle, spin_map, spins
 from ..arrays.nodal import initial_stresses
 from .time_table import Anchors
 
@@ -20,18 +22,20 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pose:
-    """An undeformed placement: centres of mass (b, d) [m], rotations (b, d, d), and the anchors it gives the joints.
+    """Undeformed pose: positions and rotations of all bodies, and the anchors of the joints.
 
     Attributes
     ----------
     centres : array
         Centres of mass (b, d) [m].
     rotations : array
-        (b, d, d), from body to world axes.
+        Rotations (b, d, d) from body to world axes.
     anchors : Anchors
-        What joints keep as assembled.
+        Values that joints and springs keep as assembled.
+    bodies : tuple of str
+        Names of the bodies (of their frames), where they are known.
     """
 
     remedy: ClassVar[str] = "see mechanism.assemble(...)"
@@ -39,34 +43,47 @@ class Pose:
     centres: Array
     rotations: Array
     anchors: Anchors
+    bodies: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Pose of {_named(self.bodies, len(self.centres))}>"
+
+    def _repr_html_(self) -> str:
+        """Where each body is, as notebooks show it."""
+        turn = "angle [°]" if self.rotations.shape[-1] == 2 else "turn about x, y, z [°]"
+        names = self.bodies or tuple(map(str, range(len(self.centres))))
+        rows = zip(names, map(_numbers, self.centres), map(_turn, self.rotations), strict=True)
+        return html_table(("body", "centre of mass [m]", turn), rows, title="Pose")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """A state of a mechanism at a time [s]: x (layout of the mechanism, without multipliers), multipliers, anchors.
+    """State of a mechanism at a time, with multipliers and anchors.
 
-    Its parts by name, and what sensors read of it, are those of :func:`flexph.results.static_solution`.
+    :func:`flexph.results.static_solution` gives its parts by name and the readings of sensors.
 
     Attributes
     ----------
     time : float
-        [s].
+        Time [s].
     x : array
         Positions, velocities and stresses in the layout of the mechanism, without multipliers.
     multipliers : array
-        (g,).
+        Multipliers (g,).
     anchors : Anchors
-        What joints keep as assembled.
+        Values that joints and springs keep as assembled.
     memory : array
-        Mean velocities, multipliers, velocity defects and lengths of the last steps, with which the next one starts its
-        iteration: a run continued from a saved state then takes the same path to the last bit.
+        Mean velocities, multipliers, velocity defects and lengths of the last steps, from which the iteration of the
+        next step starts: a run continued from a saved state is then equal to the last bit.
     controllers : mapping
-        By name, what controllers of the same name go on from: of continuous ones their states, of others memories. A
-        run without one of them is refused; ``replace(state, controllers={})`` lets all begin anew.
+        States of continuous controllers and memories of sampled ones, by name. A run continued without one of these
+        controllers is refused; ``replace(state, controllers={})`` restarts all.
     joint_forces : bool
-        Whether the multipliers are the joint forces of this state: yes of equilibria, of runs and of
-        :meth:`flexph.Mechanism.consistent_multipliers`, no of :meth:`flexph.Mechanism.consistent_state` and after an
-        impact, which leave them zero. Of a state made by hand they are, unless stated, where one is not zero.
+        True if the multipliers are the joint forces of this state: in equilibria, runs and results of
+        :meth:`flexph.Mechanism.consistent_multipliers`. False after :meth:`flexph.Mechanism.consistent_state` and after
+        an impact, which set the multipliers to zero. By default True if any multiplier is nonzero.
+    bodies : tuple of str
+        Names of the bodies, where they are known.
     """
 
     time: float
@@ -76,6 +93,7 @@ class State:
     memory: Array = field(default_factory=lambda: np.zeros((0, 0)))
     controllers: Mapping[str, Any] = field(default_factory=dict)
     joint_forces: bool | None = None
+    bodies: tuple[str, ...] = ()
     remedy: ClassVar[str] = "see mechanism.consistent_state(pose) and mechanism.equilibrium(pose)"
 
     def __post_init__(self) -> None:
@@ -88,7 +106,22 @@ class State:
         stated = self.joint_forces
         object.__setattr__(self, "joint_forces", bool(np.any(self.multipliers) if stated is None else stated))
 
-    if not TYPE_CHECKING:  # who reads types sees that there is none
+    def __repr__(self) -> str:
+        return f"<State of {_named(self.bodies, None)} at {self.time:.6g} s: {len(self.x)} numbers>"
+
+    def _repr_html_(self) -> str:
+        """What it holds, as notebooks show it."""
+        known = "known" if self.joint_forces else "not computed"
+        rows = [
+            ("bodies", _named(self.bodies, None)),
+            ("time", f"{self.time:.6g} s"),
+            ("numbers", len(self.x)),
+            ("joint forces", f"{len(self.multipliers)}, {known}"),
+            ("controllers", listed(self.controllers) or "none"),
+        ]
+        return html_table(("State", ""), rows)
+
+    if not TYPE_CHECKING:  # type checkers need not know of it
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(
@@ -97,8 +130,24 @@ class State:
             )
 
 
+def _named(bodies: tuple[str, ...], count: int | None) -> str:
+    """Bodies by their names, or by their number where they have none."""
+    return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
+
+
+def _numbers(values: Array) -> str:
+    return ", ".join(f"{value:.4g}" for value in values)
+
+
+def _turn(rotation: Array) -> str:
+    """Angle of a rotation, or its rotation vector, in degrees."""
+    if rotation.shape[-1] == 2:
+        return _numbers(np.degrees([planar_angle(rotation)]))
+    return _numbers(Rotation.from_matrix(rotation).as_rotvec(degrees=True))
+
+
 def configuration(mechanism: Model, x: Array) -> Configuration:
-    """The arrays of a flat state."""
+    """Configuration arrays of a flat state."""
     layout = mechanism.layout
     r, rho, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, mechanism.network.arrays.turning
@@ -110,14 +159,14 @@ def configuration(mechanism: Model, x: Array) -> Configuration:
 
 
 def flat(mechanism: Model, c: Configuration) -> Array:
-    """The flat state of arrays, the inverse of :func:`configuration`."""
+    """Flat state of configuration arrays, the inverse of :func:`configuration`."""
     turning = mechanism.network.arrays.turning
     R, omega = entries(c.R.take(turning, axis=0)), c.omega.take(turning, axis=0)
     return np.concatenate([p.ravel() for p in (c.r, R, c.u, c.v, omega, c.du, c.sigma, c.spring)])
 
 
 def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration:
-    """The bodies as they are placed, undeformed and at rest; springs without force."""
+    """Configuration of placed bodies, undeformed and at rest, with springs free of force."""
     layout = mechanism.layout
     zeros = np.zeros
     return Configuration(
@@ -133,13 +182,13 @@ def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration
 
 
 def product_values(mechanism: Model, r: Array, arms: Array) -> Array:
-    """V·W of all products from centres of mass and node arms."""
+    """Values V·W of all products, from centres of mass and node arms."""
     a = mechanism.network.arrays
     return products(a, vectors(a, r, arms))
 
 
 def angular_momentum(mechanism: Model, x: Array) -> Array:
-    """Σ r × m ṙ + R p_r of a flat state about the origin of the world, (s,) [N m s]."""
+    """Angular momentum Σ r × m ṙ + R p_r of a flat state about the world's origin, (s,) [N m s]."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     p_r, _ = momenta(a, c.omega, c.u, c.du)
     turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]

@@ -1,4 +1,4 @@
-"""What time prescribes: term coefficients and row offsets of joints, drives and loads."""
+"""Coefficients and offsets of the constraint rows as functions of time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """What the assembled pose fixed: the value of each law and the free measure of each spring, NaN where driven."""
+    """Values fixed by the assembled pose, of constraint laws and free measures of springs; NaN if driven."""
 
     rows: Array
     springs: Array
 
 
 def laws(mechanism: Model) -> list[Law]:
-    """The law of each constraint row."""
+    """Law of each constraint row."""
     return mechanism.once(_laws)
 
 
@@ -39,7 +39,7 @@ def _laws(mechanism: Model) -> list[Law]:
 
 
 def law_products(mechanism: Model) -> list[list[int]]:
-    """The products of each constraint row."""
+    """Indices of the products of each constraint row."""
     return mechanism.once(_law_products)
 
 
@@ -51,12 +51,12 @@ def _law_products(mechanism: Model) -> list[list[int]]:
 
 
 def law_values(mechanism: Model) -> list[slice]:
-    """Where the value of each law is in the anchors."""
+    """Slice of the value of each law in the anchors."""
     return mechanism.once(_law_rows).values
 
 
 def law_terms(mechanism: Model) -> list[slice]:
-    """Where the terms of each law are among all."""
+    """Slice of the terms of each law among all terms."""
     return mechanism.once(_law_rows).terms
 
 
@@ -65,12 +65,12 @@ def _law_rows(mechanism: Model) -> LawRows:
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
-    """Anchors of a pose with products (p,), or of many (p, k): stated values, or what is measured."""
+    """Anchors of a pose with products (p,), or of many (p, k): stated values, else the measured ones."""
     return Anchors(mechanism.once(_law_rows).anchored(product), _free_measures(mechanism, product))
 
 
 def spring_values(mechanism: Model, product: Array) -> Array:
-    """Length, component or angle of each spring-damper."""
+    """Lengths, components and angles of all spring-dampers."""
     s = mechanism.network.arrays.springs
     if not s.stiffness.size:
         return np.zeros((0, *product.shape[1:]))
@@ -89,7 +89,7 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
 
 
 class Prescribed(NamedTuple):
-    """What time prescribes at a time: coefficients of terms, offsets of rows, rates and their round-off."""
+    """Coefficients of terms and offsets of rows at a time, their rates, and the round-off of the rates."""
 
     coefficient: Array
     offset: Array
@@ -100,7 +100,7 @@ class Prescribed(NamedTuple):
 
 
 class TimeTable:
-    """Term coefficients and row offsets as functions of time; only those of drives are computed again.
+    """Coefficients of terms and offsets of rows as functions of time; only those of drives are recomputed.
 
     ``references`` are the free measures of the springs.
     """
@@ -112,27 +112,29 @@ class TimeTable:
         self._own, self._terms = rows.values, rows.terms
         self._fixed = rows.prescribed(anchors.rows)
         self._still = np.zeros_like(self._fixed[0]), np.zeros_like(self._fixed[1])
-        self._standing = Prescribed(*self._fixed, *self._still, *self._still)
+        self._constant = Prescribed(*self._fixed, *self._still, *self._still)
         self._last = lru_cache(maxsize=2)(lambda time: self.evaluate(self.values(time)))
-        self._first = lru_cache(maxsize=1)(lambda time: self._rates(time, None))  # a run asks twice for its start
+        self._first = lru_cache(maxsize=1)(
+            lambda time: self._rates(time, None)
+        )  # a run needs the rates of its start twice
 
     @property
     def varies(self) -> bool:
-        """Whether anything changes with time."""
+        """True if a constraint or a spring reference depends on time."""
         return bool(self._driven) or self.references.moves
 
     def prescribed(self, time: float) -> Prescribed:
-        """All that is prescribed at a time [s], not to be written to."""
+        """Coefficients, offsets, rates and their round-off at a time [s]; read-only."""
         if not self._driven:
-            return self._standing
+            return self._constant
         return Prescribed(*self.at(time), *self.rates(time), *self.doubts(time))
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """(coefficients of the terms, offsets of the rows) at a time [s], not to be written to."""
+        """Coefficients of the terms and offsets of the rows at a time [s]; read-only."""
         return self._last(time) if self._driven else self._fixed
 
     def values(self, time: float) -> Array:
-        """Value of each constraint at a time."""
+        """Values of all constraint laws at a time, concatenated."""
         values = self.anchors.rows.copy()
         for i in self._driven:
             given = check.asked(f"{self._names[i]}: the prescribed motion", self._prescribed(i), time)
@@ -146,20 +148,19 @@ class TimeTable:
         return values
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
-        """(coefficients, offsets) for given values of the driven constraints; the others are as anchored."""
+        """Coefficients and offsets for given values of the driven constraints; the others keep their anchors."""
         coefficient, offset = self._fixed[0].copy(), self._fixed[1].copy()
         for i in self._driven:
             law, value = self._laws[i], values[self._own[i]]
-            if np.isfinite(value).all():  # the values of drives are not anchored
+            if np.isfinite(value).all():  # driven values may be missing (NaN)
                 coefficient[self._terms[i]], offset[i] = law.coefficients(value), law.offset(value)
         return coefficient, offset
 
     def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
         """Time derivatives of coefficients and offsets.
 
-        From an adaptive eighth-order difference of the drives to the right of the time, or, with a step [s], from a
-        fourth-order one within the step that ends at the time: drives are never asked for times outside the run.
-        Not to be written to.
+        By one-sided fourth-order differences of the drives: to the right of the time with an adaptive step, or, with a
+        step [s], within the step that ends at the time, so that drives are not evaluated outside the run. Read-only.
         """
         if not self._driven:
             return self._still
@@ -176,7 +177,7 @@ class TimeTable:
         return coefficient, offset
 
     def doubts(self, time: float) -> tuple[Array, Array]:
-        """Round-off of the rates of coefficients and offsets to the right of a time, in size."""
+        """Magnitude of the round-off in the rates of coefficients and offsets to the right of a time."""
         coefficient, offset = (part.copy() for part in self._still)
         values = self.values(time)
         for i in self._driven:
@@ -186,7 +187,7 @@ class TimeTable:
         return coefficient, offset
 
     def along(self, times: Array) -> tuple[Array, Array]:
-        """Coefficients and offsets at the times, (k, …), or one row of each where nothing is driven."""
+        """Coefficients and offsets at the times, (k, …); one row of each if nothing is driven."""
         coefficient, offset = (part[None] for part in self._fixed)
         if not self._driven:
             return coefficient, offset
@@ -199,7 +200,7 @@ class TimeTable:
     def over(self, times: Array) -> tuple[Array, Array, Array, Array]:
         """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
 
-        One row of each where nothing is driven. The rates are those of :meth:`rates` with the steps between the times.
+        One row of each if nothing is driven. The rates are those of :meth:`rates` with the steps between the times.
         """
         if not self._driven:
             coefficient, offset = self._fixed
@@ -208,7 +209,9 @@ class TimeTable:
         coefficient, offset = (np.repeat(part[None], steps + 1, axis=0) for part in self._fixed)
         of_coefficient, of_offset = np.zeros((steps, coefficient.shape[1])), np.zeros((steps, offset.shape[1]))
         length = times[1:] - times[:-1]
-        quarters = (times[1:] - 0.25 * k * length for k in range(1, 4))  # within every step, from its end on
+        quarters = (
+            times[1:] - 0.25 * k * length for k in range(1, 4)
+        )  # three inner points of every step, from its end
         points = np.concatenate([times, *quarters])
         for i in self._driven:
             law, own = self._laws[i], self._terms[i]
@@ -232,7 +235,7 @@ class TimeTable:
         if not np.all(np.isfinite(samples)):
             for t in times.tolist():
                 self.values(t)
-            raise ValueError(f"{name} must be numbers, the same many at all times")
+            raise ValueError(f"{name} must return numbers, equally many at all times")
         return samples
 
     def _prescribed(self, row: int) -> TimeFunction:
@@ -242,14 +245,14 @@ class TimeTable:
 
 
 class _LastTable:
-    """The table of the last anchors: a mechanism in which nothing varies with time asks for the same one often."""
+    """Cache of the time table of the last anchors, which constant mechanisms need often."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
         self.last: TimeTable | None = None
 
     def of(self, anchors: Anchors) -> TimeTable:
-        """The table of anchors, which never change; anew where functions of time are to be asked again."""
+        """Time table of anchors (immutable); rebuilt if it depends on time, so that functions are evaluated again."""
         last = self.last
         if last is None or last.anchors is not anchors or last.varies:
             last = self.last = TimeTable(self.mechanism, anchors)
@@ -257,12 +260,12 @@ class _LastTable:
 
 
 def table_of(mechanism: Model, anchors: Anchors) -> TimeTable:
-    """What time prescribes, with these anchors."""
+    """Time table of a mechanism with these anchors."""
     return mechanism.once(_LastTable).of(anchors)
 
 
 def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
-    """What time prescribes over a step."""
+    """Coefficients, offsets, inputs and spring references over a step."""
     (before, offset_0), (after, offset_1) = table.at(t0), table.at(t1)
     mean, moved = 0.5 * (before + after), table.references.moved(t0, t1)
     return Schedule(before, after, mean, offset_0, offset_1, inputs, moved)

@@ -1,5 +1,5 @@
-"""Poses and starts: closing loops, consistent states and multipliers, reactions, description.
+"""Poses and initial states: assembly, consistent states and multipliers, reactions, description.
 
-Imports: bodies, consistency, contacts, joints.rows, kernels, kernels.convergence, kernels.rates, linear,
+Imports: bodies, consistency, contacts, display, joints.rows, kernels, kernels.convergence, kernels.rates, linear,
 mechanisms.equations, mechanisms.model, numerics, numerics.factors, systems.
 """

@@ -1,4 +1,4 @@
-"""Admissible velocities: those nearest to given ones in kinetic energy that keep the rates of all constraints."""
+"""Projection of given velocities onto those that satisfy all constraint rates, nearest in kinetic energy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 AT_REST = 1e-13
-"""Velocity over the wanted ones that counts as zero: what projection leaves of bodies that cannot move."""
+"""Velocity, relative to the wanted ones, that counts as zero: round-off of projection for bodies that cannot move."""
 
 
 def move_with(
@@ -40,7 +40,10 @@ def move_with(
     time: float,
     at_rest: bool = False,
 ) -> Configuration:
-    """The configuration with the admissible velocities nearest to those given by body, free joints perhaps at rest."""
+    """Configuration with the admissible velocities nearest to those given by body.
+
+    ``at_rest`` minimises the rates of free joints first.
+    """
     wanted, given = wanted_velocities(mechanism, c, velocities)
     locks = joint_rates(mechanism, c) if at_rest else None
     v = project(mechanism, c, wanted, given, table=table, time=time, locks=locks)
@@ -48,7 +51,7 @@ def move_with(
 
 
 def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
-    """Velocities before projection, those given at P carried to the centre of mass, and the numbers of those given."""
+    """Velocities before projection, with given ones carried from P to the centre of mass; and the indices of these."""
     cv, cw, _ = mechanism.network.arrays.columns
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():
@@ -65,7 +68,7 @@ def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[st
 
 
 def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Array:
-    """From the origin P of a body to the centres of mass of its frames in the world, (frames, d) [m]."""
+    """World vectors from the origin P of a body to the centres of mass of its frames, (frames, d) [m]."""
     if isinstance(body, FramedBody):
         r = c.r[first : first + len(body.frames)]
         R = c.R[first] if body.turning else nearest_rotation(body.centres, r)
@@ -78,10 +81,10 @@ def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Arra
 def project(
     mechanism: Model, c: Configuration, wanted: Array, given: Array, *, table: TimeTable, time: float, locks: Any = None
 ) -> Array:
-    """Velocities nearest to the wanted ones in kinetic energy with G v = b; deformation rates only if need be.
+    """Velocities with G v = b nearest to the wanted ones in kinetic energy, with deformation rates only if needed.
 
-    Those ``given`` are kept where the constraints allow it, and otherwise take part like the others. Of those with the
-    least ‖L v‖, with ``locks`` L.
+    The ``given`` ones are kept if the constraints allow all of them, and otherwise treated as the others. With
+    ``locks`` L, only velocities with the least ‖L v‖ are admitted.
     """
     a = mechanism.network.arrays
     d = derive(a, c)
@@ -93,8 +96,8 @@ def project(
     if given.size:
         sizes = np.concatenate([sizes, np.where(np.isin(given, a.columns[0]), lever(a), 1.0)])
         conditions.insert(0, (*_with_kept((G, b), given, wanted), given))
-    tries = ((mass, condition) for mass in _masses(mechanism, c) for condition in conditions)
-    for (M, own, ways, unit), (rows, rates, kept) in tries:
+    projections = ((mass, condition) for mass in _masses(mechanism, c) for condition in conditions)
+    for (M, own, ways, unit), (rows, rates, kept) in projections:
         begin = wanted
         if locks is not None:
             units, of_rows = (unit, sizes[: rates.size]), (rows, rates)
@@ -113,10 +116,10 @@ def project(
 
 
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
-    """The masses by which velocities change least, one after the other: without deformation, then with it.
+    """Yield the metrics of successive projections: rigid motions first, then all velocities.
 
-    Each as the mass of the leading velocities, and that of the coordinates whose ``ways`` (n_v, n) they are, None where
-    these are the velocities themselves, and the units of the coordinates. Of large bodies the last one is full.
+    Each is the mass of the leading velocities, the mass of the coordinates, their directions ``ways`` (n_v, n) (None if
+    the coordinates are the velocities), and the units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))
@@ -130,7 +133,7 @@ def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Arra
 
 
 def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], ways: Array | None) -> Array:
-    """The velocities nearest to the wanted ones in a mass that meet conditions: rows, rates, and what they keep."""
+    """Velocities nearest to the wanted ones in the metric M under conditions (rows, rates, kept velocities)."""
     rows, rates, kept = conditions
     is_sparse = sparse.issparse(M) and sparse.issparse(rows)
     change = _sparse_change(M, rows, rates - rows @ wanted, kept) if is_sparse else None
@@ -138,7 +141,7 @@ def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], 
 
 
 def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tuple[Any, Array]:
-    """Conditions G v = b and those that keep what is given of the wanted velocities."""
+    """Conditions G v = b, extended by rows that keep the given velocities."""
     G, b = conditions
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
@@ -146,9 +149,9 @@ def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tu
 
 
 def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | None:
-    """What :func:`_nearest` adds to the wanted velocities of which rows are ``missing`` rates, by sparse matrices.
+    """Change of the wanted velocities as by :func:`_nearest`, by sparse matrices; ``missing`` are defects of the rows.
 
-    The last rows are those that keep velocities as they are. None where rows may depend on others.
+    The last rows keep velocities unchanged. None if rows may be dependent.
     """
     free = np.setdiff1d(np.arange(M.shape[0]), kept)
     moved = sparse.csr_array(rows[: missing.size - kept.size])[:, free]
@@ -162,14 +165,14 @@ def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | No
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, ways: Array | None) -> Array:
-    """Change the leading velocities least in kinetic energy to meet rows v = rates as nearly as can be.
+    """Least change in kinetic energy of the leading velocities that satisfies rows v = rates in the least squares.
 
-    By all of those that M is the mass of, or in the span of the ``ways``, which then have the mass M.
+    M is the mass of the leading velocities or, with ``ways``, that of coordinates along these directions.
     """
     active = slice(0, len(M if ways is None else ways))
     moved = dense(rows[:, active])
     moved = moved if ways is None else moved @ ways
-    root = np.linalg.cholesky(M)  # scaled, nearest is least-norm
+    root = np.linalg.cholesky(M)  # in scaled coordinates the nearest solution is the least-norm one
     scaled = np.linalg.solve(root, moved.T).T
     length = np.linalg.norm(scaled, axis=1)
     length = np.where(length > 0.0, length, 1.0)  # rows have different units

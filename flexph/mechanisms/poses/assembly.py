@@ -1,4 +1,4 @@
-"""Closing the loops of a mechanism: the undeformed pose nearest to a guess."""
+"""Assembly of a mechanism: the undeformed pose nearest to a guess that closes all joints."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 PRINTED = 2e-8
-"""Gap, relative to the size of the mechanism, that coordinates of nine digits leave between bodies that are fixed: each
-is off by 5e-9 of itself at most, and a gap is the difference of two positions r + R x, of two printed terms each."""
+"""Gap between fixed bodies, relative to the size of the mechanism, that placements printed with nine digits may leave:
+each number is off by at most 5e-9 of itself, and a gap is a difference of two positions r + R x of two terms each."""
 
 
 def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[str, Placement], time: float) -> Pose:
@@ -48,7 +48,7 @@ def assemble(mechanism: Model, fixed: Mapping[str, Placement], guess: Mapping[st
 
 
 def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
-    """Warn of bodies that neither a place that is given, nor joints, forces or contacts with others hold anywhere."""
+    """Warn of bodies without a given place that no joint, force or contact connects to the ground or a placed body."""
     numbers, pairs = {name: i for i, name in enumerate(mechanism.bodies)}, []
     somewhere = {numbers[name] for name in placed if name in numbers}
     for c in mechanism.connections:
@@ -66,15 +66,15 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
     listed = f"{', '.join(map(repr, lost[:3]))}{f' and {len(lost) - 3} others' if len(lost) > 3 else ''}"
     warn(
         f"{listed} {'is' if len(lost) == 1 else 'are'} connected to neither the ground nor a body with a place, and "
-        f"{'starts' if len(lost) == 1 else 'start'} at the origin, free to move: add a joint, or say where by "
+        f"{'starts' if len(lost) == 1 else 'start'} at the origin, free to move: add a joint, or give a place by "
         f"fixed={{{lost[0]!r}: ...}} or guess={{{lost[0]!r}: ...}}"
     )
 
 
 def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
-    """The pose after rigid increments (translations [m], turns [rad]), with its joints closed, drives at time 0.
+    """Pose after rigid increments (translations [m], rotations [rad]) with its joints closed again, drives at time 0.
 
-    Raises ValueError where they do not close.
+    Raises ValueError if they do not close.
     """
     closure, at = Closure(mechanism, 0.0), move(mechanism, pose.centres, pose.rotations, step)
     at = closure.closed(at, np.ones(step.size, dtype=bool))
@@ -82,19 +82,19 @@ def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
 
 
 def _pose(closure: Closure, at: Placed, size: float) -> Pose:
-    """The pose at which a closure ended; raises ValueError where it is open."""
+    """Pose at the end of a closure; raises ValueError if a joint is open."""
     if closure.open_by(at, size) > OPEN:
         raise ValueError(explain_open(closure, at, size))
-    return Pose(*at, closure.here(at).stated)
+    return Pose(*at, closure.here(at).stated, tuple(closure.mechanism.frames))
 
 
 def places_of(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], count: int
 ) -> tuple[Array, Array, Array]:
-    """Centres of mass and rotations that ``count`` poses start with, and which velocities may change each of them."""
+    """Initial centres of mass and rotations of ``count`` poses, and a mask of the velocities that may move each."""
     twice = set(fixed) & set(guess)
     if twice:
-        raise ValueError(f"bodies are either fixed or guessed, got both for {sorted(twice)}")
+        raise ValueError(f"a body is given in fixed= or in guess=, not in both: {sorted(twice)}")
     for name in (*fixed, *guess):
         check.lookup("body", name, mechanism.bodies)
     cv, cw = _columns(mechanism)
@@ -117,6 +117,6 @@ def places_of(
 
 
 def _columns(mechanism: Model) -> tuple[Array, Array]:
-    """Columns of the centres and of the turns of all bodies among the rigid motions, (b, d) and (b, s)."""
+    """Columns of the centres (b, d) and of the rotations (b, s) of all bodies among the rigid motions."""
     rigid = mechanism.rigid_motion
     return mechanism.network.arrays.columns[:2] if rigid is None else (rigid.centres, rigid.spins)

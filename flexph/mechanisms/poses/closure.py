@@ -1,4 +1,4 @@
-"""Constraints of an undeformed pose and their closing by Gauss-Newton steps of least norm."""
+"""Closure of the constraints of an undeformed pose by Gauss-Newton steps of least norm."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 MAX_ITERATIONS = 100
 GUIDED = 0.999
-"""Reduction of the gap below which guiding directions have done what they can."""
+"""Ratio of successive gaps above which guiding directions no longer help."""
 SHALLOW = 1e-3
 """Sine of the angle between a disc and the ground below which its slope is not used."""
 OPEN = 1e-9
-"""Gap, relative to the size of the mechanism, above which it is open."""
+"""Gap, relative to the size of the mechanism, above which a joint counts as open."""
 CLOSED = 1e-15
-"""Gap, relative to the size of the mechanism, at which Newton stops: round-off. A gap times the joint force would show
-in the energy balance of the first step."""
+"""Gap, relative to the size of the mechanism, at which Newton's method stops: round-off. A larger gap times the joint
+force would show in the energy balance of the first step."""
 
 
 Placed = tuple[Array, Array]
@@ -42,7 +42,7 @@ Placed = tuple[Array, Array]
 
 
 class _Equations(NamedTuple):
-    """The equations of a closure at a pose: gaps r (k,), what they are to change by (k,), and their matrix (k, n)."""
+    """Linearised closure at a pose: gaps r (k,), wanted changes (k,), and their matrix (k, n)."""
 
     at: Placed
     gap: Array
@@ -51,12 +51,12 @@ class _Equations(NamedTuple):
 
     @property
     def defect(self) -> float:
-        """‖r‖."""
+        """Norm ‖r‖ of the gaps."""
         return float(np.linalg.norm(self.gap))
 
 
 class Closure:
-    """Constraints with a stated value at a time; gaps of points count as turns by the largest distance of a joint."""
+    """Closure of the constraints with a prescribed value at a time; gaps of points are divided by a length."""
 
     def __init__(self, mechanism: Model, time: float) -> None:
         self.mechanism, self.time = mechanism, time
@@ -66,28 +66,28 @@ class Closure:
         self._last: _Here | None = None
 
     def here(self, at: Placed) -> _Here:
-        """What holds at a pose, kept of the last one: several closures may look at it, and find it closed."""
+        """Constraints at a pose; those of the last pose are cached."""
         if self._last is None or self._last.at is not at:
             self._last = _Here(self.mechanism, at, self.time)
         return self._last
 
     def units(self, size: float) -> Array:
-        """What each constraint is measured by: a length [m], or one."""
+        """Unit of each constraint: ``size`` [m] for constraints of points, else 1."""
         return np.where(self.mechanism.network.arrays.holds_points > 0.0, size, 1.0)[self.stated]
 
     def gap(self, at: Placed) -> Array:
-        """The gaps, in their own units."""
+        """Gaps of the constraints, each in its unit."""
         return self.here(at).gap[self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
-        """The largest gap over a size of the mechanism."""
+        """Largest gap, relative to a size of the mechanism."""
         return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
 
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
-        """The pose after Gauss-Newton steps of least norm over the active velocities.
+        """Close the constraints by Gauss-Newton steps of least norm over the active velocities.
 
-        ``guided`` lets differences of directions that belong together take part: constraints that are products of
-        perpendicular directions do not tell where to turn from 90° away.
+        ``guided`` also uses differences of directions that must coincide: constraints by perpendicular directions do
+        not determine the sense of rotation from 90° away.
         """
         if guided and not self.guides:
             return at
@@ -127,7 +127,7 @@ class Closure:
 
 
 class _Here:
-    """Constraint values g and their matrix G at an undeformed pose; rows without a stated value are left at zero."""
+    """Constraint values g and their matrix G at an undeformed pose; rows without a prescribed value are zero."""
 
     def __init__(self, mechanism: Model, at: Placed, time: float) -> None:
         self.mechanism, self.at, a = mechanism, at, mechanism.network.arrays
@@ -148,7 +148,7 @@ class _Here:
 
     @cached_property
     def matrix(self) -> Any:
-        """G, as the arrays are."""
+        """Constraint matrix G, dense or sparse as the arrays."""
         a, rows, by = self.mechanism.network.arrays, self._rows, self._by
         G = constraint_matrix(a, self.at[1], self._coefficient, arm=self._arms, vector=self._vectors, by=by)
         if not rows.size:
@@ -159,12 +159,12 @@ class _Here:
 
     @cached_property
     def size(self) -> float:
-        """The extent of the mechanism [m]."""
+        """Extent of the mechanism [m]."""
         return extent(self.mechanism, *self.at)
 
 
 def _least_step(matrix: Any, wanted: Array) -> Array:
-    """The step of least norm that changes the gaps as wanted, as nearly as can be."""
+    """Least-squares step of least norm for the wanted changes of the gaps."""
     if sparse.issparse(matrix):
         step = nearest_change(sparse.eye_array(matrix.shape[1]), matrix, wanted)
         if step is not None:
@@ -173,10 +173,10 @@ def _least_step(matrix: Any, wanted: Array) -> Array:
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:
-    """Rows of discs that tilt, the heights r s at which they touch, and products with these heights in their place.
+    """Rows of tilting discs, their contact heights r s, and the products with these heights inserted.
 
-    0 = ½(Π²/r + r Π_e² − r) has no slope at Π = 0, from where assembly may start: it closes 0 = Π − r s. The slopes
-    are those of a disc that does not lie quite flat.
+    0 = ½(Π²/r + r Π_e² − r) has zero slope at Π = 0, where assembly may start; assembly therefore closes 0 = Π − r s,
+    with the slopes of a disc that does not lie quite flat.
     """
     t = a.rolling
     if not t.positive_row.size:
@@ -191,7 +191,7 @@ def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, A
 
 
 def explain_open(closure: Closure, at: Placed, size: float) -> str:
-    """Which joints stay open, in words."""
+    """Text that names the joints that stay open."""
     gap = closure.gap(at)
     gap = np.where(np.abs(gap) > OPEN * closure.units(size), gap, 0.0)
     rows = [(c.name, row.unit) for c in closure.mechanism.connections for row in c.rows]

@@ -1,4 +1,4 @@
-"""Consistent initial states: velocities that keep the constraints, springs, and the check of a given state."""
+"""Consistent initial states: velocities that satisfy the constraint rates, springs, elastic deformation."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def consistent_state(
         several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
         if several:
             raise ValueError(
-                f"elastic='quasi_static' is not known of {several[0]!r}, a body of several frames: take 'undeformed' "
-                "or an equilibrium"
+                f"elastic='quasi_static' is not available for {several[0]!r}, a body of several frames: take "
+                "'undeformed' or an equilibrium"
             )
         c = deform(mechanism, c, velocities, table=table, time=time, at_rest=at_rest)
     c = move_with(mechanism, c, velocities, table=table, time=time, at_rest=at_rest)
@@ -57,8 +57,9 @@ def consistent_state(
     if joints is None:
         warn_of_loose(mechanism, c, velocities, table=table, time=time)
     forces = spring_states(mechanism, c, table, time)
-    c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction hold nothing yet
-    state = State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), pose.anchors, joint_forces=False)
+    c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction carry no force yet
+    none, names = np.zeros(mechanism.layout.multipliers), tuple(mechanism.bodies)
+    state = State(time, flat(mechanism, c), none, pose.anchors, joint_forces=False, bodies=names)
     check_consistent(mechanism, state, table=table)
     if elastic == "quasi_static":
         warn_of_range(mechanism, np.array([time]), state.x[None])

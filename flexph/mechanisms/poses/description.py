@@ -1,4 +1,4 @@
-"""A mechanism in words: what matters first, ports, constraints and the state layout on request."""
+"""Description of a mechanism as text; ports, constraints and state layout on request."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 MOST = 5
-"""Bodies, dampers and redundant constraints that a summary names one by one."""
+"""Number of bodies, dampers and redundant constraints that a summary lists."""
 
 
 def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = False) -> str:
-    """Bodies, joints, forces, freedoms and redundancies at a pose as plain text; ``details`` adds all names."""
+    """See :meth:`flexph.Mechanism.describe`."""
     dim, count = mechanism.layout.dim, len(mechanism.bodies)
     total = sum(body.mass for body in mechanism.bodies.values())
     lines = [f"{'plane' if dim == 2 else 'space'}, {count} bodies, mass {total:.6g} kg", *_bodies(mechanism)]
@@ -38,14 +38,14 @@ def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = Fals
 
 
 def _some(heading: str, entries: list[str]) -> list[str]:
-    """The first entries after a heading, each on a line, and how many more there are."""
+    """List the first entries after a heading, one a line, and the number of the others."""
     more = [f"{' ' * len(heading)}and {len(entries) - MOST} more"] if len(entries) > MOST else []
     heads = [heading, *[" " * len(heading)] * MOST]
     return [f"{head}{entry}" for head, entry in zip(heads, entries[:MOST], strict=False)] + more
 
 
 def _bodies(mechanism: Model) -> list[str]:
-    """The heaviest bodies if there are many, all if there are few."""
+    """List all bodies, or the heaviest of many."""
     named = list(mechanism.bodies.items())
     if len(named) > MOST:
         heaviest = sorted(range(len(named)), key=lambda i: -named[i][1].mass)[:MOST]
@@ -84,13 +84,13 @@ def _resistances(mechanism: Model) -> list[str]:
 
 
 def _damping(measure: Measure) -> str:
-    """The relation of a damper, a coefficient [N s/m or N m s] as one; empty where there is none."""
+    """Text of the relation of a damper, or of its coefficient [N s/m or N m s]; empty without damping."""
     given = measure.damping
     return str(given) if isinstance(given, Relation) else f"viscous({given:.9g})" if given else ""
 
 
 def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
-    """Freedoms and redundancies at a pose, and whether it is singular."""
+    """Freedoms and redundant constraints at a pose, with a note if it is singular."""
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
     free = sum(not law.holonomic for law in laws(mechanism))
     count = f"velocities {velocities}, constraints {rows}" + (f" ({free} nonholonomic)" if free else "")
@@ -103,7 +103,7 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     rank = rank_at(mechanism, pose)
     lines = [f"{count}, redundant {len(rank.redundant)}, freedoms {rank.freedoms} {where}"]
     if not rank.freedoms:
-        lines.append("  nothing moves but by drives: constraints that contradict each other lock a mechanism, too")
+        lines.append("  no freedoms: only drives move it (contradictory constraints lock a mechanism, too)")
     lines += _some("  ", [explain_redundant(names) for names in rank.redundant])
     if not rank.redundant:
         value = regularity(mechanism, pose)
@@ -117,7 +117,7 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
 
 
 def _details(mechanism: Model) -> list[str]:
-    """Ports of bodies, constraints of connections, and where everything is in the state."""
+    """Ports of bodies, constraints of connections, and the layout of the state."""
     lines = ["ports"]
     for name, body in mechanism.bodies.items():
         lines.append(f"  {name}: {', '.join((*body.ports, *(f'{load} (load)' for load in body.loads)))}")

@@ -1,4 +1,4 @@
-"""Velocities that are given to bodies at a start, and what constraints leave of them."""
+"""Warnings about given initial velocities: those that constraints change, and bodies without any."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 MOVES = 1e-6
-"""Rate of a joint over the largest one from which it is told that it moves."""
+"""Rate of a joint, relative to the largest one, above which it counts as moving."""
 
 
 def warn_of_changed(
     mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> None:
-    """Warn of given velocities that a consistent configuration has not, with the constraint that they break most."""
-    a, found = mechanism.network.arrays, velocities_of(mechanism, c)
+    """Warn of given velocities that the consistent state has changed, with the constraint that they violate most."""
+    a, consistent = mechanism.network.arrays, velocities_of(mechanism, c)
     sizes, changed = displacement_sizes(a, lever(a)), {}
     wanted, given = wanted_velocities(mechanism, c, velocities)
-    scale = float(max(np.abs(wanted / sizes).max(initial=0.0), np.abs(found / sizes).max(initial=0.0)))
+    scale = float(max(np.abs(wanted / sizes).max(initial=0.0), np.abs(consistent / sizes).max(initial=0.0)))
     doubt = rate_doubt(a, derive(a, c), table.doubts(time)) if velocities else 0.0
     for name, motion in velocities.items():
         own = wanted_velocities(mechanism, c, {name: motion})[1]
-        change = np.abs(found - wanted)[own]
+        change = np.abs(consistent - wanted)[own]
         if np.any(change > (CONSISTENT * scale + doubt) * sizes[own]):
             moves = np.isin(own, a.columns[0])
             by = [(change[moves].max(initial=0.0), "m/s"), (change[~moves].max(initial=0.0), "rad/s")]
@@ -48,13 +48,13 @@ def warn_of_changed(
     if changed:
         broken = _broken(mechanism, constraint_rates(mechanism, c, table, time), wanted, given)
         warn(
-            "the velocities given contradict the joints, the drives or each other, and the nearest that these allow "
-            f"are taken: changed are {', '.join(f'{name!r} by {by}' for name, by in changed.items())}{broken}"
+            "the velocities given contradict the joints, the drives or each other; the nearest admissible ones are "
+            f"taken: changed are {', '.join(f'{name!r} by {by}' for name, by in changed.items())}{broken}"
         )
 
 
 def _broken(mechanism: Model, rates: tuple[Array, Array], wanted: Array, given: Array) -> str:
-    """The constraint between bodies whose velocities are all given that is violated most, in words, or nothing."""
+    """Text that names the most violated constraint between bodies whose velocities are all given; empty if none is."""
     G, b = rates
     left = np.ones(wanted.size)
     left[given] = 0.0
@@ -67,9 +67,9 @@ def _broken(mechanism: Model, rates: tuple[Array, Array], wanted: Array, given: 
 def warn_of_loose(
     mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> None:
-    """Warn of bodies without given velocities that move against what carries them, by joints that could be at rest.
+    """Warn of bodies without given velocities that move relative to their carriers by joints that could be at rest.
 
-    Bodies at rest are not told, unless drives move what carries them.
+    Bodies at rest are not named, unless drives move their carriers.
     """
     others = [name for name in mechanism.bodies if name not in velocities]
     driven, v = _is_driven(mechanism, c, table, time), velocities_of(mechanism, c)
@@ -84,38 +84,38 @@ def warn_of_loose(
     unit = MOVES * float(least.max())
     loose = (least > unit) & (_by_joint(L, rigid, len(joints)) <= unit)
     carried = {owner for joint, own in zip(joints, loose, strict=True) if own for owner in joint.owners}
-    apart = [_apart(mechanism, name, v, rigid, told=unit) for name in others if name in carried]
-    if told := [text for text, moves in filter(None, apart) if moves or driven]:
-        more = f" and {len(told) - 3} others" if len(told) > 3 else ""
+    differences = [_difference(mechanism, name, v, rigid, threshold=unit) for name in others if name in carried]
+    if texts := [text for text, moves in filter(None, differences) if moves or driven]:
+        more = f" and {len(texts) - 3} others" if len(texts) > 3 else ""
         warn(
-            "bodies that were given no velocity start with the least kinetic energy, which differs from a rigid motion "
-            f"with what moves them: {', '.join(told[:3])}{more}; joints='at rest' starts with the rigid motion, "
-            "joints='free' with the least energy, velocities={...} with what you give"
+            "bodies without a given velocity start with the least kinetic energy, which differs from moving rigidly "
+            f"with their carriers: {', '.join(texts[:3])}{more}; joints='at rest' starts with the rigid motion, "
+            "joints='free' with the least energy (and no warning), velocities={...} with those that you give"
         )
 
 
 def _is_driven(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> bool:
-    """Whether drives prescribe rates that are no round-off."""
+    """True if drives prescribe rates above round-off."""
     a, d = mechanism.network.arrays, derive(mechanism.network.arrays, c)
     rates = np.abs(rates_at(mechanism, (c, d), table, time)[1]) / constraint_sizes(a, d.vector)
     return bool(np.any(rates > rate_doubt(a, d, table.doubts(time))))
 
 
 def _by_joint(L: Any, v: Array, joints: int) -> Array:
-    """The largest rate of each joint [rad/s]."""
+    """Largest rate of each joint [rad/s]."""
     rates: Array = np.abs(L @ v).reshape(joints, -1).max(axis=1, initial=0.0)
     return rates
 
 
-def _apart(mechanism: Model, name: str, v: Array, rigid: Array, *, told: float) -> tuple[str, bool] | None:
-    """The velocities of a body and those of the rigid motion in words, and whether it moves; None where they agree."""
+def _difference(mechanism: Model, name: str, v: Array, rigid: Array, *, threshold: float) -> tuple[str, bool] | None:
+    """Text with a body's velocity and that of the rigid motion, and True if it moves; None if they agree."""
     a, first = mechanism.network.arrays, first_frame(name, mechanism.bodies)
     frames = slice(first, first + len(nodes_of(mechanism.bodies[name])))
     for columns, scale, unit in ((a.columns[1], 1.0, "rad/s"), (a.columns[0], lever(a), "m/s")):
         own = columns[frames]
         own = own[own[:, 0] >= 0][:1]
-        if own.size and np.abs(v[own] - rigid[own]).max() > told * scale:
+        if own.size and np.abs(v[own] - rigid[own]).max() > threshold * scale:
             of_body, of_rigid = (x[own[0]] if own.size == 1 else np.linalg.norm(x[own[0]]) for x in (v, rigid))
             text = f"{name!r} has {float(np.ravel(of_body)[0]):.3g}, not {float(np.ravel(of_rigid)[0]):.3g} {unit}"
-            return text, bool(np.abs(v[own]).max() > told * scale)
+            return text, bool(np.abs(v[own]).max() > threshold * scale)
     return None

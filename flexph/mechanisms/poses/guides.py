@@ -1,4 +1,4 @@
-"""Directions and frames of joints that are to be parallel, angles that are stated: where to turn from far away."""
+"""Guides of the assembly far from closure: directions and frames to be aligned, and prescribed angles."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 ASIDE = (0.36, 0.48, 0.8)
-"""Axis of the first body about which opposite directions start to turn: along no axis that joints usually have."""
+"""Axis of the first body about which opposite directions start to turn; joint axes rarely coincide with it."""
 OPPOSITE = 1e-6
-"""|a + b|² of two unit directions below which they point in opposite ways."""
+"""Value of |a + b|² below which two unit directions count as opposite."""
 
 Guide = tuple[int, Array, int | None, Array]
-"""Body of the one and of the other (None: the ground), each with a direction in its axes, or with a frame (3, 3)."""
+"""First body and its direction or frame (3, 3), second body (None: the ground) and its direction or frame."""
 
 Block = tuple[int, int, Array]
 """First row and column of a block of a matrix, and its entries."""
 
 
 def guides(mechanism: Model, time: float) -> list[Guide]:
-    """Directions that are to be parallel, frames that are to coincide."""
+    """Pairs of directions to be made parallel, and of frames to be made coincident."""
     listed: list[Guide] = []
     for c in mechanism.connections:
         if not c.form.parallel:
@@ -45,17 +45,16 @@ def guides(mechanism: Model, time: float) -> list[Guide]:
 
 
 def unguided(mechanism: Model) -> Array:
-    """Which constraints are not about the directions of a joint that has guides."""
+    """True for constraints other than those on directions of a joint with guides."""
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
 
 def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Array, Array, list[Block]]:
-    """Differences of the guides in world axes, the turns that close them, and the blocks of their matrix.
+    """Differences of the guides in world axes, the rotations that close them, and the blocks of their matrix.
 
-    Frames close by their rotation vector; directions a, b by θ × ½(a + b) = b − a, by both components perpendicular to
-    the mean: there is no other. With the mean direction the rows of a joint have the same rank at every pose; the
-    derivatives themselves would add a freedom that is noise. Opposite directions start to turn about an axis of the
-    first body.
+    Frames close by their rotation vector. Directions a, b close by θ × ½(a + b) = b − a, in the two components
+    perpendicular to the mean. With the mean direction the rows of a joint have the same rank at every pose; exact
+    derivatives would add a spurious freedom. Opposite directions start to turn about an axis of the first body.
     """
     apart, wanted, turning, row = [np.zeros(0)], [np.zeros(0)], [], 0
     for first, a, second, b in guides:
@@ -82,9 +81,9 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
-    """Coefficients under which rows of angles change as their angles do in the plane, which become their gaps.
+    """Coefficients that make rows of planar angles measure their angle errors, which become their gaps (in place).
 
-    So Newton's method turns the shorter way to an angle that is stated, and does not end half a turn off.
+    Newton's method then turns to a prescribed angle by the shorter way, and does not end half a turn away.
     """
     if not angles.rows.size:
         return coefficient

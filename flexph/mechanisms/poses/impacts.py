@@ -1,4 +1,4 @@
-"""Impacts at ports: the velocities that an impulse, or Newton's law of restitution, leaves."""
+"""Impacts at ports: velocities after an impulse, or by Newton's law of restitution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 HELD = 1e-12
-"""What an impulse changes over what it would without joints, and a velocity over its terms, that count as zero."""
+"""Relative size below which the effect of an impulse (compared with that without joints) and velocities are zero."""
 
 
 def impact_at(
@@ -37,9 +37,9 @@ def impact_at(
 ) -> State:
     """See :meth:`flexph.Mechanism.impact`."""
     if (impulse is None) == (restitution is None):
-        raise ValueError("an impact needs impulse=… or restitution=…, one of them")
+        raise ValueError("an impact needs either impulse=… or restitution=…")
     if direction is not None and restitution is None:
-        raise ValueError("direction goes with restitution=…: an impulse has its own")
+        raise ValueError("direction= goes with restitution=…: an impulse has its own direction")
     find_port(port, mechanism.bodies)
     a, table = mechanism.network.arrays, start_table(mechanism, state)
     checked = check_consistent(mechanism, state, table=table)
@@ -58,20 +58,20 @@ def impact_at(
 
 
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
-    """The impulse after which the port leaves with e times the speed that it had, along a direction."""
+    """Impulse after which the port leaves with e times its speed along a direction (Newton's law)."""
     e, velocity = Rigid(restitution=law[0]).restitution, level.rates(v)
     moves = HELD * float(level.terms(v).max())
     way = -velocity if law[1] is None else check.array("direction", law[1], velocity.shape)
     length = float(np.linalg.norm(way))
     if law[1] is None and length <= moves:
-        raise ValueError(f"{port!r} is at rest: nothing bounces there")
+        raise ValueError(f"{port!r} is at rest, so that restitution has no effect: give an impulse=")
     if length == 0.0:
         raise ValueError("direction must not be zero")
     n = way / length
     speed, gives = float(n @ velocity), float(n @ level.D @ n)
     if speed >= -moves:
         raise ValueError(
-            f"{port!r} must move against the direction in which it bounces, got {speed:.3g} m/s along it: turn it"
+            f"{port!r} must move against the direction of rebound, got {speed:.3g} m/s along it: reverse the direction"
         )
     if gives <= HELD * float(np.sum((_free(level) @ n) ** 2)):
         raise ValueError(f"joints hold {port!r} along the direction {n.round(6).tolist()}: it cannot bounce there")
@@ -80,7 +80,7 @@ def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) ->
 
 
 def _free(level: Level) -> Array:
-    """L⁻¹Wᵀ, what impulses do without joints."""
+    """Response L⁻¹Wᵀ to impulses without joints."""
     free: Array = np.linalg.solve(level.lower, level.rows.T)
     return free
 
@@ -89,6 +89,6 @@ def _refuse_deforming(mechanism: Model, port: str) -> None:
     _, body, name = split_port(port, mechanism.bodies)
     if not isinstance(body, Body) or sparse.csr_array(body.ports[name].shape).count_nonzero():
         raise ValueError(
-            f"restitution means nothing at {port!r}, where the body deforms (the mass that takes part falls with the "
-            "mesh): give an impulse"
+            f"restitution is undefined at {port!r}, where the body deforms (the mass that takes part decreases with "
+            "the mesh size): give an impulse="
         )

@@ -1,4 +1,4 @@
-"""Starts at which free joints are at rest: rates of joints, and velocities for which they are least."""
+"""Initial velocities with free joints at rest: joint rates, and velocities that minimise them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 INERTIA, VIOLATED = 1e-8, 1e-6
-"""Weights of the inertia, and of what conditions may be violated by, over that of the rates of joints: a few passes
-meet both to round-off."""
+"""Weights of the inertia and of the violation of conditions, relative to that of the joint rates; a few iterations
+satisfy both to round-off."""
 PASSES = Corrections(most=100, settled=1e-14, stagnated=1e-10)
-"""Changes of velocities over the largest one."""
+"""Limits of the iteration, on changes of velocities relative to the largest one."""
 
 
 def locked_joints(mechanism: Model) -> list[Connection]:
-    """Joints between two ports that hold places or directions: neither drives nor wheels, gears and contacts."""
+    """Joints between two ports that constrain positions or directions; no drives, wheels, gears and contacts."""
     return [
         c
         for c in mechanism.connections
@@ -44,10 +44,10 @@ def locked_joints(mechanism: Model) -> list[Connection]:
 
 
 def joint_rates(mechanism: Model, c: Configuration) -> Any:
-    """How both sides of each joint move against each other as seen from one of them, L v, (joints·(d + s), n_v).
+    """Matrix L of the joint rates L v, the relative motion of both sides of each joint, (joints·(d + s), n_v).
 
-    As the arrays are. Velocities are over a length of the mechanism, so that all are spins [rad/s]: zero where both
-    move as one body.
+    Dense or sparse as the arrays. Velocities are divided by a length of the mechanism, so that all rates are in rad/s;
+    they vanish if both sides move as one body.
     """
     a, joints = mechanism.network.arrays, locked_joints(mechanism)
     rates = [_rates_of(mechanism, c, joint) for joint in joints]
@@ -67,7 +67,7 @@ def joint_rates(mechanism: Model, c: Configuration) -> Any:
 
 
 def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> VelocityRows:
-    """The rates of one joint: v₁ − v₂ − ω × (p₁ − p₂) over a length, and ω₁ − ω₂, where both sections turn."""
+    """Rates of one joint: v₁ − v₂ − ω × (p₁ − p₂) divided by a length, and ω₁ − ω₂ if both sections turn."""
     a, (first, second) = mechanism.network.arrays, (_rates(mechanism, c, port) for port in joint.ports)
     parts = [(first.velocity, 1.0 / lever(a), 0), (second.velocity, -1.0 / lever(a), 0)]
     turning = first.spin if second.spin is None else second.spin
@@ -86,7 +86,7 @@ def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> Velocity
 
 
 def _rates(mechanism: Model, c: Configuration, port: PortName) -> PortRates:
-    """How a port moves; the ground is still."""
+    """Motion of a port; that of the ground is zero."""
     if not isinstance(port, Ground):
         return port_rates(mechanism, c, port)
     a, none = mechanism.network.arrays, np.zeros(0, dtype=int)
@@ -97,15 +97,15 @@ def _rates(mechanism: Model, c: Configuration, port: PortName) -> PortRates:
 def nearest_locked(
     M: Any, L: Any, wanted: Array, *, conditions: tuple[Any, Array], units: tuple[Array, Array], spread: Any
 ) -> Array:
-    """Of all velocities v = wanted + T s with rows v = rates and the least ‖L v‖ those with the least sᵀM s.
+    """Velocities v = wanted + T s with rows v = rates and least ‖L v‖, and among these with least sᵀM s.
 
-    T is the ``spread`` (., n) of s over the leading velocities, None where it is these; ``units`` are those of s (n,)
-    and of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ each pass solves
+    T is the ``spread`` (., n) of s over the leading velocities (None: s are these); ``units`` are scales of s (n,) and
+    of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ, each iteration solves
 
         ε M (s − s₀) + TᵀAᵀμ = 0,   A(wanted + T s) − r + y = D μ,   D = diag(δ of rows, 1 of L),
 
-    from the last s₀, and adds the defects of the rows to y. Passes (proximal point) change s less and less and leave
-    ‖L v‖ least and s − s₀ M-orthogonal to all that leaves it so; with multipliers rows may depend on each other.
+    from the last s₀, and adds the defects of the rows to y (proximal point method). It converges to the least ‖L v‖ and
+    the least sᵀM s; as it is regularised, rows may be dependent.
     """
     (rows, rates), (unit, size), n = conditions, units, M.shape[0]
     A = stacked_rows(scale_rows(rows, 1.0 / size), L)

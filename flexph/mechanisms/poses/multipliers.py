@@ -1,4 +1,4 @@
-"""Consistent multipliers of mechanisms: drives as inputs of their constraint rows, index reduction."""
+"""Consistent multipliers of mechanisms by index reduction, with drives as inputs of their constraint rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
         raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
     for name in inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
-    refuse_redundant(check_consistent(mechanism, state), "take those of a run by Exact(redundant='least_norm')")
+    refuse_redundant(
+        check_consistent(mechanism, state), "take the multipliers of a run by Exact(redundant='least_norm')"
+    )
     span = (state.time, np.inf)
     x = start_with_multipliers(mechanism, as_phdae(mechanism, state), {**inputs, **drive_rates(mechanism, span)}, span)
     return replace(state, multipliers=x[state.x.size :], joint_forces=True)
@@ -44,13 +46,13 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
 def start_with_multipliers(
     mechanism: Model, system: PHDAE, inputs: Mapping[str, Input], span: tuple[float, float]
 ) -> Array:
-    """The sample of the system with multipliers that keep the rates of the constraints (index 2)."""
+    """Sample of the system with multipliers that keep the constraint rates zero (index 2)."""
     equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
     return start_of(equations, span[0], system.sample)[0]
 
 
 def drive_rates(mechanism: Model, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:
-    """The prescribed rate of each driven constraint row as a function of time, by the name of the row."""
+    """Prescribed rates of the driven constraint rows as functions of time, by row name."""
     rates = {}
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if callable(law.value):
@@ -80,7 +82,7 @@ def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
 
 
 def _products(law: Law, value: Array) -> Array:
-    """The products of a row where its law holds."""
+    """Products of a row when its law is satisfied."""
     if isinstance(law, Angle):
         return np.array([np.sin(value[0]), np.cos(value[0])])
     if isinstance(law, Alignment):

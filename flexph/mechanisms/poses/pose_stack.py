@@ -1,4 +1,4 @@
-"""Many poses of one mechanism at once: their joints, closed together, with the poses along the first axis of arrays."""
+"""Assembly of many poses of a mechanism at once; arrays have the poses along their first axis."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...display.tables import listed
 from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import row_weights
 from ...numerics.arrays import Array, dense
@@ -22,38 +23,43 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 MOST = 30
-"""Newton steps of all poses together."""
+"""Largest number of Newton steps for all poses together."""
 SETTLED = 1e-14
-"""Gap over the size of the bodies up to which a pose is closed; others are assembled one by one."""
+"""Gap, relative to the size of the bodies, up to which a pose is closed; other poses are assembled one by one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Poses(Sequence[Pose]):
-    """Poses of a mechanism: centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors of their joints.
+    """Sequence of poses of a mechanism, stored as arrays.
 
-    ``rows`` (k, values) and ``springs`` (k, springs) are those of :class:`flexph.Pose`; ``poses[i]`` is one.
+    Centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors ``rows`` (k, values) and ``springs``
+    (k, springs), as in :class:`flexph.Pose`; ``poses[i]`` is one pose.
     """
 
     centres: Array
     rotations: Array
     rows: Array
     springs: Array
+    bodies: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} poses of {listed(self.bodies) or f'{self.centres.shape[1]} bodies'}>"
 
     def __len__(self) -> int:
         return len(self.centres)
 
     def __getitem__(self, i: Any) -> Any:
-        """A pose by its number, several by a slice."""
+        """Pose by its number, or several by a slice."""
         if not isinstance(i, int | np.integer):
-            return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i])
-        return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]))
+            return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i], self.bodies)
+        return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]), self.bodies)
 
     def __iter__(self) -> Iterator[Pose]:
         return (self[i] for i in range(len(self)))
 
 
 def stacked(poses: Sequence[Pose]) -> Poses:
-    """Poses one by one as one value."""
+    """Stack a sequence of poses."""
     if isinstance(poses, Poses):
         return poses
     anchors = [p.anchors for p in poses]
@@ -62,11 +68,12 @@ def stacked(poses: Sequence[Pose]) -> Poses:
         np.array([p.rotations for p in poses]),
         np.array([a.rows for a in anchors]),
         np.array([a.springs for a in anchors]),
+        poses[0].bodies if len(poses) else (),
     )
 
 
 class Joints:
-    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients with its nodes."""
+    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients by the nodes."""
 
     def __init__(self, mechanism: Model, centres: Array, rotations: Array) -> None:
         a = mechanism.network.arrays
@@ -79,7 +86,7 @@ class Joints:
         self.products = np.vecdot(*self.of_ends)
 
     def forces(self, rows: Array) -> Array:
-        """Forces on the nodes in the axes of their bodies (k, g, nodes, d), of rows (k, g, p) or (g, p)."""
+        """Forces on the nodes, in the axes of their bodies (k, g, nodes, d), for rows (k, g, p) or (g, p)."""
         (i, j), (first, second) = self.ends, self.of_ends
         on_first, on_second = self.incidence[i][:, :, None], self.incidence[j][:, :, None]
         gradient = on_first * second[:, :, None] + on_second * first[:, :, None]
@@ -89,15 +96,16 @@ class Joints:
 
 
 def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
-    """The joints at poses, and their constraints as combinations of products (k, g, p).
+    """Joints at poses, and their constraints as combinations of products (k, g, p).
 
-    Drives stand where they are at the time 0. Raises ValueError for poses of another mechanism: of other sizes, or with
-    joints that are open in them.
+    Drives are evaluated at time 0. Raises ValueError for poses of another mechanism: with other sizes, or open joints.
     """
     a, own = mechanism.network.arrays, list(zip(laws(mechanism), law_values(mechanism), strict=True))
     has, needs = (poses.centres.shape[1], poses.rows.shape[1]), (mechanism.layout.frames, own[-1][1].stop if own else 0)
     if has != needs:
-        raise ValueError(f"the pose is that of another mechanism: bodies and held values are {has}, not {needs}")
+        raise ValueError(
+            f"the pose belongs to another mechanism: its numbers of bodies and anchors are {has}, not {needs}"
+        )
     joints = Joints(mechanism, poses.centres, poses.rotations)
     driven = TimeTable(mechanism, poses[0].anchors).values(0.0)
     values = np.where(np.isnan(poses.rows), driven, poses.rows).T
@@ -109,7 +117,7 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
 
 
 def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -> None:
-    """Raise ValueError where what a pose holds, drives apart, is not what it measures."""
+    """Raise ValueError if the anchors of a pose, except those of drives, are not what its geometry measures."""
     a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
     apart = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
     sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), apart), 1.0)
@@ -117,7 +125,7 @@ def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -
         gaps = np.einsum("pk,kp->k", rows[i], products) - law.offset(poses.rows.T[at])
         if law.products and not callable(law.value) and np.abs(gaps).max() > OPEN * sizes[i]:
             name = mechanism.constraint_names[i]
-            raise ValueError(f"the pose is that of another mechanism: {name!r} is open in it, assemble it anew")
+            raise ValueError(f"the pose belongs to another mechanism: {name!r} is open in it; assemble the pose again")
 
 
 def assemble_all(
@@ -127,12 +135,14 @@ def assemble_all(
     for name, given in (*fixed.items(), *guess.items()):
         if isinstance(given, tuple) and not any(map(np.ndim, given)):
             raise ValueError(
-                f"places of {name!r} must be one for each pose, got {given}, which may be one place or angles: write "
-                f"[{given}] for one place, {list(given)} for angles"
+                f"{name!r} needs one placement for each pose, and {given} could be one placement or several angles: "
+                f"write [{given}] for one placement, {list(given)} for angles"
             )
     counts = {len(given) for given in (*fixed.values(), *guess.values())}
     if len(counts) != 1 or 0 in counts:
-        raise ValueError(f"fixed and guess must give as many places of each body, one at least, got {sorted(counts)}")
+        raise ValueError(
+            f"fixed= and guess= must give equally many placements of each body, at least one, got {sorted(counts)}"
+        )
     count = counts.pop()
     centres, rotations, free = places_of(mechanism, fixed, guess, count)
 
@@ -149,14 +159,14 @@ def assemble_all(
 
 
 def _are_plain(mechanism: Model) -> bool:
-    """Whether all constraints are products alone, and none needs guiding directions."""
+    """True if all constraints are functions of products only, and none needs guiding directions."""
     if mechanism.rigid_motion is not None:
         return False
     return all(law.products for law in laws(mechanism)) and not any(c.form.parallel for c in mechanism.connections)
 
 
 def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float) -> tuple[Poses, Array]:
-    """The poses after Newton steps of least norm over the free velocities, positions first, and their gaps (k,)."""
+    """Poses after Newton steps of least norm over the free velocities, positions first, and their gaps (k,)."""
     a, (centres, rotations) = mechanism.network.arrays, at
     stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
     table = TimeTable(mechanism, anchor(mechanism, Joints(mechanism, centres[:1], rotations[:1]).products[0]))
@@ -172,7 +182,7 @@ def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float)
             joints = Joints(mechanism, centres, rotations)
             gap = joints.products @ rows.T - offset[stated] / units
             own = rows
-            if is_angle.any():  # which change as their angles do, see assembly
+            if is_angle.any():  # use the error of the angle itself, see guides.by_angle
                 gap[:, is_angle] = angles.apart(joints.products, coefficient)
                 own = np.repeat(rows[None], len(gap), axis=0)
                 own[:, is_angle, angles.sine] = joints.products[:, angles.cosine]
@@ -185,7 +195,7 @@ def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float)
             step[:, active] = _least_norm(matrix, -gap)
             centres, rotations = _moved(mechanism, centres, rotations, step)
     anchors = anchor(mechanism, Joints(mechanism, centres, rotations).products.T)
-    return Poses(centres, rotations, anchors.rows.T, anchors.springs.T), gaps
+    return Poses(centres, rotations, anchors.rows.T, anchors.springs.T, tuple(mechanism.frames)), gaps
 
 
 def _least_norm(matrix: Array, wanted: Array) -> Array:
@@ -193,7 +203,7 @@ def _least_norm(matrix: Array, wanted: Array) -> Array:
 
 
 def _rigid_motions(mechanism: Model) -> Array:
-    """Velocities of the nodes (nodes, d, n_v) by those of the rigid bodies, all in the axes of their bodies."""
+    """Velocities of the nodes (nodes, d, n_v) by rigid motions of the bodies, all in body axes."""
     a = mechanism.network.arrays
     centres, spins, _ = a.columns
     size = centres.size + int((spins >= 0).sum())
@@ -208,7 +218,7 @@ def _rigid_motions(mechanism: Model) -> Array:
 
 
 def _moved(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Poses moved by rigid increments (k, n_v) in the axes of the bodies, by half a radian at most."""
+    """Poses after rigid increments (k, n_v) in body axes, limited to half a radian."""
     columns, spins, _ = mechanism.network.arrays.columns
     turning = spins[:, 0] >= 0
     largest = np.abs(step[:, spins[turning].ravel()]).max(axis=1, initial=0.0)

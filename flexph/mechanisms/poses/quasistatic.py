@@ -1,4 +1,4 @@
-"""The quasi-static elastic start: deformation that balances the inertia forces of the rigid motion."""
+"""Quasi-static elastic start: the deformation that balances the inertia forces of the rigid motion."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 SEARCH = Corrections(most=60, settled=1e-10, diverged=1e3)
-"""Changes over the size of the bodies: accelerations come from a difference good for the least, beyond the largest the
-passes lead nowhere."""
+"""Limits of the iteration, on changes relative to the size of the bodies: the smallest is the accuracy of the
+accelerations, which are differences; beyond the largest, the iteration diverges."""
 FEW = 400
-"""Flexible coordinates up to which corrections are least-norm solutions; beyond, only where factors are singular."""
+"""Flexible coordinates up to which corrections are least-norm solutions; above, only for singular factors."""
 
 
 def deform(
@@ -57,16 +57,16 @@ def deform(
     time: float,
     at_rest: bool = False,
 ) -> Configuration:
-    """The nearest pose with u, σ that balance the inertia forces at u̇ = ü = 0 and keep the joints closed.
+    """Nearest configuration whose u, σ balance the inertia forces at u̇ = ü = 0 with the joints closed.
 
-    Newton's method on the position, the rigid accelerations a and the multipliers together, velocities projected anew
-    in each pass:
+    Newton's method on the position, the rigid accelerations a and the multipliers together; each iteration projects the
+    velocities again:
 
         M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0,
 
-    springs by their tangent stiffness; with free joints ``at_rest`` or not.
+    with springs by their tangent stiffness. ``at_rest`` is that of :func:`move_with`.
 
-    Raises ArithmeticError where that does not settle: the motion is too fast for the stiffness.
+    Raises ArithmeticError if the iteration does not converge: the motion is then too fast for the stiffness.
     """
     moving = partial(move_with, mechanism, velocities=velocities, table=table, time=time, at_rest=at_rest)
     size = float(np.abs(mechanism.network.arrays.node_position).max(initial=1e-300))
@@ -79,20 +79,20 @@ def deform(
     end = SEARCH.run(c, corrected)
     if not end.settled:
         raise ArithmeticError(
-            f"the quasi-static start did not settle (last change {end.defect * size:.1e} m): the motion is too "
+            f"the quasi-static start did not converge (last change {end.defect * size:.1e} m): the motion is too "
             "fast for the stiffness; start undeformed"
         )
     return _close(mechanism, moving(end.value), table, time)
 
 
 def _moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """The configuration moved by rigid increments and changes of u, with the stresses of u."""
+    """Configuration after rigid increments and changes of u, with the stresses of u."""
     after = moved(mechanism, c, step)
     return after._replace(sigma=elastic_stress(mechanism.network.arrays, after.u))
 
 
 def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Newton corrections (n_v,) of the rigid position and of u; least-norm where freedoms or multipliers are open."""
+    """Newton corrections (n_v,) of the rigid position and of u; of least norm if they are not unique."""
     a = mechanism.network.arrays
     n = a.body_u.size
     M, elastic = mass_of(a, c.u, deforming=False), strain_of(a, c.u).T @ elastic_stress(a, c.u)
@@ -116,18 +116,18 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
 
 
 def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
-    """The correction of a large body: not along the rigid freedoms that the constraints (g, r) leave open."""
+    """Newton correction of a large body, without motion along rigid modes that the constraints (g, r) leave free."""
     open_ways, r = null_space(rigid), rigid.shape[1]
     pinned = sparse.csr_array((open_ways.shape[1], system.shape[1]), dtype=float).tolil()
     pinned[:, r : 2 * r] = open_ways.T
     whole = sparse.vstack([system, pinned]).tocsr()
-    if whole.shape[0] != whole.shape[1]:  # constraints are redundant
+    if whole.shape[0] != whole.shape[1]:  # redundant constraints
         return least_norm(system.toarray(), rhs)
     return solve_saddle(whole, np.append(rhs, np.zeros(open_ways.shape[1])))
 
 
 def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Configuration:
-    """Close the joints to round-off by the least change of the position and, where it takes that, of u."""
+    """Close the joints to round-off by the least change of the position and, if needed, of u."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     for columns in (rigid, rigid, mechanism.layout.velocities):
         gap = constraint_gap(mechanism, c, table, time)
@@ -139,9 +139,10 @@ def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) ->
 
 
 def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
-    """DᵀC⁻¹D, the geometric stiffness of the stresses, and the centrifugal softening −ω²K, as K₀ + S mean.
+    """Stiffness as K₀ + S mean: DᵀC⁻¹D, the geometric stiffness of the stresses, and centrifugal softening −ω²K.
 
-    The shifts of the mass integrals to centre of mass and mean axes are kept apart as S where they would fill them.
+    The low-rank shifts of the mass integrals to centre of mass and mean axes are kept separately as S where they would
+    destroy sparsity.
     """
     a = mechanism.network.arrays
     stiffness, shift = stiffness_of(a, c.u), 0.0 * _mean(mechanism).T
@@ -156,18 +157,18 @@ def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
 
 
 def _mean(mechanism: Model) -> Any:
-    """Mean motions of the bodies (k, n) where the shifts to them are kept apart; none where they are folded in."""
+    """Mean motions of the bodies (k, n) if their shifts are kept separately; no rows if they are folded in."""
     a = mechanism.network.arrays
     return np.zeros((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 
 
 def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """d/dt (b − G v) at constant velocities, by a second-order difference along the motion."""
+    """Derivative d/dt (b − G v) at constant velocities, by a second-order difference along the motion."""
     v = velocities_of(mechanism, c)[: -mechanism.layout.flexible or None]
     fastest = float(np.abs(v).max(initial=0.0)) or 1.0
     step = 1e-5 / fastest  # truncation (1e-5)², round-off 1e-16/1e-5 of the velocities: 1e-10
     values = []
-    for ahead in (0.0, step, 2.0 * step):  # to the right of the time, where drives are defined
+    for ahead in (0.0, step, 2.0 * step):  # forward in time, where drives are defined
         centres, rotations = move(mechanism, c.r, c.R, ahead * v)
         ahead_c = c._replace(r=centres, R=rotations)
         G, b = rates_at(mechanism, (ahead_c, derive(mechanism.network.arrays, ahead_c)), table, time + ahead)

@@ -1,4 +1,4 @@
-"""Reaction forces and drive torques, as wrenches with a frame."""
+"""Reaction forces and drive torques as wrenches."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reaction:
-    """What a joint or drive does to a body: force (k, d) [N] and torque (k, s) [N m] about the port of that body.
+    """Force and torque of a joint or drive on a body, about the port of that body.
 
     Attributes
     ----------
     times : array
-        (k,) [s]; of a single state k = 1.
+        Times (k,) [s]; k = 1 for a single state.
     force : array
-        (k, d) [N].
+        Force (k, d) [N].
     torque : array
-        (k, s) [N m].
+        Torque (k, s) [N m].
     on : str
-        The port on which it acts, or the ground.
+        Port on which it acts, or the ground.
     frame : str
-        Axes: ``world``, or those of the section at the ``first`` or ``second`` port.
+        Axes of the components: ``world``, or those of the section at the ``first`` or ``second`` port.
     """
 
     times: Array
@@ -48,7 +48,7 @@ class Reaction:
 
 
 class Motion(NamedTuple):
-    """Placements of all bodies at k times: r (k, b, d), R (k, b, d, d), u (k, n)."""
+    """Positions r (k, b, d), rotations R (k, b, d, d) and deformations u (k, n) of all bodies at k times."""
 
     times: Array
     r: Array
@@ -61,9 +61,9 @@ def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, fr
     _asked(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
-            "this state has no joint forces yet: they come with mechanism.equilibrium(...), with runs "
-            "(solution.reaction, solution.final), and with mechanism.consistent_multipliers(state); of a state made by "
-            "hand, joint_forces=True says that multipliers of zero are meant"
+            "this state has no joint forces yet: take a state from mechanism.equilibrium(...), a run "
+            "(solution.reaction, solution.final) or mechanism.consistent_multipliers(state); a State constructed with "
+            "multipliers of zero needs joint_forces=True"
         )
     table = table_of(mechanism, state.anchors)
     motion, multipliers = _instant(mechanism, state), state.multipliers[None]
@@ -76,7 +76,7 @@ def position_of(mechanism: Model, state: State, port: str) -> Array:
 
 
 def _instant(mechanism: Model, state: State) -> Motion:
-    """The motion of a single state."""
+    """Motion that consists of a single state."""
     c = configuration(mechanism, state.x)
     return Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
 
@@ -84,9 +84,9 @@ def _instant(mechanism: Model, state: State) -> Motion:
 def reaction(
     mechanism: Model, motion: Motion, multipliers: Array, table: TimeTable, *, joint: str, on: str, frame: str
 ) -> Reaction:
-    """The wrench of a joint along a motion.
+    """Wrench of a joint along a motion.
 
-    A product V·W with the force φ acts with φW on the places of V and with φV on those of W: forces on points, and
+    A product V·W with the force φ acts with φW on the ends of V and with φV on those of W: as forces on points, and as
     torques d × (φV) on directions d.
     """
     connection = _asked(mechanism, joint, on=on, frame=frame)
@@ -120,7 +120,7 @@ def reaction(
 
 
 def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
-    """The joint of a name; raises ValueError where there is none, and for unknown bodies and axes."""
+    """Joint of a name; raises ValueError for unknown names, ports and axes."""
     check.choice("on", on, ("first", "second"))
     check.choice("frame", frame, ("world", "first", "second"))
     connection: Connection = check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
@@ -128,13 +128,13 @@ def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
 
 
 def _first_row(mechanism: Model, connection: Connection) -> tuple[int, int]:
-    """Numbers of a connection and of its first row."""
+    """Index of a connection, and of its first row."""
     first = [c.name for c in mechanism.connections].index(connection.name)
     return first, sum(len(c.rows) for c in mechanism.connections[:first])
 
 
 def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
-    """The spins in the rows of a joint, with the numbers of the rows."""
+    """Spin terms in the rows of a joint, with the row numbers."""
     _, row = _first_row(mechanism, connection)
     return [(row + k, turn) for k, r in enumerate(connection.rows) for turn in r.law.turns]
 
@@ -142,7 +142,7 @@ def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
 def _forces(
     mechanism: Model, connection: Connection, multipliers: Array, *, table: TimeTable, points: _BodyVectors
 ) -> list[tuple[Product, Array]]:
-    """The products of a joint and the force on each of them, (k,)."""
+    """Products of a joint and the force on each, (k,)."""
     first, row = _first_row(mechanism, connection)
     times = points.times
     term = sum(len(r.law.products) for c in mechanism.connections[:first] for r in c.rows)
@@ -166,7 +166,7 @@ def _forces(
 def _curve_forces(
     mechanism: Model, row: int, law: PointOnCurve, multiplier: Array, points: _BodyVectors
 ) -> list[tuple[Product, Array]]:
-    """The products of one row of a point on a curve, and the force on each of them, (k,)."""
+    """Products of one row of a point on a curve, and the force on each, (k,)."""
     curve = next(c for c in mechanism.network.arrays.curves if row in c.rows)
     listed = [product for own in law.curve.products for product in own]
     values = np.array([points.product(product) for product in listed])
@@ -176,7 +176,7 @@ def _curve_forces(
 
 
 class _BodyVectors:
-    """World points and directions along a motion."""
+    """World positions and directions along a motion."""
 
     def __init__(self, mechanism: Model, motion: Motion) -> None:
         self._m, self._motion, self._dim = mechanism, motion, mechanism.layout.dim
@@ -186,15 +186,15 @@ class _BodyVectors:
 
     @property
     def times(self) -> Array:
-        """The times, (k,) [s]."""
+        """Times, (k,) [s]."""
         return self._motion.times
 
     def body(self, port: PortName | None) -> int:
-        """Number of the body of a port; −1 is the ground."""
+        """Number of the body of a port; −1 for the ground."""
         return -1 if port is None or isinstance(port, Ground) else find_port(port, self._m.bodies)[0]
 
     def ends(self, vector: Vector) -> list[tuple[BodyVector | None, float]]:
-        """The places a vector pulls at, None for the ground."""
+        """Ends on which a force along a vector acts, with signs; None for the ground."""
         ends: list[tuple[BodyVector | None, float]] = []
         if vector.plus is not None:
             ends.append((vector.plus, 1.0))
@@ -205,7 +205,7 @@ class _BodyVectors:
         return ends
 
     def arm(self, place: BodyVector) -> Array:
-        """R (x − centre) of a point, or a direction, (k, d)."""
+        """World vector R (x − centre) of a point, or world direction, (k, d)."""
         i, port = find_port(place.port, self._m.bodies)
         body, u = self._frames[i], self._motion.u[:, self._start[i] : self._start[i + 1]]
         if place.direction is None:
@@ -225,7 +225,7 @@ class _BodyVectors:
         return self._motion.r[:, first] + self.arm(place)
 
     def vector(self, vector: Vector) -> Array:
-        """World vector, (k, d)."""
+        """Values of a world vector, (k, d)."""
         vectors = np.zeros((len(self._motion.times), self._dim))
         for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
             if place is not None:
@@ -233,18 +233,18 @@ class _BodyVectors:
         return vectors if vector.fixed is None else vectors + np.array(vector.fixed)
 
     def product(self, product: Product) -> Array:
-        """V·W, (k,)."""
+        """Values V·W of a product, (k,)."""
         return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
 
     def end(self, place: BodyVector | None, vector: Vector) -> Array:
-        """Where a point force acts; on the ground at the other end of the gap."""
+        """World position of an end on which a point force acts; on the ground, the other end of the gap."""
         if place is not None:
             return self.point(place)
         fixed = np.zeros(self._dim) if vector.fixed is None else np.array(vector.fixed)
         return np.broadcast_to(-fixed, (len(self._motion.times), self._dim))
 
     def origin(self, connection: Connection, port: PortName) -> Array:
-        """The point about which torques are taken, (k, d): the port, or the ground where the joint is fixed to it."""
+        """Reference point of torques, (k, d): the port, or the position of the joint on the ground."""
         if not isinstance(port, Ground):
             return self.point(BodyVector(port))
         if port.position is not None:

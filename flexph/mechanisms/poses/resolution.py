@@ -1,4 +1,4 @@
-"""What double precision resolves of the energies of a run of a mechanism."""
+"""Resolution of the energies of a run in double precision."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Resolution(NamedTuple):
-    """Energies [J] against which errors of a balance are judged where a run has hardly any.
+    """Energies [J] to which errors of the balance are compared in runs with almost no energy.
 
-    ``unresolved``: what the bodies have where they move by round-off of their positions in the shortest step.
-    ``weight``: work of the weights along the extent of the mechanism, Σ m|g| L. H = 0 may be any height, round-off of
-    heights is that of lengths.
+    ``unresolved``: energy of bodies that move by the round-off of their positions in the shortest step. ``weight``:
+    work of the weights along the extent of the mechanism, Σ m|g| L; as H = 0 is at an arbitrary height, the round-off
+    of heights is that of lengths.
     """
 
     unresolved: float
@@ -33,20 +33,22 @@ class Resolution(NamedTuple):
 
 
 def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float | None = None) -> Resolution:
-    """The resolution of a run from its states (k + 1, n) and the lengths of its steps (k,) [s].
+    """Resolution of a run from its states (k + 1, n) and step lengths (k,) [s].
 
-    ``weight`` is that of the first state, where it is at hand.
+    ``weight`` is that of the first state, if already computed.
     """
     a = mechanism.network.arrays
     size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])
     weight = _work_of_weights(mechanism, configuration(mechanism, states[0])) if weight is None else weight
-    shortest = float(f"{np.abs(lengths).min(initial=np.inf):.3g}")  # a run that is continued has the same
+    shortest = float(
+        f"{np.abs(lengths).min(initial=np.inf):.3g}"
+    )  # rounded, so that a continued run has the same value
     m, J, k, k_phi = a.resolution.tolist()
     return Resolution(unresolved_energy(m, J, k, k_phi, size, shortest), weight)
 
 
 def work_of_weights(at: Checked) -> float:
-    """The ``weight`` of the resolution of a run from a consistent state [J]."""
+    """The ``weight`` [J] of the resolution of a run from a consistent state."""
     return at.once(_weight_at)
 
 
@@ -55,12 +57,12 @@ def _weight_at(at: Checked) -> float:
 
 
 def shortest_step(at: Checked) -> float:
-    """Length of a step [s] from a consistent state in which positions cannot tell the motion from none.
+    """Length [s] of a step from a consistent state below which round-off of positions hides the motion.
 
-    Velocities are known up to δ size/h, δ = RESOLUTION. That has more energy than the state and the work of its
-    weights, E, in steps h < δ √((Σ m size² + Σ tr J)/2E). Velocities count where they are more than what drives,
-    whose rates are differences, leave of elastic energies. A mechanism with neither has its elastic energies as E; of
-    one without any of them all steps are long enough.
+    Velocities are resolved to δ size/h, δ = RESOLUTION. This error has more energy than the state and the work of its
+    weights, E, if h < δ √((Σ m size² + Σ tr J)/2E). Kinetic energy counts only if it exceeds the round-off of the
+    elastic energy, as rates of drives are differences. Without kinetic energy and weights, E is the elastic energy;
+    without any energy all steps are long enough.
     """
     return at.once(_shortest_step)
 

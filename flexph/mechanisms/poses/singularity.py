@@ -1,4 +1,4 @@
-"""How far a pose is from a singular one, and whether it is one."""
+"""Detection of singular poses, and the distance of a pose from one."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 NEARBY = 1e-2
-"""Turn [rad], or way over the size of the joints, to the pose with which one is compared: far above the gaps that
-are left by closing (1e-15) and their square roots, far below what a joint turns."""
+"""Rotation [rad], or displacement relative to the size of the joints, to the pose used for comparison: far above the
+gaps of a closed pose (1e-15) and their square roots, far below common joint motions."""
 LARGEST = 1000
-"""Constraints up to which singular values are computed: they take a dense matrix."""
+"""Number of constraints up to which singular values are computed, as they need a dense matrix."""
 
 
 class Rank(NamedTuple):
-    """Constraints at a pose: which are ``redundant``, by name, how many freedoms they leave, and what they leave.
+    """Rank of the constraints at a pose: names of redundant ones, number of freedoms, admissible velocities.
 
-    ``basis`` (v, f) spans the velocities that they admit.
+    ``basis`` (v, f) spans the admissible velocities.
     """
 
     redundant: list[list[str]]
@@ -37,7 +37,7 @@ class Rank(NamedTuple):
 
 
 def rank_at(mechanism: Model, pose: Pose) -> Rank:
-    """The redundant constraints and the freedoms at a pose, drives locked."""
+    """Redundant constraints and freedoms at a pose, with drives locked."""
     G = _rates(mechanism, pose)
     if not G.shape[0]:
         return Rank([], G.shape[1], sparse.eye_array(G.shape[1]))
@@ -46,16 +46,16 @@ def rank_at(mechanism: Model, pose: Pose) -> Rank:
 
 
 def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
-    """How many constraints are redundant at a pose a little way along the freedoms; None where there is none.
+    """Number of redundant constraints at a nearby pose along the freedoms; None if there is no such pose.
 
-    Where they are fewer than at the pose itself, that is singular.
+    If there are fewer than at the pose itself, that pose is singular.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     ways = rank.basis.toarray()[:rigid]
     if mechanism.rigid_motion is not None or not np.abs(ways).max(initial=0.0) > 0.0:
         return None
     a = mechanism.network.arrays
-    step = ways @ np.random.default_rng(0).standard_normal(ways.shape[1])  # along a freedom as any other
+    step = ways @ np.random.default_rng(0).standard_normal(ways.shape[1])  # a generic direction among the freedoms
     step *= NEARBY / np.abs(step / displacement_sizes(a, lever(a))[:rigid] * lever(a)).max()
     try:
         return len(rank_at(mechanism, moved_pose(mechanism, pose, step)).redundant)
@@ -64,9 +64,9 @@ def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
 
 
 def regularity(mechanism: Model, pose: Pose) -> float | None:
-    """Smallest singular value of the constraints at a pose, with rows of length one: 0 where it is singular.
+    """Smallest singular value of the constraints at a pose, with rows of length one; 0 at a singular pose.
 
-    Velocities count as displacements of the joints. None without constraints, and where there are too many.
+    Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST``.
     """
     a = mechanism.network.arrays
     if not 0 < mechanism.layout.multipliers <= LARGEST:
@@ -78,6 +78,6 @@ def regularity(mechanism: Model, pose: Pose) -> float | None:
 
 
 def _rates(mechanism: Model, pose: Pose) -> Any:
-    """G (g, v) of the velocity constraints G v = b at rest, sparse."""
+    """Matrix G (g, v) of the velocity constraints at rest, sparse."""
     c = at_rest(mechanism, pose.centres, pose.rotations)
     return constraint_rates(mechanism, c, TimeTable(mechanism, pose.anchors), 0.0)[0]

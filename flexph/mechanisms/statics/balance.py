@@ -1,4 +1,4 @@
-"""What is to balance at rest or in a steady rotation, and one step of Newton's method towards it."""
+"""Balance of forces at rest or in a steady rotation, and a Newton step towards it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """What is to balance: a mechanism under inputs at a time, in a steady motion, and a ``share`` of its weight."""
+    """Equilibrium problem: a mechanism under inputs at a time, in a steady motion, with a ``share`` of its weight."""
 
     mechanism: Model
     table: TimeTable
@@ -46,17 +46,17 @@ class Problem(NamedTuple):
     share: float = 1.0
 
     def at(self, time: float) -> Problem:
-        """The problem at another time."""
+        """Problem at another time."""
         return self._replace(time=time, applied=self.share * self.forcing.at(time))
 
     def under(self, share: float) -> Problem:
-        """The problem with a share of all loads: weight, inputs and centrifugal forces."""
+        """Problem with a share of all loads: weight, inputs and centrifugal forces."""
         root = np.sqrt(share)
         steady = Steady(root * self.steady.spin, root * self.steady.velocity)
         return self._replace(applied=share * self.applied, steady=steady, share=share)
 
     def forces(self, c: Configuration, lam: Array) -> Forces:
-        """What multipliers, springs, dampers and inputs do at a configuration in the steady motion."""
+        """Forces of multipliers, springs, dampers and inputs at a configuration in the steady motion."""
         a: Arrays = self.mechanism.network.arrays
         coefficient, _ = self.table.at(self.time)
         on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
@@ -71,35 +71,35 @@ class Problem(NamedTuple):
         return Forces(on_product, tension, a.springs.slopes(extension, self.time), self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
-        """Inertia forces of the steady motion less all forces, on (ṙ, ω, u̇)."""
+        """Inertia forces of the steady motion minus all forces, on (ṙ, ω, u̇)."""
         a = self.mechanism.network.arrays
         a = a if self.share == 1.0 else a._replace(weight=self.share * a.weight)
         inertia = inertia_force(a, c, self.steady.centripetal(c.r))
         return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
 
     def constraints(self, c: Configuration) -> Any:
-        """G of all constraints, as the arrays are."""
+        """Constraint matrix G, dense or sparse as the arrays."""
         return rates_at(self.mechanism, (c, derive(self.mechanism.network.arrays, c)), self.table, self.time)[0]
 
 
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
-    """The problem of a mechanism with the anchors of a pose."""
+    """Equilibrium problem of a mechanism with the anchors of a pose."""
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     return Problem(mechanism, TimeTable(mechanism, anchors), time, forcing.at(time), steady, forcing)
 
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
-    """The configuration with the velocities of the steady motion."""
+    """Configuration with the velocities of the steady motion."""
     turning, omega = mechanism.network.arrays.turning, np.zeros_like(c.omega)
     omega[turning] = np.einsum("bji,j->bi", spin_map(c.R[turning]), steady.spin)
     return c._replace(v=steady.field(c.r), omega=omega)
 
 
 def newton_step(given: Problem, c: Configuration) -> Array:
-    """A Newton step towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g.
+    """Newton step towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g.
 
-    Strain rows take it in the mixed form: forces by their strains, the stiffness with their stresses σ, which are
-    known to first order after each correction.
+    Strain rows use the mixed form: forces from their strains, the stiffness from their stresses σ, which are updated to
+    first order by each correction.
     """
     j = joint_forces(given, c)
     K = stiffness_at(given, c, j.arrays, j.multipliers)
@@ -110,10 +110,11 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 
 
 class JointForces(NamedTuple):
-    """What acts at a configuration over displacements ξ', ξ = T ξ', and the joint forces that hold it best.
+    """Joint forces with the best balance at a configuration, over displacements ξ', ξ = T ξ'.
 
-    ``lift`` T; ``rows`` of independent constraints (r, n'), their multipliers ``own`` and ``spread`` (g, r) to all of
-    them, ``multipliers``; unbalanced ``force`` (n',) without them; ``mass``.
+    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers, and ``spread`` (g, r) the
+    map from these to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the mass
+    matrix.
     """
 
     arrays: Arrays
@@ -132,7 +133,7 @@ class JointForces(NamedTuple):
 
 
 def joint_forces(given: Problem, c: Configuration) -> JointForces:
-    """The joint forces that leave the least acceleration, in the metric of the mass."""
+    """Joint forces with the least remaining acceleration, in the metric of the mass."""
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)
     force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_of(a, c.u)
@@ -141,7 +142,7 @@ def joint_forces(given: Problem, c: Configuration) -> JointForces:
 
 
 def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
-    """The arrays and the map T of the displacements that a step is solved over: at rest large bodies stay sparse."""
+    """Arrays and map T of the displacements for a step, chosen so that large bodies at rest stay sparse."""
     a = given.mechanism.network.arrays
     if is_parted(a, given.steady.spin):
         return from_frames(a), frame_motion(a, c)
@@ -149,14 +150,14 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 
 
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
-    """The tangent stiffness over the displacements of these arrays."""
+    """Tangent stiffness over the displacements of these arrays."""
     whole = given.mechanism.network.arrays
     stiffness = tangent_stiffness(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin)
     return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
 
 
 def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
-    """Independent combinations of the constraints over ξ' (ξ = T ξ'), and the map of their multipliers to all."""
+    """Independent combinations of the constraints over ξ' (ξ = T ξ'), and the map from their multipliers to all."""
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
     own = independent(given.mechanism, G)
@@ -168,16 +169,15 @@ def _unit(a: Arrays, size: int) -> Any:
 
 
 def _is_meshed(a: Arrays) -> bool:
-    """Whether large bodies are solids and plates, with many stresses for each coordinate, not chains of beams."""
+    """True if large bodies are solids or plates, with many stresses for each coordinate, not chains of beams."""
     stresses, coordinates = a.strain.shape
     return a.mean is not None and bool(stresses >= MANY * coordinates)
 
 
 def saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
-    """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), in the least-norm sense where it is singular.
+    """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
 
-    Displacements and constraints are first brought to one unit, of the arrays a of the mechanism: else it would depend
-    on the units what is singular, and which solution is least.
+    Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.
     """
     length = lever(a)
     sizes, n = displacement_sizes(a, length), block.shape[0]
@@ -190,7 +190,7 @@ def saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
 
 
 def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
-    """The configuration after a correction, by half a radian at most, with the stresses that follow."""
+    """Configuration after a correction (limited to half a radian), with its stresses."""
     largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
     after = moved(mechanism, c, correction)

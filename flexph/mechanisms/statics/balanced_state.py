@@ -1,8 +1,8 @@
-"""State with the joint forces that balance a configuration, and the measure of that balance."""
+"""State with the joint forces that balance a configuration, and the test of this balance."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 ROUND_OFF = 1e-14
 BALANCED = 1e-6
-"""Unbalanced force over the largest force up to which a given state counts as an equilibrium."""
+"""Unbalanced force, relative to the largest force, up to which a state counts as an equilibrium."""
 TURNS = 0.1
-"""Cosine of the unbalanced forces with a steady rotation from which on they are those that take its spin away."""
+"""Cosine between unbalanced forces and a steady rotation above which these forces slow the rotation down."""
 
 
 class Balance(NamedTuple):
-    """A configuration with its springs and stresses, its joint forces (g,), and the ``force`` that is ``left``."""
+    """Configuration with springs and stresses, joint forces (g,), the ``force`` on it, its unbalanced part ``left``."""
 
     c: Configuration
     multipliers: Array
@@ -38,18 +38,18 @@ class Balance(NamedTuple):
     left: Array
 
     def holds(self, given: Problem) -> bool:
-        """Whether the forces balance."""
+        """True if the forces balance."""
         return is_balanced(given.mechanism, self.c, self.left, self.force, spin=given.steady.spin)
 
     def takes_spin(self, given: Problem) -> bool:
-        """Whether what is left acts against a steady rotation as a whole, as dampers of the ground do."""
+        """True if the unbalanced forces slow a steady rotation down, as dampers to the ground do."""
         sizes = displacement_sizes(given.mechanism.network.arrays, extent(given.mechanism, self.c.r, self.c.R))
         work, v = self.left * sizes, velocities_of(given.mechanism, self.c) / sizes
         return bool(abs(work @ v) > TURNS * np.linalg.norm(work) * np.linalg.norm(v))
 
 
 def balance_at(given: Problem, c: Configuration) -> Balance:
-    """The joint forces that balance a configuration best, and what they leave."""
+    """Joint forces with the best balance of a configuration, and the remaining forces."""
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     sigma = c.sigma.copy()
     sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
@@ -64,15 +64,16 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
 
 
 def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
-    """The state of a balance that holds; raises ValueError where joint forces are not unique or joints do not turn."""
+    """State of a balance; raises ValueError if joint forces are not unique, or joints do not turn with the spin."""
     mechanism, steady = given.mechanism, given.steady
     names = explain_redundancy(mechanism, given.constraints(at.c))
     if names and redundant == "refuse":
-        raise ValueError(f"{names}. The joint forces are not unique: redundant='least_norm' takes the smallest")
-    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, joint_forces=True)
+        raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+    own: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
+    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **own)
     turning = bool(np.any(steady.spin))
     try:
-        check_consistent(mechanism, state, velocities=turning)  # at rest drives stand where they are
+        check_consistent(mechanism, state, velocities=turning)  # at rest the rates of drives do not matter
     except ValueError as error:
         if not turning:
             raise
@@ -84,10 +85,10 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
 
 
 def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, *, spin: Array) -> bool:
-    """Whether forces that are left on (ṙ, ω, u̇) are round-off of these forces and the weights.
+    """True if the unbalanced forces ``left`` on (ṙ, ω, u̇) are round-off of the forces and weights.
 
-    All are compared by their work along displacements of the size of the mechanism: forces, torques and what acts on
-    flexible coordinates have no unit in common.
+    They are compared by their work along displacements of the size of the mechanism, as forces, torques and generalised
+    forces have no common unit.
     """
     a, size = mechanism.network.arrays, extent(mechanism, c.r, c.R)
     sizes = displacement_sizes(a, size)
@@ -97,7 +98,7 @@ def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, 
 
 
 def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
-    """Work that round-off of the positions makes: of stiffness, and of the inertia of a steady rotation [J]."""
+    """Work [J] due to round-off of the positions, by stiffness and by the inertia of a steady rotation."""
     sizes = displacement_sizes(a, size)
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
     moved = a.springs.length_product.size + a.springs.component_product.size

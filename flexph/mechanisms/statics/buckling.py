@@ -1,4 +1,4 @@
-"""Buckling loads: where the stiffness of a loaded mechanism loses its rank."""
+"""Buckling loads, at which the stiffness of a loaded mechanism becomes singular."""
 
 from __future__ import annotations
 
@@ -28,34 +28,35 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 SEARCH = Corrections(most=12, settled=1e-12, stagnated=1e-9, diverged=1e3)
-"""Corrections of an equilibrium under a share of the loads, over the size of the mechanism."""
+"""Limits of the iteration for an equilibrium under a share of the loads, relative to the size of the mechanism."""
 SETTLED = 1e-8
-"""Change of the factor, over itself, at which that of a branch is known, by a line,"""
+"""Relative change of the factor at which the search for a bifurcation ends."""
 NARROW = 1e-5
-"""and that of a limit point, by halving; and the motion over the size up to which a state is the equilibrium."""
+"""Relative change of the factor at which the search for a limit point ends; and the displacement, relative to the size,
+up to which a given state counts as the equilibrium."""
 FAR = 3.0
-"""Motion over that of the first correction beyond which an equilibrium is on another path: towards a limit point twice
-that is right."""
+"""Displacement, relative to that of the first correction, beyond which an equilibrium is on another branch; on the way
+to a limit point the ratio reaches two."""
 FIRST, LARGEST = 0.25, 1e3
-"""First change of the factor, and the largest factor that is looked at."""
+"""First increment of the factor, and the largest factor."""
 
 
 @dataclass(frozen=True, eq=False)
 class Buckling:
-    """The ``factor`` of the loads of a state at which its equilibrium stops being stable, and the way it gives.
+    """Buckling factor of the loads of a state, and its buckling mode.
 
     Attributes
     ----------
     factor : float
-        Of all loads.
+        Factor of all loads at which the equilibrium loses its stability.
     shape : array
-        (n_v,): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all bodies, largest
-        entry 1; :meth:`part` by name.
+        Buckling mode (n_v,): displacements (δr of the centres of mass in world axes, rotation θ in body axes, δu) of
+        all bodies, with largest entry 1; :meth:`part` gives parts by name.
     is_limit : bool
-        Whether the equilibria end there, at a limit point beyond which the structure snaps; else they go on, unstable,
-        and another branch begins.
+        True at a limit point, where the equilibria end and the structure snaps through; False at a bifurcation, where
+        they become unstable and another branch begins.
     parts : mapping
-        Where everything is in ``shape``.
+        Slices of the parts of ``shape``, by name.
     """
 
     factor: float
@@ -64,15 +65,15 @@ class Buckling:
     parts: Mapping[str, slice]
 
     def part(self, name: str) -> Array:
-        """Entries of the shape of one part, e.g. ``rod.centre``."""
+        """Entries of one part of the shape, e.g. ``rod.centre``."""
         part: Array = self.shape[check.lookup("part", name, self.parts)]
         return part
 
 
 class _Point(NamedTuple):
-    """An equilibrium under a factor: its configuration, the least ω² of its small motions, and their shape.
+    """Equilibrium under a load factor: its configuration, the least ω² of its small motions, and their shape.
 
-    ``moved`` is the motion to it over the size of the mechanism.
+    ``moved`` is the displacement to it, relative to the size of the mechanism.
     """
 
     factor: float
@@ -88,15 +89,15 @@ def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buc
     refuse_force_laws(mechanism.connections, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):
-        raise ValueError("state must be at rest for a buckling load, got one that turns")
+        raise ValueError("state must be at rest for a buckling load, got a steady rotation")
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
     last, step = _point(given, 1.0, configuration(mechanism, state.x)), FIRST
     if last is None or last.square <= 0.0 or last.moved > NARROW:
         raise ValueError(
-            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: see "
+            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: take "
             "mechanism.equilibrium(pose, ...) with smaller loads"
         )
-    beyond = np.inf  # the least factor under which no equilibrium was found yet
+    beyond = np.inf  # the least factor without an equilibrium so far
     while last.factor < LARGEST:
         ahead = _point(given, last.factor + step, last.c)
         if ahead is None:
@@ -116,7 +117,7 @@ def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buc
 
 
 def _between(given: Problem, below: _Point, above: _Point) -> _Point:
-    """The point between a stable and an unstable one at which the least ω² vanishes."""
+    """Point between a stable and an unstable one at which the least ω² vanishes."""
 
     def square(factor: float) -> float:
         point = _point(given, factor, below.c)
@@ -131,7 +132,7 @@ def _between(given: Problem, below: _Point, above: _Point) -> _Point:
 
 
 def _point(given: Problem, factor: float, near: Configuration) -> _Point | None:
-    """The equilibrium under a factor next to a configuration; None where there is none."""
+    """Equilibrium under a load factor near a configuration; None if there is none."""
     of, mechanism = given.under(factor), given.mechanism
     size = extent(mechanism, near.r, near.R)
     sizes = displacement_sizes(mechanism.network.arrays, size)

@@ -1,4 +1,4 @@
-"""Static equilibrium and steady rotation of mechanisms, with the joint forces."""
+"""Static equilibrium and steady rotation of mechanisms, with their joint forces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .turned_motion import refuse_unsteady
 if TYPE_CHECKING:
     from ..model.model import Model
 
-FADES = "; dampers and friction of the ground take a spin away unless a drive of that rate holds it"
+FADES = "; dampers and friction to the ground stop a rotation unless a drive of that rate keeps it up"
 
 
 def equilibrium(
@@ -49,7 +49,7 @@ def equilibrium(
     searches, unbalanced, moved = Searches(given, start), None, np.inf
     for search in searches.in_order():
         if unbalanced is not None and not unbalanced.takes_spin(given) and search != searches.judged:
-            continue  # at a critical speed: only far away, where forces are not linear, may there be another one
+            continue  # critical speed: another equilibrium can exist only far away, where forces are nonlinear
         end = search()
         moved = end.defect
         if not end.settled:
@@ -68,29 +68,29 @@ def equilibrium(
 
 
 def _nowhere(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
-    """Why no search found an equilibrium."""
+    """Text that says why no search found an equilibrium."""
     given, start = searches.given, searches.start
     spin = given.steady.spin
     if not np.any(spin):
         if unbalanced is not None:
             left = np.abs(unbalanced.left).max()
-            return f"the iteration settled where forces do not balance: {left:.1e} is left"
+            return f"the iteration converged to a configuration in which forces do not balance: {left:.1e} remains"
         return not_found(moved, searches.followed.share)
     if unbalanced is not None and not unbalanced.takes_spin(given):
         return (
-            f"there is no steady rotation with the spin {spin} rad/s: it is a critical speed, at which nothing resists "
-            "the motion that centrifugal forces excite. Take another spin, or give the ground damping"
+            f"there is no steady rotation with the spin {spin} rad/s: it is a critical speed, at which centrifugal "
+            "forces excite an undamped resonance. Take another spin, or add damping to the ground"
         )
     return not_found(moved, 0.0) + (FADES if has_dampers(given.mechanism.network.arrays, start) else "")
 
 
 def not_found(moved: float, reached: float) -> str:
-    """Why there is no equilibrium, by the last correction over the size and the share of the loads that was reached."""
+    """Text for a failed search, from the last correction (relative to the size) and the share of the loads reached."""
     if reached > 0.0:
         return (
-            f"no equilibrium was found under all loads: followed from none on, it ends at {100.0 * reached:.3g} % of "
-            "them, as at a limit point, where a structure snaps through: take smaller loads, a pose beyond that point, "
-            "or a run with damping"
+            "no equilibrium was found under all loads: when they are increased from zero, the equilibria end at "
+            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): take smaller loads, a pose beyond "
+            "that point, or a run with damping"
         )
     return (
         f"no equilibrium was found: the last iteration still moved the mechanism by {moved:.1e} of its size; start "
@@ -99,9 +99,9 @@ def not_found(moved: float, reached: float) -> str:
 
 
 def refuse_nonholonomic(mechanism: Model, what: str) -> None:
-    """Raise ValueError where a constraint on velocities fixes no position."""
+    """Raise ValueError if a constraint on velocities does not fix positions."""
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if law.of_rates:
             raise ValueError(
-                f"{what} is not known of mechanisms with nonholonomic joints or gears, and {name!r} is one"
+                f"{what} is not available for mechanisms with nonholonomic joints or gears such as {name!r}"
             )

@@ -1,8 +1,8 @@
-"""Natural frequencies of one mechanism at many poses: what does not change with the pose is computed once.
+"""Natural frequencies of a mechanism at many poses, with terms that do not depend on the pose computed once.
 
-Bodies at rest are taken in their own modes, M-orthonormal, with the squares Λ of their frequencies (zero for rigid
+Bodies at rest are described by their free modes, M-orthonormal, with the squares Λ of their frequencies (zero for rigid
 motions). A pose enters by the rows Ĝ of its joints over these coordinates. The lowest frequencies on the null space of
-Ĝ are the largest eigenvalues 1/(ω² + s) of
+Ĝ follow from the largest eigenvalues 1/(ω² + s) of
 
     (1 − QQᵀ) (Λ + s)⁻¹ (1 − QQᵀ),   range Q = range (Λ + s)⁻½ Ĝᵀ,
 
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 FEW = 300
-"""Modes of all bodies up to which those of the mechanism are found densely in them."""
+"""Number of modes of all bodies up to which this method is used."""
 BELOW = 1e-3
-"""Shift over the square of the lowest frequency of a body."""
+"""Shift, relative to the square of the lowest frequency of a body."""
 STEPS, KEPT, SPARE = 5, 3, 2
-"""Blocks of a Krylov space, the last of them that span it, and vectors of a block beyond those that are wanted."""
+"""Number of Krylov blocks, number of last blocks that span the space, and extra vectors in a block."""
 AT_ONCE = 10_000
-"""Entries of the rows of the poses that are taken at once: small arrays lie in memory that is used again."""
+"""Entries of the joint rows of poses treated together: small arrays reuse cached memory."""
 MARGIN = 1e-9
-"""Error of a square that is admitted, over the square."""
+"""Admitted relative error of ω²."""
 DEPENDENT = 1e-8
-"""Sine of the angle between a row and those before it up to which it may follow from them."""
+"""Sine of the angle between a row and those before it up to which it may be dependent."""
 ZERO, CERTAIN = 1e-13, 1e-6
-"""Square of a frequency over the shift: up to the one it is round-off of zero, from the other on it is not."""
+"""Square of a frequency, relative to the shift, up to which it is zero, and from which on it certainly is not."""
 
 
 def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> Array:
@@ -66,7 +66,9 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
     squares, certain = np.zeros((len(given), count)), np.zeros(len(given), dtype=bool)
     if _has_modes(mechanism):
         (joints, own), basis = closed_joints(mechanism, given), mechanism.once(_basis)
-        rows = np.tensordot(joints.forces(own), basis.motions, axes=([2, 3], [0, 1]))  # over the modes, (k, g, N)
+        rows = np.tensordot(
+            joints.forces(own), basis.motions, axes=([2, 3], [0, 1])
+        )  # joint rows over the modes, (k, g, N)
         squares, certain = _squares(basis, rows, count)
     frequencies = np.sqrt(squares)
     for i in progress(np.flatnonzero(~certain).tolist(), delay=1.0, unit="pose"):
@@ -81,7 +83,7 @@ def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count:
     count = check.count("count", count)
     grid = check.array("values", values, (None,))
     if not grid.size or len(poses) != grid.size:
-        raise ValueError(f"poses and values must be as many, one at least, got {len(poses)} and {grid.size}")
+        raise ValueError(f"poses and values must be equally many, at least one, got {len(poses)} and {grid.size}")
     refuse_gravity(mechanism)
     given = stacked(poses)
     if _has_modes(mechanism):
@@ -97,7 +99,7 @@ def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count:
 
 
 def _branches(basis: _Basis, lowest: _Lowest, count: int, *, follow: bool) -> tuple[Array, Array]:
-    """Poles and likeness of modes that are followed, |aᴴE b|²/4 of their kinetic and elastic energy; or just sorted."""
+    """Poles of modes, followed or sorted, and their similarity |aᴴE b|²/4 by kinetic and elastic energy."""
     omega, x = np.sqrt(lowest.squares), lowest.shapes
     if not follow:
         return 1j * omega[:, :count], np.ones((len(omega) - 1, count))
@@ -108,17 +110,17 @@ def _branches(basis: _Basis, lowest: _Lowest, count: int, *, follow: bool) -> tu
 
 
 def _alone(mechanism: Model, pose: Pose, count: int) -> Array:
-    """The lowest frequencies at one pose, (count,)."""
+    """Lowest frequencies at one pose, (count,)."""
     lowest = eigenfrequencies(linearize(mechanism, pose), count)
     if lowest.size < count:
-        raise ValueError(f"count = {count} frequencies were asked for, the mechanism has {lowest.size}")
+        raise ValueError(f"count={count} exceeds the number of frequencies of the mechanism, {lowest.size}")
     return lowest
 
 
 class _Basis(NamedTuple):
-    """Modes of all bodies at rest, N of them: squares Λ (N,) of their frequencies, the shift, motions of the nodes.
+    """N modes of all bodies at rest: squares Λ (N,) of their frequencies, the shift, motions of the nodes.
 
-    ``motions`` (nodes, d, N) in the axes of the bodies.
+    ``motions`` (nodes, d, N) are in body axes.
     """
 
     squares: Array
@@ -127,7 +129,7 @@ class _Basis(NamedTuple):
 
 
 def _has_modes(mechanism: Model) -> bool:
-    """Whether the mechanism is that of a few undamped bodies and joints that are products alone."""
+    """True for small undamped mechanisms without springs whose joints are functions of products only."""
     bodies = mechanism.frames.values()
     if sum(b.size for b in bodies) > FEW or not any(b.size for b in bodies) or list(measures(mechanism.connections)):
         return False
@@ -155,7 +157,7 @@ def _basis(mechanism: Model) -> _Basis:
 
 
 def _modes(body: Body) -> tuple[Array, Array]:
-    """Squares of the frequencies of a free body at rest, zero for its rigid motions, and M-orthonormal modes."""
+    """Squares of the frequencies of a free body at rest (zero for rigid motions), and M-orthonormal modes."""
     M, C, D = (part.toarray() for part in matrices_at_rest(body))
     mass, compliance = cholesky(M, lower=True), cholesky(C, lower=True)
     scaled = solve_triangular(mass, solve_triangular(compliance, D, lower=True).T, lower=True).T
@@ -167,7 +169,7 @@ def _modes(body: Body) -> tuple[Array, Array]:
 
 
 def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
-    """The lowest ω² > 0 on the null spaces of the rows (k, g, N), (k, count), and which of the k poses are certain."""
+    """Lowest ω² > 0 (k, count) on the null spaces of the rows (k, g, N), and True for verified poses (k,)."""
     k, g, n = rows.shape
     squares, certain = np.zeros((k, count)), np.zeros(k, dtype=bool)
     width = count + max(int((basis.squares == 0.0).sum()) - g, 0) + SPARE
@@ -180,7 +182,7 @@ def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
 
 
 class _Lowest(NamedTuple):
-    """The lowest ω² > 0 of k poses (k, count), which poses are certain (k,), and M-orthonormal shapes (k, N, count)."""
+    """Lowest ω² > 0 of k poses (k, count), verified poses (k,), and M-orthonormal shapes (k, N, count)."""
 
     squares: Array
     certain: Array
@@ -188,10 +190,10 @@ class _Lowest(NamedTuple):
 
 
 def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bool = True) -> _Lowest:
-    """The lowest squares in a Krylov space of blocks of a width, or in the whole space.
+    """Lowest squares in a Krylov space with blocks of a width, or in the whole space.
 
-    Certain are those of independent rows, none between round-off and the shift, with as many below a little less and a
-    little more than the last one as Sylvester's law of inertia says: projected ones are never too low.
+    A pose is verified if its rows are independent, no square lies between round-off and the shift, and the numbers of
+    squares just below and just above the last one agree with Sylvester's law of inertia (projected ones are never low).
     """
     root = 1.0 / np.sqrt(basis.squares + basis.shift)
     scaled = rows * root
@@ -216,7 +218,7 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bo
 
 
 def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
-    """Orthonormal columns, and (1 − QQᵀ) diag(held) (1 − QQᵀ) in them: of a Krylov space, or of the whole (k, N, N)."""
+    """Orthonormal basis of a Krylov space or the whole space, and (1 − QQᵀ) diag(held) (1 − QQᵀ) projected onto it."""
     n = held.size
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
     space = np.broadcast_to(np.eye(n), (len(Q), n, n))
@@ -227,7 +229,7 @@ def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
 
 
 def _krylov(product: Callable[[Array], Array], block: Array) -> Array:
-    """Orthonormal columns that span the last blocks A^j X, by Gram-Schmidt twice; the first ones add nothing."""
+    """Orthonormal basis of the last Krylov blocks A^j X, by Gram-Schmidt twice; the first blocks are not needed."""
     for _ in range(STEPS - KEPT):
         block = np.linalg.qr(product(block))[0]
     space = block
@@ -241,7 +243,7 @@ def _krylov(product: Callable[[Array], Array], block: Array) -> Array:
 
 
 def _below(basis: _Basis, rows: Array, squares: Array) -> Array:
-    """How many squares of frequencies are below those given (k, j), by the inertia of Λ − ω² bordered by the rows."""
+    """Numbers of squares below given ones (k, j), from the inertia of Λ − ω² bordered by the rows."""
     apart = basis.squares - squares[:, :, None]
     length = np.linalg.norm(rows[:, None] / np.sqrt(np.abs(apart))[:, :, None], axis=3)
     unit = rows[:, None] / np.where(length > 0.0, length, 1.0)[:, :, :, None]

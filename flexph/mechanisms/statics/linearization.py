@@ -1,4 +1,4 @@
-"""Small motions of a mechanism about rest ([flex] sec. 5.3)."""
+"""Linearisation of a mechanism about an unloaded pose at rest ([flex] sec. 5.3)."""
 
 from __future__ import annotations
 
@@ -40,17 +40,16 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 ROUND_OFF = 1e-13
-"""Rate of a constraint over the size of what it measures, of a motion of the size of the bodies, that is round-off."""
+"""Rate of a constraint, relative to its size, for a motion of the size of the bodies, that counts as round-off."""
 UNLOADED = 1e-9
-"""Stretch of a spring, over the size of bodies and the distances between them, or turn [rad] up to which it carries
-nothing."""
+"""Stretch of a spring, relative to the size of the mechanism, or its rotation [rad], up to which it is unloaded."""
 
 
 def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
-    """Small motions about rest at an unloaded pose: bodies joined, springs and dampers added, 0 = G x for the joints.
+    """Linear system of small motions about an unloaded pose at rest: bodies, springs, dampers, and joints as 0 = G x.
 
-    Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError where gravity or a
-    spring loads the pose: the geometric stiffness of the loads would be missing.
+    Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError if gravity or a spring
+    loads the pose, as the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
     refuse_force_laws(mechanism.connections, "mechanism.linearize")
@@ -59,7 +58,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and body.elasticity.initial is not None:
             raise ValueError(
-                f"linearize at a pose is not known of {name!r}, whose bending has stresses when it is straight "
+                f"linearize at a pose is not available for {name!r}, whose bending has stresses when it is straight "
                 "(fem.cable): take mechanism.linearize(mechanism.equilibrium(pose))"
             )
     if any(body.unshifted for body in mechanism.frames.values()):
@@ -89,12 +88,12 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
 
 
 def _over(rows: Any, size: int) -> Any:
-    """Rows over the first states as rows over all of them."""
+    """Extend rows over the first states to all states by zeros."""
     return widened(rows, 0, size) if sparse.issparse(rows) else np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
 
 
 def _without_round_off(rest: _Rest, matrix: Any) -> Any:
-    """Rows of constraints without what cancels: a row of round-off alone would count as a constraint."""
+    """Constraint rows with round-off set to zero: a row of round-off would count as a constraint."""
     a, bound = rest.arrays, ROUND_OFF * constraint_sizes(rest.arrays, rest.vector)
     moves = displacement_sizes(a, lever(a))
     if not sparse.issparse(matrix):
@@ -106,12 +105,12 @@ def _without_round_off(rest: _Rest, matrix: Any) -> Any:
 
 
 def bodies_at_rest(model: Model) -> LinearPHDAE:
-    """All bodies at rest side by side, not connected: the same at every pose."""
+    """Direct sum of all bodies at rest, not connected; it does not depend on the pose."""
     return join(*(linear_body(body, name) for name, body in model.frames.items()))
 
 
 def refuse_gravity(mechanism: Model) -> None:
-    """Raise ValueError where weights load every pose."""
+    """Raise ValueError if there is gravity, which loads every pose."""
     if np.any(mechanism.gravity):
         raise ValueError(
             "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
@@ -131,15 +130,17 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
         stretch = values[i] - pose.anchors.springs[i]
         loaded = measure.law.force(stretch) != 0.0 if measure.law else measure.stiffness > 0.0
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
-            raise ValueError(f"linearize needs an unloaded pose: {name} is stretched in it")
+            raise ValueError(
+                f"linearize needs an unloaded pose, and {name} is stretched: take "
+                "mechanism.linearize(mechanism.equilibrium(pose))"
+            )
 
 
 class _Rest(NamedTuple):
-    """A mechanism at rest in a pose, with the origins P of the bodies in place of their centres of mass.
+    """Mechanism at rest in a pose, relative to the origins P of the bodies instead of their centres of mass.
 
-    ``arrays`` have the nodes and shapes as seen from there; ``velocities`` take the states of all bodies to
-    (ṙ_P, ω, u̇) of all bodies, (n_v, n). Places of the nodes (k, d), vectors of the
-    joints (v, d) and their products (p,) are in the world.
+    ``arrays`` have nodes and shapes relative to P; ``velocities`` (n_v, n) maps the states of all bodies to their
+    (ṙ_P, ω, u̇). Positions of the nodes (k, d), vectors of the joints (v, d) and their products (p,) are in the world.
     """
 
     arrays: Arrays
@@ -165,7 +166,7 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """Where velocities of bodies (k,) begin among their states; rows and columns of what their states have as it is."""
+    """First columns of the velocities of bodies (k,) among their states; rows and columns of unrotated entries."""
 
     bodies: Array
     columns: Array
@@ -190,7 +191,7 @@ def _places(mechanism: Model) -> _Places:
 
 
 def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
-    """(ṙ_P, ω, u̇) of all bodies from their states, (n_v, n), as the arrays are."""
+    """Map (n_v, n) from the states of all bodies to their (ṙ_P, ω, u̇), dense or sparse as the arrays."""
     a, own = mechanism.network.arrays, mechanism.once(_places)
     turned = R[own.bodies]
     rows = np.broadcast_to(a.columns.v[own.bodies][:, :, None], turned.shape)
@@ -218,9 +219,10 @@ def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
 def _with_springs(
     mechanism: Model, rest: _Rest, system: LinearPHDAE, slopes: Array
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """E, J, R with spring forces of compliance 1/k and stresses of strain rows as further states, and their dampers.
+    """E, J, R extended by spring forces (compliance 1/k), stresses of strain rows, and dampers.
 
-    With the places of those states by name. Springs of stiffness zero in the pose, of ``slopes`` (springs,), have none.
+    The second value has the slices of the additional states by name. Springs of stiffness zero in the pose, of
+    ``slopes`` (springs,), have none.
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
     springs, own = a.springs, a.strains.stress

@@ -1,4 +1,4 @@
-"""Loads followed from nothing to all of them: bodies of nodes bend far, and have many equilibria."""
+"""Equilibrium by increasing the loads in steps, as nodal bodies bend far and have many equilibria."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...kernels.state import Configuration
 from ...numerics.corrections import Corrected
 
 FIRST = 0.25
-"""Share of the loads in the first step,"""
+"""Share of the loads in the first step."""
 LEAST = 1e-4
-"""and in the shortest one: below, the path has come to a limit point."""
+"""Share of the loads in the shortest step; below, the path has reached a limit point."""
 TURN = 1.2
-"""Turn of any frame in a step [rad] beyond which it may have come to another path."""
+"""Rotation of a frame in a step [rad] above which the step may have changed to another branch."""
 GROWTH = 1.5
 MOST = 40
-"""Steps that may be halved in all: near a limit point each advances by less than the one before."""
+"""Largest number of halved steps: near a limit point each advances by less than the one before."""
 
 
 def follow_loads(
@@ -25,10 +25,10 @@ def follow_loads(
     under: Callable[[float, Configuration], Corrected[Configuration]],
     refuse: Callable[[float, Configuration], None],
 ) -> tuple[Corrected[Configuration], float]:
-    """The equilibrium under all loads, by steps of them, each from the one before, and the share that was reached.
+    """Equilibrium under all loads by load steps, and the share of the loads reached.
 
-    ``under`` is the equilibrium under a share of the loads near a configuration. Steps are halved where it is not
-    found or a frame turns by much. ``refuse`` raises ArithmeticError where one under a share is none of the model.
+    ``under`` finds the equilibrium under a share of the loads near a configuration. A step is halved if it is not found
+    or a frame turns by more than ``TURN``. ``refuse`` raises ArithmeticError if an equilibrium is outside the model.
     """
     at, share, step, halved = start, 0.0, FIRST, 0
     while step >= LEAST and halved < MOST:
@@ -45,7 +45,7 @@ def follow_loads(
 
 
 def _turn(before: np.ndarray, after: np.ndarray) -> float:
-    """The largest turn of a frame [rad]."""
+    """Largest rotation of a frame [rad]."""
     trace = np.einsum("bij,bij->b", before, after)
     cosine = 0.5 * (trace - 1.0) if before.shape[-1] == 3 else 0.5 * trace
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)).max(initial=0.0))

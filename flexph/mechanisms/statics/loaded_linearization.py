@@ -1,4 +1,4 @@
-"""Small motions of a mechanism about rest under load as a linear system."""
+"""Linearisation of a mechanism about an equilibrium under load."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 
 
 def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> LinearPHDAE:
-    """Small motions about rest under load as a :class:`LinearPHDAE` with its constraints eliminated.
+    """Linear system of small motions about an equilibrium under load, with the constraints eliminated.
 
     ``E = diag(M, 1)``, ``J = [[0, −L], [Lᵀ, 0]]`` with M, K = L Lᵀ on the null space of G; K holds elasticity, springs
     and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
-    Raises ValueError for a steady rotation, a load without potential, and where K has a negative direction.
+    Raises ValueError for a steady rotation, a load without potential, and if K is not positive semi-definite.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
     refuse_force_laws(mechanism.connections, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
-        raise ValueError("a steady rotation has no LinearPHDAE at rest: use mechanism.spectrum(state)")
+        raise ValueError("state is a steady rotation, linearize needs one at rest: use mechanism.spectrum(state)")
     m = modal(small.motion)
     if not m.signature.symmetric:
         raise ValueError("a load that follows a section has no potential: use mechanism.spectrum(state)")
     if m.signature.negative:
         raise ValueError("the equilibrium is unstable, its energy has no minimum: use mechanism.spectrum(state)")
     own = m.vectors[:, : m.squares.size] * m.root
-    mass, back = 0.5 * (small.motion.mass + small.motion.mass.T), own / m.squares  # η of the states s
+    mass, back = 0.5 * (small.motion.mass + small.motion.mass.T), own / m.squares  # η in terms of the states s
     return _linear_system(mechanism, small, mass @ own, back)
 
 
 def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) -> LinearPHDAE:
-    """The system with K = root rootᵀ and η = back s."""
+    """Linear system with K = root rootᵀ and η = back s."""
     a, (n, rank) = mechanism.network.arrays, root.shape
     lift, parts = _lift(mechanism, small, back)
     B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm, places(a, small.c, small.d))
@@ -70,7 +70,7 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
 
 
 def _damping(mechanism: Model, small: AtRest) -> Array:
-    """R = FᵀF from the roots of its parts, so that it is semi-definite to the last bit."""
+    """Damping R = FᵀF from factors of its parts, so that it is exactly semi-definite."""
     a, bent = mechanism.network.arrays, small.basis[mechanism.network.arrays.columns[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
     slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
@@ -81,7 +81,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
         moved = product_matrix(a, small.c.R, small.d.arm, small.d.vector)
         slips, steep = curve_slips(a, small.d.product, moved)
         roots.append(np.sqrt(steep)[:, None] * (slips @ small.basis))
-    if a.stress_damping.any():  # β is the same for all stresses that C⁻¹ couples
+    if a.stress_damping.any():  # β is equal for all stresses that C⁻¹ couples
         own = np.flatnonzero(a.stress_damping)
         stiffness = dense(a.stiffness[own][:, own])
         strain = _strains(mechanism, small)[own]
@@ -95,7 +95,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
 
 
 def _strains(mechanism: Model, small: AtRest) -> Array:
-    """Strains of the free displacements, (m, n)."""
+    """Strains for unit free displacements, (m, n)."""
     a = mechanism.network.arrays
     strain: Array = strain_of(a, small.c.u) @ small.basis[a.columns.u]
     if a.strains.stress.size:
@@ -104,7 +104,7 @@ def _strains(mechanism: Model, small: AtRest) -> Array:
 
 
 def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
-    """From the free states to the parts that linearizing a pose has: v_P, ω, u̇, σ of each body, and springs."""
+    """Map from the free states to the parts of a linearised pose: v_P, ω, u̇, σ of each body, and springs."""
     a = mechanism.network.arrays
     cv, cw, cu = a.columns
     P, bent, rank = small.basis, small.basis[cu], back.shape[1]
@@ -128,7 +128,9 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
         velocities = {"velocity": moving, "spin": turning, "deformation_rate": rate}
         pieces += [(f"{name}.{kind}", np.pad(piece, ((0, 0), (0, rank)))) for kind, piece in velocities.items()]
         pieces += [(f"{name}.stress", stresses.pop(name))] if name in stresses else []
-    pieces += [(f"{name}.stress", own) for name, own in stresses.items()]  # those of nodes after all frames
+    pieces += [
+        (f"{name}.stress", own) for name, own in stresses.items()
+    ]  # stresses of nodal bodies come after all frames
     if a.springs.stiffness.size:
         S = spring_operator(a, small.c, small.d) @ P @ back
         names = list(mechanism.layout.parts)

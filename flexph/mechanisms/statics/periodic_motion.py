@@ -1,7 +1,6 @@
-"""Small motions about a steady rotation as seen from it: the same at every angle, or periodic.
+"""Small motions about a steady rotation in the rotating frame, with constant or periodic coefficients.
 
-Springs and dampers to the ground that are not the same in all directions change their stiffness for who turns with the
-bodies. All else does not.
+Only anisotropic springs and dampers to the ground have a stiffness that changes with the angle in the rotating frame.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ from .balance import Problem
 from .turned_motion import GOLDEN, SAMPLES, Later, later, period_of
 
 CHANGED = 1e-8
-"""Change of an entry of stiffness and damping, over the size of its terms, from which on it is one."""
+"""Change of an entry of stiffness or damping, relative to its terms, above which the coefficients are not constant."""
 ROUND_OFF = 1e-14
-"""The same over the largest entry of all."""
+"""Change of an entry, relative to the largest of all entries, that counts as round-off."""
 FEWEST, MOST = 5, 257
-"""Angles at which a periodic stiffness is taken; five know two harmonics, those of Cartesian springs."""
+"""Numbers of angles at which a periodic stiffness is sampled; five resolve the two harmonics of Cartesian springs."""
 
 
 class Supports(NamedTuple):
-    """Damping and stiffness (n, n) over the motions that the joints leave, at some time later."""
+    """Damping and stiffness (n, n) over the free motions, at a later time."""
 
     damping: Array
     stiffness: Array
 
 
 class Basis(NamedTuple):
-    """The motion that is looked at: the problem, the configuration, its joint forces, and free motions P (n_v, n)."""
+    """Steady motion: the problem, the configuration, its joint forces, and free motions P (n_v, n)."""
 
     given: Problem
     c: Configuration
@@ -49,7 +48,7 @@ class Basis(NamedTuple):
     size: Any
 
     def at(self, after: float) -> Supports:
-        """Damping and stiffness in the axes that turn, with the joint forces that turn with them."""
+        """Damping and stiffness in the rotating frame after a time [s], with rotated joint forces."""
         other, a = later(self.given, self.c, after), self.given.mechanism.network.arrays
         G = other.given.constraints(other.c)
         self._refuse_other_joints(other, G)
@@ -65,18 +64,18 @@ class Basis(NamedTuple):
         if np.any(moved > CHANGED * size):
             row = int(np.argmax(moved.max(axis=1)))
             raise ValueError(
-                f"{self.given.mechanism.constraint_names[row]!r} leaves other motions as the mechanism turns on, "
-                "which mechanism.spectrum does not know: take flexph.analysis.floquet(mechanism, state, period=...)"
+                f"the motions that {self.given.mechanism.constraint_names[row]!r} allows change as it turns, "
+                "which mechanism.spectrum does not support: take flexph.analysis.floquet(mechanism, state, period=...)"
             )
 
     def changes(self, first: Supports) -> bool:
-        """Whether damping or stiffness change from the ``first`` ones as the mechanism turns on."""
+        """True if damping or stiffness change from the ``first`` ones as the mechanism turns."""
         bounds, period = self._bounds(), period_of(self.given, self.c)
         shares = [(GOLDEN * i) % 1.0 for i in range(1, SAMPLES + 1)]
         return any(_differ(self.at(period * share), first, bounds) for share in shares)
 
     def sampled(self, mass: Array, gyroscopic: Array, first: Supports) -> PeriodicMotion:
-        """The periodic motion, taken at as many angles as it has harmonics: a further one must fit."""
+        """Periodic motion, sampled at more and more angles until an additional one agrees with the harmonics."""
         bounds, period, count = self._bounds(), period_of(self.given, self.c), FEWEST
         fresh = self.at(period * GOLDEN)
         while count <= MOST:
@@ -85,7 +84,9 @@ class Basis(NamedTuple):
             if not _differ(Supports(interpolated(damping, GOLDEN), interpolated(stiffness, GOLDEN)), fresh, bounds):
                 return PeriodicMotion(mass, gyroscopic, damping, stiffness, period)
             count = 2 * count - 1
-        raise ArithmeticError(f"supports change too fast for {MOST} angles of a turn")
+        raise ArithmeticError(
+            f"the stiffness of the supports changes too fast with the angle: {MOST} samples do not resolve it"
+        )
 
     def _bounds(self) -> Supports:
         largest = np.abs(self.free).T @ (self.size @ np.abs(self.free))
@@ -93,7 +94,7 @@ class Basis(NamedTuple):
 
 
 def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
-    """Whether any entry differs by more than round-off, its own or that of sums over other directions."""
+    """True if any entry differs by more than round-off."""
     return any(
         bool(np.any(np.abs(x - y) > CHANGED * b + ROUND_OFF * np.abs(x).max(initial=0.0)))
         for x, y, b in zip(one, other, bounds, strict=True)
@@ -101,7 +102,7 @@ def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
 
 
 def _damper_size(basis: Basis) -> Array:
-    """|S|ᵀ(c + ρ')|S| of the spring-dampers in any direction, over the free motions (n, n)."""
+    """Bound |S|ᵀ(c + ρ')|S| of the damping of spring-dampers in any axes, over the free motions (n, n)."""
     a, c = basis.given.mechanism.network.arrays, basis.c
     d = derive(a, c)
     S = abs(spring_operator(a, c, d)) @ in_any_direction(a)
@@ -112,7 +113,7 @@ def _damper_size(basis: Basis) -> Array:
 
 
 def in_any_direction(a: Arrays) -> Any:
-    """Map of sizes in world or body axes to sizes in any other axes of the same body, sparse (n_v, n_v)."""
+    """Map from magnitudes in world or body axes to bounds in any other axes of the same body, sparse (n_v, n_v)."""
     centres, spins, bent = a.columns
     groups = centres, spins[spins[:, 0] >= 0]
     rows = np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in groups])

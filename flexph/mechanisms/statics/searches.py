@@ -1,9 +1,9 @@
-"""Searches for an equilibrium: Newton's method, a search for a minimum of the energy, and loads that are followed.
+"""Searches for an equilibrium: Newton's method, minimisation of the energy, and load steps.
 
-At rest what is looked for is a minimum of the energy. In a steady rotation it need not be one: above a critical speed
-a rotor rests by gyroscopic forces in the frame that turns, and dampers of the ground have no potential there. There
-the equilibrium next to the pose comes first, unless small motions about it grow; it is found in one correction where
-forces are linear, on either side of a critical speed.
+At rest, the search is for a minimum of the energy. A steady rotation need not be one: above a critical speed a rotor is
+stable by gyroscopic forces, and dampers to the ground have no potential in the rotating frame. There the first choice
+is the equilibrium next to the pose, unless small motions about it grow; for linear forces it takes one correction, on
+either side of a critical speed.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
     from ...integration.loops.statics.at_rest import StaticLoops
 
 SEARCH = Corrections(most=100, settled=1e-13, stagnated=1e-9)
-"""Corrections over the size of the mechanism: round-off of the positions, or, ill-conditioned but at rest, no smaller
-than the one before."""
+"""Limits of corrections, relative to the size of the mechanism: they end at round-off of the positions, or, in
+ill-conditioned problems, when they no longer decrease."""
 STEP = Corrections(most=15, settled=1e-13, stagnated=1e-9, diverged=1e3)
-"""The same of a step of the loads."""
+"""Limits of the corrections in a load step."""
 NEXT = Corrections(most=15, settled=1e-13, stagnated=1e-9, diverged=1e6, growth=0.5)
-"""The same for the equilibrium next to a pose: each correction is at most half the one before."""
+"""Limits of the corrections for the equilibrium next to a pose: each is at most half the one before."""
 NEAR = 1e-6
-"""Correction over the size from which on its direction is judged: below, it is round-off."""
+"""Correction, relative to the size, above which its direction is tested; below, it is round-off."""
 FAR = 10.0
-"""Way over the size after which a rotating mechanism has no minimum of its energy: centrifugal forces carry it away."""
+"""Displacement, relative to the size, after which a rotating mechanism has no minimum of its energy: it flies apart."""
 AGAINST = 1e-3
-"""Cosine of a step with the acceleration, in the metric of the mass, from which on it goes against it."""
+"""Cosine between a step and the acceleration, in the metric of the mass, beyond which the step opposes it."""
 RAISES = 12
 
 Found = Corrected[Configuration]
 
 
 class Followed(NamedTuple):
-    """The end of a path of loads, and the share of them that it reached."""
+    """End of the load steps, and the share of the loads reached."""
 
     end: Found
     share: float
@@ -59,14 +59,14 @@ class Followed(NamedTuple):
 
 @dataclass(frozen=True)
 class Searches:
-    """Searches for the equilibrium of a problem from a configuration."""
+    """Searches for the equilibrium of a problem, from a start configuration."""
 
     given: Problem
     start: Configuration
 
     def in_order(self) -> list[Callable[[], Found]]:
-        """The searches one after the other: the first one that settles in balance is right."""
-        of_nodes = self.given.mechanism.rigid_motion is not None  # they bend far: loads are followed from nothing
+        """Searches in order of preference; the first that converges to a balance gives the result."""
+        of_nodes = self.given.mechanism.rigid_motion is not None  # nodal bodies bend far: load steps from zero
         if self._turns:
             others = [self.along_loads, self.judged] if of_nodes else [self.judged, self.along_loads]
             return [self.steady, *others, lambda: self.next, self.newton]
@@ -74,16 +74,16 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """The equilibrium next to the start, by Newton's method where its corrections shrink from the first one on."""
+        """Equilibrium next to the start, by Newton's method with corrections that shrink from the first one on."""
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
-        """The equilibrium next to the start, unless small motions about it grow."""
+        """Equilibrium next to the start, rejected if small motions about it grow."""
         end = self.next
         return end._replace(settled=end.settled and not grows(self.given, end.value))
 
     def judged(self) -> Found:
-        """A minimum of the energy: corrections do not go against the acceleration."""
+        """Minimum of the energy: corrections never oppose the acceleration."""
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
             end, defect = self._moved(self.given, c, self._held_back(self.given, c, judged=True))
@@ -93,22 +93,22 @@ class Searches:
         return SEARCH.run(self.start, corrected)
 
     def newton(self) -> Found:
-        """An equilibrium of any kind, by corrections that the inertia holds back."""
+        """Equilibrium of any kind, by corrections damped by the inertia."""
         return SEARCH.run(self.start, partial(self._corrected, self.given))
 
     def balance(self, c: Configuration) -> Balance:
-        """The joint forces that balance a configuration best."""
+        """Joint forces with the best balance of a configuration."""
         loops = self._loops
         balanced = None if loops is None else loops.balanced(c, self._loads(self.given))
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """The end of the path of loads."""
+        """End of the load steps."""
         return self.followed.end
 
     @cached_property
     def followed(self) -> Followed:
-        """The path of loads from nothing to all of them, of minima of the energy where there is one."""
+        """Load steps from zero to all loads, through minima of the energy if there are any."""
         mechanism = self.given.mechanism
         of_minima = mechanism.rigid_motion is None and not self._turns
 
@@ -128,7 +128,9 @@ class Searches:
         mechanism = self.given.mechanism
         if self._turns or not has_static_loops(mechanism):
             return None
-        from ...integration.loops.statics.at_rest import StaticLoops  # loops load where they are used
+        from ...integration.loops.statics.at_rest import (
+            StaticLoops,
+        )  # imported here, as loops load only where they are used
 
         return StaticLoops(mechanism, self.given.table)
 
@@ -136,7 +138,7 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """The equilibrium near a configuration by compiled corrections, None where one of them is not unique."""
+        """Equilibrium near a configuration by compiled corrections; None if one of them is not unique."""
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
@@ -162,7 +164,7 @@ class Searches:
         return moved_by(of.mechanism, c, correction, of.steady), self._defect(correction)
 
     def _defect(self, correction: Array) -> float:
-        """A correction over the size of the mechanism."""
+        """Size of a correction, relative to the mechanism."""
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _corrected(self, of: Problem, c: Configuration) -> tuple[Configuration, float]:
@@ -170,12 +172,12 @@ class Searches:
         return self._moved(of, c, newton_step(of, c) if of_nodes else self._held_back(of, c, judged=False))
 
     def _held_back(self, given: Problem, c: Configuration, *, judged: bool) -> Array:
-        """A Newton step towards balance, held back by the inertia where the forces are still large.
+        """Newton step towards balance, damped by the inertia while forces are large.
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
 
-        μ the acceleration over the size, which fades with it; larger where the step would go against the acceleration,
-        towards an equilibrium that is not a minimum.
+        μ is the acceleration over the size, which vanishes at balance. It is increased if the step would oppose the
+        acceleration, towards an equilibrium that is not a minimum.
         """
         a, T = coordinates(given, c)
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays

@@ -1,4 +1,4 @@
-"""Small motions about a loaded rest or a steady rotation."""
+"""Small motions about an equilibrium under load or a steady rotation."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from scipy import sparse
 from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
+from ...display.labelled import Labelled, Labels, Variable
+from ...display.tables import html_table, paragraph
 from ...joints.rows.connection import refuse_force_laws
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
@@ -36,31 +38,31 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 ROUND_OFF = 10.0 * float(np.finfo(float).eps)
-"""Error of an entry of the stiffness over the sum of the sizes of its terms: some ten operations lie on the way."""
+"""Error of an entry of the stiffness, relative to the sum of the magnitudes of its terms, after some ten operations."""
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Small motions ξ(t) = Re(shape e^{st}) about a rest or a steady motion.
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum(Labelled):
+    """Exponents s and shapes of small motions ξ(t) = Re(shape e^{st}) about an equilibrium or a steady motion.
 
     Attributes
     ----------
     values : array
-        s (k,) [1/s], by ascending modulus of the imaginary part and then of the real part.
+        Exponents s (k,) [1/s], by ascending modulus of the imaginary part, then of the real part.
     shapes : array
-        Complex (n_v, k): displacements (δr of the centres of mass in world axes, turn θ in body axes, δu) of all
-        bodies, largest entry 1.
+        Complex shapes (n_v, k): displacements (δr of the centres of mass in world axes, rotation θ in body axes, δu) of
+        all bodies, with largest entry 1.
     about : str
-        "rest", "steady motion", or "periodic motion": about a steady rotation on supports that are not the same at all
-        angles, where s are Floquet exponents, of the largest harmonic of each motion.
+        "rest", "steady motion", or "periodic motion" for a steady rotation on anisotropic supports; s are then Floquet
+        exponents, shifted to the largest harmonic of each motion.
     message : str
-        The same in a sentence, and whether it is stable.
+        Kind and stability of the motion, as a sentence.
     parts : mapping
-        Where everything is in ``shapes``.
+        Slices of the parts of ``shapes``, by name.
     fixed_values : array
-        s (k,) [1/s] as they are seen in the world: about a steady rotation Ω by iΩ above or below ``values``, by the
-        way in which the larger part of the motion turns about the axis, and equal to them for motions along or about
-        it. A Campbell diagram shows their imaginary parts.
+        Exponents (k,) [1/s] in the fixed frame, whose imaginary parts a Campbell diagram shows. For a steady rotation Ω
+        they differ from ``values`` by ±iΩ, depending on the sense in which the larger part of the motion whirls, and
+        are equal for motions along or about the axis.
     """
 
     values: Array
@@ -70,20 +72,51 @@ class Spectrum:
     parts: Mapping[str, slice]
     fixed_values: Array
 
+    def __repr__(self) -> str:
+        span = self.frequencies[[0, -1]] if len(self.frequencies) else ()
+        told = ", {:.4g} to {:.4g} rad/s".format(*span) if len(span) else ""
+        return f"<Spectrum about {self.about}: {len(self.values)} values{told}>"
+
+    def _repr_html_(self) -> str:
+        """Its message, and the values with their frequencies, as notebooks show them."""
+        upper = [s for s in self.values if s.imag >= 0.0]  # the others are conjugate to these
+        rows = [(_exponent(s), float(s.imag), float(-s.real / abs(s) if s else 0.0) + 0.0) for s in upper]
+        head = ("s [1/s]", "frequency [rad/s]", "damping ratio")
+        return paragraph(self.message) + html_table(head, rows, title=f"Spectrum about {self.about}")
+
+    def _labels(self) -> Labels:
+        entries = [f"{name} {i}" for name, at in self.parts.items() for i in range(at.stop - at.start)]
+        coordinates = {
+            "motion": Variable(("motion",), np.arange(len(self.values)), "", "number of the small motion"),
+            "displacement": Variable(("displacement",), np.array(entries, dtype=str), "", "entry of the shape"),
+        }
+        variables = {
+            "values": Variable(("motion",), self.values, "1/s", "exponent s of e^(st)"),
+            "fixed_values": Variable(("motion",), self.fixed_values, "1/s", "exponent as it is seen in the world"),
+            "frequency": Variable(("motion",), np.abs(self.values.imag), "rad/s", "frequency |Im s|"),
+            "shapes": Variable(("motion", "displacement"), self.shapes.T, "", "shape of the motion, largest entry 1"),
+        }
+        return Labels("motion", variables, coordinates, {"about": self.about, "message": self.message})
+
     @property
     def frequencies(self) -> Array:
-        """Im s > 0, ascending [rad/s]."""
+        """Positive imaginary parts of the exponents, ascending [rad/s]."""
         return np.sort(self.values.imag[self.values.imag > 0.0])
 
     def part(self, name: str) -> Array:
-        """Rows of the shapes of one part, e.g. ``beam.deformation``, (n, k)."""
+        """Rows of one part of the shapes, e.g. ``beam.deformation``, (n, k)."""
         return self.shapes[check.lookup("part", name, self.parts)]
 
 
-class AtRest(NamedTuple):
-    """A mechanism at rest or in steady rotation, ξ = P η on the null space of its constraints; all dense.
+def _exponent(s: complex) -> str:
+    """An exponent and its conjugate; zero is without a sign."""
+    return f"{s.real + 0.0:.4g} ± {s.imag:.4g} i" if s.imag else f"{s.real + 0.0:.4g}"
 
-    ``later`` is the motion as it turns on, None at rest.
+
+class AtRest(NamedTuple):
+    """Small motions ξ = P η of a mechanism on the null space of its constraints, about rest or steady rotation; dense.
+
+    ``later`` describes the motion at later angles, None at rest.
     """
 
     c: Configuration
@@ -95,7 +128,7 @@ class AtRest(NamedTuple):
 
 
 def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> AtRest:
-    """M, C, R and K of the small motions about a state. Raises ValueError unless it is in equilibrium."""
+    """M, C, R and K of the small motions about a state; raises ValueError unless it is in equilibrium."""
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     d, steady = derive(a, c), steady_motion(mechanism, state)
     moves = bool(np.any(velocities_of(mechanism, c)))
@@ -123,14 +156,14 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
     if not is_balanced(mechanism, c, left, np.maximum(np.abs(joints), np.abs(left + joints)), spin=spin):
         raise ValueError(
             "the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...), and needs "
-            f"the inputs= with which it was found: a force of {np.abs(left).max():.2g} is not balanced"
+            f"the inputs= of that call: a force of {np.abs(left).max():.2g} is not balanced"
         )
 
 
 def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> Any:
-    """What unbalanced forces add to the stiffness of motions that the energy does not see, sparse diagonal (n_v, n_v).
+    """Uncertainty of the stiffness due to unbalanced forces, sparse diagonal (n_v, n_v).
 
-    Turning the whole mechanism moves the force f on a centre of mass at r by f·(θ × (θ × r)).
+    A rotation θ of the whole mechanism does the work f·(θ × (θ × r)) by a force f on a centre of mass at r.
     """
     centres, spins, _ = mechanism.network.arrays.columns
     size = np.zeros(left.size)
@@ -164,10 +197,12 @@ def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spe
 
 
 def _periodic(small: AtRest) -> Solution:
-    """Floquet exponents. Raises ValueError where there is no period."""
+    """Floquet exponents; raises ValueError without a period."""
     assert small.later is not None
     if not np.any(small.steady.spin):
-        raise ValueError("a motion along supports that change has no period, and no spectrum: integrate it")
+        raise ValueError(
+            "a translation along supports that change has no period, and so no spectrum: integrate the motion"
+        )
     own = small.motion
     motion = small.later.sampled(*own[:2], Supports(*own[2:4]))
     solution = solve_periodic(motion)
@@ -181,11 +216,9 @@ def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
     if not np.any(steady.spin):
         return f"small motions about rest ({verdict})"
     turn = float(np.linalg.norm(steady.spin))
-    kind = "complex spectrum of a gyroscopic system, not of a LinearPHDAE at rest"
+    kind = "complex spectrum of a gyroscopic system"
     if periodic:
-        kind = (
-            "Floquet exponents, as the supports are not the same at all angles, but for multiples of i times the spin"
-        )
+        kind = "Floquet exponents (up to multiples of i times the spin), as the supports are anisotropic"
     return (
         f"small motions about a steady rotation with {turn:.6g} rad/s, in the frame that turns with it: {kind} "
         f"({verdict})"
@@ -193,7 +226,7 @@ def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
 
 
 def shape_parts(mechanism: Model) -> dict[str, slice]:
-    """Names of the rows of the shapes: centre, turn and deformation of each body."""
+    """Slices of the shapes by name: centre, rotation and deformation of each body."""
     cv, cw, cu = mechanism.network.arrays.columns
     parts: dict[str, slice] = {}
     at = int(cu[0]) if cu.size else 0

@@ -1,4 +1,4 @@
-"""Whether an equilibrium is stable: the least ω² of its small motions."""
+"""Stability of an equilibrium, by the least ω² of its small motions."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ...numerics.arrays import Array, dense
 from .balance import Problem, joint_forces, stiffness_at
 
 ZERO = 1e-14
-"""ω² over the largest one up to which it is round-off."""
+"""Value of ω², relative to the largest one, up to which it is round-off."""
 MANY = 1000
-"""Velocities up to which dense algebra is at hand: above, an equilibrium of a path is taken as it comes."""
+"""Number of velocities up to which stability is tested, by dense algebra; above, it is not tested along load steps."""
 
 MODES = 40
-"""Softest shapes whose motions tell whether a steady rotation is stable."""
+"""Number of softest shapes used to test a steady rotation for stability."""
 GROWTH = 1e-6
-"""Growth over the fastest of these motions up to which it is round-off."""
+"""Growth rate, relative to the fastest of these motions, up to which it is round-off."""
 
 
 class Softest(NamedTuple):
-    """The least ω² of the small motions about an equilibrium, zero where it is round-off, and their velocities."""
+    """Least ω² of the small motions about an equilibrium (zero if round-off), and its shape over the velocities."""
 
     square: float
     shape: Array
 
 
 def softest(given: Problem, c: Configuration) -> Softest:
-    """By dense algebra, of the symmetric part of the stiffness."""
+    """Softest small motion, from the symmetric part of the stiffness by dense algebra."""
     joints = joint_forces(given, c)
     K = stiffness_at(given, c, joints.arrays, joints.multipliers)
     basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
@@ -43,14 +43,14 @@ def softest(given: Problem, c: Configuration) -> Softest:
 
 
 def is_minimum(given: Problem, c: Configuration) -> bool:
-    """Whether no small motion leaves an equilibrium, as far as dense algebra is at hand."""
+    """True if an equilibrium is a minimum of the energy, or too large for the test (more than ``MANY`` velocities)."""
     return given.mechanism.layout.velocities > MANY or softest(given, c).square >= 0.0
 
 
 def grows(given: Problem, c: Configuration) -> bool:
-    """Whether small motions about a steady rotation grow, as far as the softest of them tell.
+    """True if small motions about a steady rotation grow, as far as the softest of them show.
 
-    Gyroscopic forces may hold what the energy does not: M η̈ + (C + R) η̇ + K η = 0 on the ``MODES`` softest shapes.
+    As gyroscopic forces may stabilise, the test is M η̈ + (C + R) η̇ + K η = 0 on the ``MODES`` softest shapes.
     """
     a = given.mechanism.network.arrays
     if given.mechanism.layout.velocities > MANY:

@@ -1,4 +1,4 @@
-"""Steady rotation of a whole mechanism about an axis of the world."""
+"""Steady rotation of a whole mechanism about an axis fixed in the world."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 ALONG = 1e-9
-"""Sine of the angle between gravity and the axis of a steady rotation up to which it is along the axis."""
+"""Sine of the angle between gravity and the axis of a steady rotation up to which they count as parallel."""
 STEADY = 1e-6
-"""Velocity against a steady rotation, over that of the mechanism, up to which it counts as none."""
+"""Deviation from a steady rotation, relative to the velocity of the mechanism, that counts as zero."""
 
 
 class Steady(NamedTuple):
-    """A steady motion: world spin (s,) [rad/s] and the velocity field v₀ + Ω × r."""
+    """Steady motion: world spin Ω (s,) [rad/s] and velocity v₀ of the field v₀ + Ω × r."""
 
     spin: Array
     velocity: Array
@@ -40,7 +40,7 @@ class Steady(NamedTuple):
 
 
 def steady_rotation(mechanism: Model, spin: Any, about: Any) -> Steady:
-    """A rotation with a spin about a point; raises ValueError where gravity is not along its axis."""
+    """Steady rotation with a spin about a point; raises ValueError unless gravity is along its axis."""
     dim = mechanism.layout.dim
     turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
     centre = np.zeros(dim) if about is None else check.array("about", about, (dim,))
@@ -53,9 +53,9 @@ def steady_rotation(mechanism: Model, spin: Any, about: Any) -> Steady:
 
 
 def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> None:
-    """Raise ValueError, naming it, where a joint holds a body to the ground so that it cannot turn.
+    """Raise ValueError, naming the joint, if a joint to the ground does not allow the rotation.
 
-    G v are the rates of the constraints (g,) at the velocities v of the rotation, those of the configuration.
+    G v are the rates of the constraints (g,) at the velocities v of the configuration, those of the rotation.
     """
     if not np.any(spin):
         return
@@ -69,14 +69,14 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
         if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
             raise ValueError(
                 f"{connection.name} does not turn with the spin {spin} rad/s, but in a steady rotation "
-                "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. A "
-                "rotor on a support that stands still, such as a flexible tower, is not supported: take "
-                "flexph.analysis.floquet about its motion over a turn"
+                "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. For "
+                "a rotor on a support at rest, such as a flexible tower, take flexph.analysis.floquet about its motion "
+                "over a turn"
             )
 
 
 def steady_motion(mechanism: Model, state: State) -> Steady:
-    """The steady motion v₀ + Ω × r of a state; raises ValueError where bodies move against each other or deform."""
+    """Steady motion v₀ + Ω × r of a state; raises ValueError if bodies move relative to each other or deform."""
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim
     s = spins(dim)
@@ -91,23 +91,25 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
             values.append(spin_map(c.R[[i]])[0] @ c.omega[i])
     matrix, given = np.vstack(rows), np.concatenate(values)
     solution, _, rank, _ = np.linalg.lstsq(matrix, given, rcond=None)
-    if rank < dim + s and np.any(np.abs(given) > 0.0):  # of point masses the spin along their line is not seen
+    if rank < dim + s and np.any(
+        np.abs(given) > 0.0
+    ):  # collinear point masses do not determine the spin along their line
         solution = _about_gravity(mechanism, matrix, given)
     defect = max(np.abs(matrix @ solution - given).max(initial=0.0), np.abs(c.du).max(initial=0.0))
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
-            f"the state must be at rest or in one steady rotation: parts move against it by {defect:.2g} (m/s, rad/s); "
-            "small motions of a rotor on a support that stands still, such as a flexible tower, are not supported: "
-            "take flexph.analysis.floquet about its motion over a turn"
+            f"the state must be at rest or in one steady rotation: parts deviate from it by {defect:.2g} (m/s, rad/s); "
+            "for a rotor on a support at rest, such as a flexible tower, take flexph.analysis.floquet about its motion "
+            "over a turn"
         )
     return Steady(solution[dim:], solution[:dim])
 
 
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
-    """The steady motion without v₀ whose spin is along gravity; refused without gravity."""
+    """Steady motion without v₀ whose spin is along gravity; raises ValueError without gravity."""
     dim, g = mechanism.layout.dim, mechanism.gravity
     if dim == 3 and np.any(g):
         axis = np.concatenate([np.zeros(3), g / np.linalg.norm(g)])
         image = matrix @ axis
         return axis * float(image @ given) / max(float(image @ image), 1e-300)
-    raise ValueError("the spin of a steady motion cannot be told from these point masses: give one of them inertia")
+    raise ValueError("collinear point masses do not determine the spin of a steady motion: give one of them inertia")

@@ -1,7 +1,7 @@
-"""A steady motion at later times: whether its loads and joints go with it, and its small motions as seen from it.
+"""Steady motion at later times, to test that loads and joints turn with it, and its coefficients in the rotating frame.
 
-Bodies, and all that acts between them, are the same at every angle. Supports, springs and dampers to the ground and
-loads that are fixed in the world turn backwards for who turns with the bodies: they are compared with what they were.
+Bodies, and all forces between them, are equal at every angle. Supports, springs and dampers to the ground and loads
+fixed in the world turn backwards in the rotating frame; they are compared with those at the start.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .steady_rotation import STEADY
 
 SAMPLES = 3
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
-"""Shares of a period at which a motion is looked at, multiples of the golden section: no symmetry hides there."""
+"""Samples are at multiples of the golden section of a period, so that no symmetry can hide a change."""
 CHANGED = 1e-10
-"""Change of a force over the largest one, or the inertia forces, from which on it does not turn with the motion."""
+"""Change of a force, relative to the largest or the inertia forces, above which it does not turn with the motion."""
 
 
 class Later(NamedTuple):
-    """A steady motion some time later: the problem at that time, the configuration, and ``axes`` (n_v, n_v).
+    """Steady motion at a later time: the problem, the configuration, and ``axes`` (n_v, n_v).
 
-    These take displacements (δr, θ, δu) in the axes that turn to those of the world.
+    ``axes`` maps displacements (δr, θ, δu) in the rotating frame to the world.
     """
 
     given: Problem
@@ -41,12 +41,12 @@ class Later(NamedTuple):
     axes: Any
 
     def seen(self, matrix: Any) -> Any:
-        """A matrix over displacements (n_v, n_v) in the axes that turn, sparse."""
+        """Matrix over displacements (n_v, n_v), transformed to the rotating frame; sparse."""
         return self.axes.T @ (matrix @ self.axes)
 
 
 def period_of(given: Problem, c: Configuration) -> float:
-    """Time of a turn [s], or in which a motion without spin goes as far as the mechanism is large."""
+    """Time of a turn [s]; without spin, the time of a displacement by the size of the mechanism."""
     turn = float(np.linalg.norm(given.steady.spin))
     if turn > 0.0:
         return 2.0 * np.pi / turn
@@ -54,7 +54,7 @@ def period_of(given: Problem, c: Configuration) -> float:
 
 
 def later(given: Problem, c: Configuration, after: float) -> Later:
-    """A steady motion after a time [s], with what time prescribes then."""
+    """Steady motion after a time [s], with drives and inputs at that time."""
     (spin, velocity), dim = given.steady, c.r.shape[1]
     square, W = float(spin @ spin), skew(spin, dim)
     centre = W @ velocity / square if square > 0.0 else np.zeros(dim)
@@ -69,7 +69,7 @@ def later(given: Problem, c: Configuration, after: float) -> Later:
 
 
 def refuse_unsteady(given: Problem, c: Configuration) -> None:
-    """Raise ValueError, naming it, where a load, a spring, a damper or a joint does not go with a steady motion."""
+    """Raise ValueError, naming it, if a load, spring, damper or joint does not move along with a steady motion."""
     if not (np.any(given.steady.spin) or np.any(given.steady.velocity)):
         return
     _refuse_slips(given, c)
@@ -113,7 +113,7 @@ def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
     raise ValueError(
         f"{name} acts from the ground and does not turn with {_described(given)}: its force changes as the mechanism "
         "turns, so that there is no steady rotation. Let it act on the axis, let it turn with the mechanism, or "
-        "integrate the motion; flexph.analysis.floquet tells the stability of one that repeats itself"
+        "integrate the motion (flexph.analysis.floquet gives the stability of a periodic one)"
     )
 
 
@@ -128,13 +128,13 @@ def _refuse_joints(given: Problem, c: Configuration, other: Later) -> None:
     if open_by.any():
         name = mechanism.constraint_names[int(np.argmax(np.abs(gap) / size))]
         raise ValueError(
-            f"the joints do not turn with {_described(given)}: {name!r} opens as the mechanism turns on. Hold it by "
+            f"the joints do not turn with {_described(given)}: {name!r} opens as the mechanism turns. Hold it by "
             "a revolute joint about that axis and a drive of that rate"
         )
 
 
 def _refuse_slips(given: Problem, c: Configuration) -> None:
-    """Raise ValueError for friction along a curve, where the motion slips."""
+    """Raise ValueError for friction along a curve if the motion slips."""
     a, d = given.mechanism.network.arrays, derive(given.mechanism.network.arrays, c)
     if not a.slips.slip.size:
         return
@@ -142,7 +142,7 @@ def _refuse_slips(given: Problem, c: Configuration) -> None:
     S, _ = curve_slips(a, d.product, product_matrix(a, c.R, d.arm, d.vector))
     if np.any(np.abs(S @ v) > STEADY * np.abs(v).max(initial=0.0)):
         name = next(k.name for k in given.mechanism.connections if k.form.slips)
-        raise ValueError(f"friction of {name} slips in {_described(given)}, and is not known of a steady motion")
+        raise ValueError(f"friction of {name} slips in {_described(given)}, and is not available in a steady motion")
 
 
 def _described(given: Problem) -> str:

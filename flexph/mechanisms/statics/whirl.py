@@ -1,4 +1,4 @@
-"""Whirl: which way round the axis of a steady rotation its small motions turn."""
+"""Sense of whirl of small motions about the axis of a steady rotation."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ...kernels.state import Configuration, Derived
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spin_map
 
-TOLD = 1e-6
-"""Square of the motion of all bodies together, over those of each, from which on it tells the sense of a whirl."""
+COMMON = 1e-6
+"""Square of the common motion of all bodies, relative to those of single bodies, above which it gives the sense."""
 
 
 def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Array) -> Array:
-    """k |Ω| (m,), k = 1, −1 or 0: what shapes (n_v, m) in the axes that turn add to Im s as it is seen in the world.
+    """Shift k |Ω| (m,), k = 1, −1 or 0, of Im s from the rotating to the fixed frame, for shapes (n_v, m).
 
-    Displacements x, y across the axis with e^{st} are circles x + iy and x − iy, one of which turns with the bodies in
-    the sense of Im s and one against it; in the world their s differ by iΩ and −iΩ. The larger circle counts, or
-    neither, where more of the motion is along the axis or about it. Circles are those of all bodies together, which
-    alone tell how blades go round that swing to and fro, or of each where they cancel.
+    Displacements x, y across the axis with e^{st} are superpositions of the circles x + iy and x − iy, one of which
+    whirls with the rotation in the sense of Im s and one against it; in the fixed frame their s differ by iΩ and −iΩ.
+    The larger circle counts, or neither if more of the motion is along or about the axis. Circles are those of all
+    bodies together, which show the whirl of blades that swing to and fro, or those of single bodies if these cancel.
     """
     axis = _in_space(spin[None, :, None])[0, :, 0]
     speed = float(np.linalg.norm(axis))
@@ -34,13 +34,13 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
         along += 2.0 * _sizes(z, weight).sum(axis=0)
     whole = circles.sum(axis=1)
     single, together = circles[:, 0], circles[:, 1]
-    told = np.where(together.sum(axis=0) > TOLD * single.sum(axis=0), together, single)
+    told = np.where(together.sum(axis=0) > COMMON * single.sum(axis=0), together, single)
     turn = np.where(told[0] >= told[1], speed, -speed)
     return np.where(whole.max(axis=0) > along, turn, 0.0)
 
 
 def _sizes(z: Array, weight: Array) -> Array:
-    """Σ w |z|² and |Σ w z|²/Σ w, (2, m), of z (k, m)."""
+    """Sums Σ w |z|² and |Σ w z|²/Σ w, (2, m), for z (k, m)."""
     return np.array([weight @ np.abs(z) ** 2, np.abs(weight @ z) ** 2 / max(float(weight.sum()), 1e-300)])
 
 
@@ -57,7 +57,7 @@ def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: A
 
 
 def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) -> list[tuple[Array, Array]]:
-    """Displacements of centres and points and turns of bodies (k, 3, m), each with weights (k,) like masses."""
+    """Displacements of centres and points, and rotations of bodies (k, 3, m), each with inertial weights (k,)."""
     (c, d), (centres, spins, _), m = at, a.columns, shapes.shape[1]
     turned = spin_map(c.R)[a.turning] @ shapes[spins[a.turning]]
     inertia = np.trace(a.J[a.turning], axis1=1, axis2=2) / a.n.shape[0]
@@ -70,7 +70,7 @@ def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) 
 
 
 def _in_space(vectors: Array) -> Array:
-    """Vectors or spins (k, d, m) of the plane as those of space."""
+    """Planar vectors or spins (k, d, m) embedded in space."""
     full = np.zeros((len(vectors), 3, vectors.shape[2]), dtype=vectors.dtype)
     size = vectors.shape[1]
     if size == 1:

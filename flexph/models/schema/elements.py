@@ -19,7 +19,7 @@ from .functions import (
     damping,
 )
 from .joints import JOINTS
-from .laws import SpringLaw
+from .laws import SpringLaw, SpringLaws
 from .rotations import RotationValue
 
 Damper, Dampers = damping("N*s/m")
@@ -112,6 +112,8 @@ class Bushing(Entry):
     damping: Dampers = 0.0
     torsional_stiffness: Torsionals = 0.0
     torsional_damping: TorsionalDampers = 0.0
+    law: SpringLaws = None
+    torsional_law: SpringLaws = None
     name: Name = None
 
 

@@ -116,3 +116,5 @@ class ForceOfUser(Entry):
 
 LAWS = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential, ForceOfUser)
 SpringLaw = one_of(LAWS)
+EACH = "a law, or a list with a law or null for each axis"
+SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

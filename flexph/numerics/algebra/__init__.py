@@ -1,4 +1,4 @@
-"""Factorisations in loops: banded matrices, and full ones.
+"""Factorisations in compiled loops, of banded and full matrices.
 
 Imports: numerics, numerics.loops.
 """

@@ -1,9 +1,9 @@
-"""Banded LU factorisation with pivoting, in loops that a compiler makes short work of.
+"""Banded LU factorisation with pivoting, in compiled loops.
 
-Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, entry (i, j) at ``j − i + w``; the next
-places take what row exchanges bring in, and fill up a lane. The last two say how far below and to the right of the
-diagonal the factors have entries: many rows of a border have few. LAPACK's ``dgbtrf`` does the same and spends, on
-matrices as narrow as these, most of its time in calls.
+Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, with entry (i, j) at ``j − i + w``. The
+following entries hold fill from row exchanges and pad the row to a whole lane. The last two hold the extents of the
+factors below and to the right of the diagonal, as many rows of a border have few entries. LAPACK's ``dgbtrf`` spends
+most of its time in calls for matrices as narrow as these.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ LANES = cython.declare(cython.Py_ssize_t, _LANES)
 
 
 LEAST = cython.declare(cython.double, 0.1)
-"""Diagonal entry, over the largest below it, from which on it is the pivot: exchanges double the width."""
+"""Diagonal entry, relative to the largest below it, from which on it is the pivot: exchanges double the width."""
 
 
 CACHED = cython.declare(cython.Py_ssize_t, 30_000)
 AHEAD = cython.declare(cython.Py_ssize_t, 4)
-"""Entries of a matrix beyond which rows are asked for ahead of their turn, and by how many."""
+"""Number of entries of a matrix above which rows are prefetched, and number of rows ahead."""
 
 
 def factor(A: Array, pivot: Array, w: int) -> bool:
-    """Factor in place, with reciprocal pivots; False where one is zero or not finite."""
+    """Factor in place, storing reciprocal pivots; returns False if one is zero or not finite."""
     factor = cython.declare(Number)
     held = cython.declare(Number)
     inverse = cython.declare(Number)
@@ -51,7 +51,7 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
     n = A.shape[0]
     width = A.shape[1]
     reach = w
-    down = width - 1  # from an entry to the one below it
+    down = width - 1  # step from an entry to the one below it
     is_large = n * width > CACHED
     for i in range(n):
         if is_large:
@@ -85,7 +85,7 @@ def factor(A: Array, pivot: Array, w: int) -> bool:
 
 
 def _pivot(A: Array, here: int, down: int, below: int) -> int:
-    """Rows from the diagonal entry down to the pivot."""
+    """Number of rows from the diagonal entry down to the pivot."""
     k = cython.declare(cython.Py_ssize_t)
     largest = 0.0
     k = here + down
@@ -101,7 +101,7 @@ def _pivot(A: Array, here: int, down: int, below: int) -> int:
 
 
 def _last(A: Array, here: int, step: int, count: int) -> int:
-    """The last of so many entries that is not zero, counted from one; 0 where all are."""
+    """Position (from one) of the last nonzero among ``count`` entries; 0 if all are zero."""
     while count > 0 and get(A, here + count * step) == 0.0:
         count -= 1
     return count
@@ -114,7 +114,7 @@ def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
     value = cython.declare(Number)
     n = A.shape[0]
     width = A.shape[1]
-    value = x[0] if n > 0 else 0.0  # the last one stays in a register: through memory it takes its time
+    value = x[0] if n > 0 else 0.0  # kept in a register, which is faster than memory
     for i in range(n):
         p = pivot[i]
         here = i * width + w
@@ -134,12 +134,14 @@ def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
         here = i * width + w
         for j in range(cython.cast(cython.Py_ssize_t, real_part(A[i][width - 1])), 1, -1):
             total -= get(A, here + j) * get(x, i + j)
-        value = total * get(A, here) - get(A, here + 1) * get(A, here) * value  # beyond the last column stands a zero
+        value = (
+            total * get(A, here) - get(A, here + 1) * get(A, here) * value
+        )  # the entry beyond the last column is zero
         put(x, i, value)
 
 
 def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
-    """Solve A X = B in place, X (n, k) of whole lanes."""
+    """Solve A X = B in place, X (n, k) with k a multiple of a lane."""
     held1 = cython.declare(Number)
     n = A.shape[0]
     width = A.shape[1]

@@ -1,4 +1,4 @@
-"""Small full matrices: LU factorisation, and vectors perpendicular to the columns of one by Householder's QR."""
+"""Small full matrices: LU factorisation, and null spaces by Householder QR."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ if not cython.compiled:
 
 
 DOUBT = cython.declare(cython.double, 5.0)
-"""Factor around a limit within which the rank is not decided here."""
+"""Factor around the limit within which the rank counts as undecided."""
 
 
 def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array) -> int:
-    """Orthonormal rows in ``out`` with out A = 0, A (k, c) overwritten; their number, −1 where the rank is in doubt.
+    """Write orthonormal rows with out A = 0 to ``out``, overwriting A (k, c); returns their number, −1 if undecided.
 
-    Columns whose rest is below ``limit`` times the largest one depend on those before. ``gain`` (k,), ``space`` (c,).
+    A column whose remainder is below ``limit`` times the largest one depends on those before it. ``gain`` (k,) and
+    ``space`` (c,) are work space.
     """
     held1 = cython.declare(cython.double)
     rank = cython.declare(cython.Py_ssize_t)
@@ -55,7 +56,7 @@ def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array)
 
 
 def _longest(A: Array, j: int) -> tuple[int, float]:
-    """The longest column from one on, below the rows above, and its length."""
+    """Longest column from column j on, in the rows from j on, and its length."""
     longest = j
     largest = 0.0
     for c in range(j, A.shape[1]):
@@ -69,7 +70,7 @@ def _longest(A: Array, j: int) -> tuple[int, float]:
 
 
 def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
-    """Reflect the columns behind one so that its rest, of this size, is one entry; the reflection takes its place."""
+    """Reflect the columns from j on so that column j has one entry, and store the reflector in it."""
     rows = A.shape[0]
     columns = A.shape[1]
     head = A[j][j] + copysign(size, A[j][j])
@@ -89,7 +90,7 @@ def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
 
 
 def factor(A: Array, pivot: Array) -> None:
-    """Factor a small matrix in place, with row exchanges; zero pivots leave what is not a number."""
+    """Factor a small matrix in place, with row exchanges; zero pivots give NaN or infinity."""
     held1 = cython.declare(cython.double)
     n = A.shape[0]
     for k in range(n):
@@ -111,7 +112,7 @@ def factor(A: Array, pivot: Array) -> None:
 
 
 def solve(A: Array, pivot: Array, x: Array) -> None:
-    """Solve for one right-hand side in place, by the leading part of A that is as large."""
+    """Solve for one right-hand side in place, with the leading part of A of its size."""
     held1 = cython.declare(cython.double)
     n = x.size
     for k in range(n):

@@ -1,4 +1,4 @@
-"""LU factorisation of full matrices that may have few entries, with row exchanges; dense.py solves with the factor."""
+"""LU factorisation of full matrices with possibly few nonzeros, with row exchanges; dense.py solves with the factor."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ LANE = cython.declare(cython.Py_ssize_t, _LANE)
 
 DENSE = cython.declare(cython.double, 0.3)
 KEPT = cython.declare(cython.double, 0.1)
-"""Share of entries from which on zeros are not looked for, and size of a pivot over the largest that stays."""
+"""Share of nonzeros above which zeros are not skipped, and relative size of a pivot that is kept."""
 
 
 def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
-    """Factor the leading (n, n) of a matrix in place, with row exchanges; False where singular.
+    """Factor the leading (n, n) part of a matrix in place, with row exchanges; returns False if it is singular.
 
-    Rows fill up their last lane at least. Of a matrix with few entries those that are zero are passed over; ``entries``
-    is work space.
+    Rows must extend to a whole lane. In a matrix with few nonzeros, zeros are skipped; ``entries`` is work space.
     """
     count = cython.declare(cython.Py_ssize_t)
     count = 0
@@ -37,7 +36,7 @@ def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 
 def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
-    """The same entry by entry, with the row in its place as long as its pivot is not small."""
+    """Factor entry by entry, exchanging rows only if the pivot is small."""
     count = cython.declare(cython.Py_ssize_t)
     held1 = cython.declare(cython.double)
     for k in range(n):
@@ -73,7 +72,7 @@ def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 
 def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
-    """The same by a lane of columns."""
+    """Factor by lanes of columns."""
     first = cython.declare(cython.Py_ssize_t)
     held1 = cython.declare(cython.double)
     first = 0
@@ -103,7 +102,7 @@ def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
 
 
 def _update(A: Array, first: int, end: int, n: int) -> None:
-    """Take factored columns from those behind them."""
+    """Update the remaining columns after factoring the columns from ``first`` to ``end``."""
     width = A.shape[1]
     for i in range(first + 1, end):
         for k in range(first, i):

@@ -1,5 +1,5 @@
-"""Factors of sparse matrices: definite, symmetric, bordered and singular ones.
+"""Factorisations of sparse matrices: definite, symmetric, bordered and singular ones.
 
-Signs of pivots, memory that a factor takes, null spaces, orthonormal bases; PARDISO where it is installed.
+Signs of pivots, memory estimates, null spaces, orthonormal bases; PARDISO if it is installed.
 Imports: numerics.
 """

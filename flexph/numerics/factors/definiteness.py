@@ -14,9 +14,9 @@ from .symmetric_factor import SymmetricFactor
 
 
 def check_semi_definite(name: str, a: Any) -> None:
-    """A ⪰ 0 up to round-off; A is symmetric.
+    """Check A ⪰ 0 up to round-off, for symmetric A.
 
-    Rows are scaled to a unit diagonal first, so that the tolerance means the same for metres and for pascals.
+    Rows are scaled to a unit diagonal first, so that the tolerance does not depend on units.
     """
     diagonal = a.diagonal()
     if np.any(diagonal < 0.0):
@@ -43,14 +43,14 @@ def check_semi_definite(name: str, a: Any) -> None:
 
 
 def root_of(matrix: Array) -> Array:
-    """L of A = LLᵀ with as many columns as A ⪰ 0 has rank."""
+    """Factor L of A = LLᵀ ⪰ 0, with as many columns as the rank of A."""
     values, vectors = np.linalg.eigh(matrix)
     positive = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
     return vectors[:, positive] * np.sqrt(values[positive])
 
 
 def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
-    """Signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
+    """Check the signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
     shifted = unit + check.ROUND_OFF * size * sparse.eye_array(size)
     try:
         if size > check.LARGE:

@@ -1,4 +1,4 @@
-"""LDLᵀ factors of positive definite matrices whose rows are of different scale."""
+"""LDLᵀ factors of positive definite matrices with rows of different scales, and semi-definite products."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..arrays import Array
 
 
 def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
-    """L (k, k) and d (k,) of ``A = L diag(d) Lᵀ``, L unit lower triangular.
+    """Factors L (k, k), unit lower triangular, and d (k,) of ``A = L diag(d) Lᵀ``.
 
-    Raises ValueError where A is not positive definite; rows and columns are brought to a unit diagonal first.
+    Rows and columns are scaled to a unit diagonal first. Raises ValueError unless A is positive definite.
     """
     diagonal = matrix.diagonal()
     if not np.all(diagonal > 0.0):
@@ -33,23 +33,23 @@ def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
 
 
 def divided(vectors: Array, L: Array, d: Array) -> Array:
-    """``vectors L⁻ᵀ diag(d)⁻¹``, (n, k)."""
+    """Product ``vectors L⁻ᵀ diag(d)⁻¹``, (n, k)."""
     return solve_triangular(L, vectors.T, lower=True, unit_diagonal=True).T / d
 
 
 NEGATIVE = 1e-6
-"""Negative eigenvalue, of a matrix at the size of its terms, that seven printed digits may leave."""
+"""Negative eigenvalue, relative to the terms of a matrix, due to rounding to seven printed digits."""
 NOISE = float(np.finfo(float).eps)
-"""Round-off of a sum of products over the sum of their sizes."""
+"""Round-off of a sum of products, relative to the sum of their magnitudes."""
 
 
 def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
-    """TᵀVT (k, k) of a semi-definite V, sparse or dense, and a basis T (n, k): semi-definite to the last digit.
+    """Product TᵀVT (k, k) of a semi-definite V and a basis T (n, k), exactly semi-definite.
 
-    A sum of products is known to their size only: a column in the kernel of V leaves a row of round-off, whose sign and
-    direction mean nothing. So each row and column is divided by the square root of |T|ᵀ|V||T|, its terms. Eigenvalues
-    below k times the round-off of these are zero. Sparse where V and T are; rows are then judged one by one.
-    Raises ValueError where an eigenvalue, or a diagonal entry of a sparse one, is negative by more than 1e-6 of them.
+    A column in the kernel of V gives a row of round-off with arbitrary sign and direction. Each row and column is
+    therefore scaled by the square root of its terms |T|ᵀ|V||T|, and eigenvalues below k times their round-off are set
+    to zero. The result is sparse if V and T are; rows are then tested one by one. Raises ValueError if an eigenvalue,
+    or a diagonal entry of a sparse product, is below −1e-6 times its terms.
     """
     if not (matrix.nnz if sparse.issparse(matrix) else matrix.any()):
         shape = (basis.shape[1],) * 2
@@ -74,7 +74,7 @@ def _terms(matrix: Any, basis: Any) -> Array:
 
 
 def _semi_definite(name: str, product: Array, size: Array) -> Array:
-    """The nearest semi-definite matrix to a product with terms of that size; itself where it is definite."""
+    """Semi-definite matrix nearest to a product with terms of a size; a definite product is unchanged."""
     unit, noise = product / np.outer(size, size), NOISE * len(size)
     try:
         np.linalg.cholesky(unit - noise * np.eye(len(size)))
@@ -90,7 +90,7 @@ def _semi_definite(name: str, product: Array, size: Array) -> Array:
 
 
 def _without_noise(name: str, product: Any, size: Array) -> Any:
-    """The product, sparse, without the rows and columns whose diagonal is round-off of its terms."""
+    """Sparse product without rows and columns whose diagonal entry is round-off of its terms."""
     unit = product.diagonal() / np.where(size > 0.0, size, 1.0) ** 2
     if unit.min(initial=0.0) < -NEGATIVE:
         raise ValueError(f"{name} must be positive semi-definite: diagonal entry {unit.min():.0e} of its terms")
@@ -101,5 +101,5 @@ def _without_noise(name: str, product: Any, size: Array) -> Any:
 
 
 def dropped(matrix: Array, rows: Array, columns: Array) -> Any:
-    """The matrix, sparse, without the entries that are round-off of products of its rows' and columns' sizes."""
+    """Sparse matrix without entries that are round-off relative to the sizes of their rows and columns."""
     return sparse.csr_array(np.where(np.abs(matrix) > check.ROUND_OFF * np.outer(rows, columns), matrix, 0.0))

@@ -1,4 +1,4 @@
-"""Sparse matrices with a product of low rank beside them, which would fill them."""
+"""Sparse matrices plus a low-rank product, which is kept separately to preserve sparsity."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Bordered:
-    """``A + left right``, (m, n): A sparse, left (m, r) and right (r, n) dense, r small. Immutable.
+    """Matrix ``A + left right`` (m, n): A sparse, left (m, r) and right (r, n) dense, r small. Immutable.
 
-    Products with vectors and matrices, sums, multiples and the transpose keep the parts apart; :meth:`filled` does not.
+    Products, sums, multiples and the transpose keep the parts separate; :meth:`filled` adds them.
     """
 
     sparse: Any
@@ -28,13 +28,13 @@ class Bordered:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
+        """Shape (m, n)."""
         rows, columns = self.sparse.shape
         return int(rows), int(columns)
 
     @property
     def T(self) -> Bordered:
-        """The transpose."""
+        """Transpose."""
         return Bordered(self.sparse.T.tocsr(), self.right.T, self.left.T)
 
     def __matmul__(self, x: Any) -> Array:
@@ -50,48 +50,48 @@ class Bordered:
         if not isinstance(other, Bordered):
             return Bordered(self.sparse + other, self.left, self.right)
         summed = self.sparse + other.sparse
-        if other.right is self.right:  # the forms of one body share their rows
+        if other.right is self.right:  # forms of one body share their right factor
             return Bordered(summed, self.left + other.left, self.right)
         return Bordered(summed, np.hstack([self.left, other.left]), np.vstack([self.right, other.right]))
 
     __radd__ = __add__
 
     def __getitem__(self, rows: Any) -> Bordered:
-        """The matrix of some of its rows."""
+        """Matrix of some of the rows."""
         return Bordered(self.sparse.tocsr()[rows], self.left[rows], self.right)
 
     def diagonal(self) -> Array:
-        """Its diagonal."""
+        """Diagonal of the matrix."""
         return self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
 
     def filled(self) -> Any:
-        """The matrix in the sparse format, full as it may be."""
+        """Matrix in a sparse format, which may be full."""
         return sparse.csr_array(self.toarray())
 
     def toarray(self) -> Array:
-        """The matrix, dense."""
+        """Matrix as a dense array."""
         return self.sparse.toarray() + self.left @ self.right
 
 
 def filled(matrix: Any) -> Any:
-    """A sparse matrix; that of a bordered one is filled."""
+    """Convert a matrix to a sparse one, filling a bordered one."""
     return matrix.filled() if isinstance(matrix, Bordered) else sparse.csr_array(matrix)
 
 
 def some_rows(matrix: Any, rows: Any) -> Any:
-    """Some rows of a matrix that is sparse, dense or bordered, which it stays."""
+    """Some rows of a sparse, dense or bordered matrix; a bordered one stays bordered."""
     return matrix[rows] if isinstance(matrix, Bordered) else sparse.csr_array(matrix)[rows]
 
 
 def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
-    """A dense block in a sparse matrix, its first entry at a corner."""
+    """Sparse matrix with a dense block at a corner."""
     entries = sparse.coo_array(block)
     row, column = entries.row + corner[0], entries.col + corner[1]
     return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()
 
 
 def without_product(solve: Callable[[Array], Array], left: Array, right: Any) -> Callable[[Array], Array]:
-    """Solutions with ``A − left right`` from those with A, by Woodbury's formula; RuntimeError where it is singular."""
+    """Solver for ``A − left right`` from one for A by Woodbury's formula; raises RuntimeError if it is singular."""
     spread = solve(left)
     lu, pivots, info = lapack.dgetrf(np.eye(right.shape[0]) - right @ spread)
     if info > 0:
@@ -105,14 +105,14 @@ def without_product(solve: Callable[[Array], Array], left: Array, right: Any) ->
 
 
 def inverse_by_blocks(matrix: Any) -> Any:
-    """Inverse of a symmetric positive definite sparse matrix, its connected blocks of each size at once."""
+    """Inverse of a symmetric positive definite sparse matrix by its connected blocks, those of one size together."""
     a = sparse.csr_array(matrix)
     _, label = sparse.csgraph.connected_components(a, directed=False)
     sizes = np.bincount(label)
-    order = np.argsort(label, kind="stable")  # entries block by block
+    order = np.argsort(label, kind="stable")  # indices sorted by block
     first = np.cumsum([0, *sizes])
     place = np.empty(a.shape[0], dtype=np.int64)
-    place[order] = np.arange(a.shape[0]) - first[label[order]]  # of each index in its block
+    place[order] = np.arange(a.shape[0]) - first[label[order]]  # position of each index in its block
     coo = a.tocoo()
     data, rows, columns = [], [], []
     for size in np.unique(sizes):

@@ -1,4 +1,4 @@
-"""What a large factorisation will take: announced before it starts, refused where the machine has not the memory."""
+"""Memory and time of large factorisations, announced in advance, or refused if memory is insufficient."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 LONG = 1.0
-"""Seconds from which on a factorisation is announced."""
+"""Duration [s] from which on a factorisation is announced."""
 RATE = 1e10
-"""Operations a second that one core does in a factorisation, for the announced time: measured 1.5e10 to 2.2e10."""
+"""Operations per second of one core in a factorisation, for estimates; measured 1.5e10 to 2.2e10."""
 MEMORY = Path("/proc/meminfo")
 
 log = logging.getLogger("flexph")
@@ -27,7 +27,7 @@ class Cost(NamedTuple):
 
 
 def available_memory() -> float:
-    """Memory that can be had without swapping [bytes]: what Linux says, else all of the machine's; inf if unknown."""
+    """Memory available without swapping [bytes]: as Linux reports it, else all of the machine's; inf if unknown."""
     try:
         said = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
         return 1024.0 * float(said["MemAvailable"].split()[0])
@@ -41,9 +41,9 @@ def available_memory() -> float:
 
 @contextmanager
 def announced(unknowns: int, cost: Cost, way: str, advice: str = "") -> Iterator[None]:
-    """Say what the factorisation inside will take, and then what it took, where that is longer than LONG seconds.
+    """Announce the cost of the factorisation inside, and log its time, if it takes more than LONG seconds.
 
-    Raises MemoryError where it needs more memory than there is.
+    Raises MemoryError if it needs more memory than available.
     """
     free, need = available_memory(), cost.memory
     if need > free:

@@ -1,4 +1,4 @@
-"""Changes of least energy that meet linear conditions, by one sparse factor."""
+"""Least-energy changes under linear conditions, by one sparse factorisation."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from scipy.sparse.linalg import splu
 from ..arrays import Array
 
 REGULAR = 1e8
-"""Growth of solutions of the scaled equations, an inverse square of singular values of the conditions, up to which they
-are independent for certain: dense decompositions count those as dependent whose singular values are below 1e-10."""
+"""Growth of solutions of the scaled equations, the inverse square of a singular value of the conditions, up to which
+these are certainly independent: dense decompositions call singular values below 1e-10 dependent."""
 ROUNDS = 3
-"""Inverse iterations: an arbitrary vector has enough of the direction that grows most after the first one."""
+"""Number of inverse iterations to estimate the growth."""
 SHORT = 1e-9
-"""Length of a row over the longest one below which it may be round-off."""
+"""Length of a row, relative to the longest one, below which it may be round-off."""
 EXACT = 1e-13
-"""Defect over the sizes of its terms that a refined solution has at most."""
+"""Largest defect of a refined solution, relative to its terms."""
 
 
 def nearest_change(mass: Any, rows: Any, rates: Array) -> Array | None:
-    """The δ (n,) of least ½δᵀMδ with A δ = r, for sparse M (n, n), positive definite, and A (k, n).
+    """Solution δ (n,) of A δ = r with least ½δᵀMδ, for sparse M (n, n), positive definite, and A (k, n).
 
-    From the stationary point of ½δᵀMδ + μᵀ(r − Aδ), with rows and columns brought to one scale; rows of zeros, which
-    nothing meets, are left out. None where the rank of the others is not full beyond doubt: whether conditions depend
-    on others is decided by a dense decomposition.
+    It is the stationary point of ½δᵀMδ + μᵀ(r − Aδ), with rows and columns scaled; rows of zeros are left out. None
+    unless the other rows clearly have full rank: a dense decomposition must decide then.
     """
     diagonal = mass.diagonal()
     if not np.all(diagonal > 0.0):
@@ -57,7 +56,7 @@ def nearest_change(mass: Any, rows: Any, rates: Array) -> Array | None:
 
 
 def _growth(factor: Any, size: int) -> float:
-    """The norm of the inverse of a factored matrix of entries of about one, from below."""
+    """Lower estimate of the norm of the inverse of a factored matrix with entries of about one."""
     x, growth = np.random.default_rng(0).standard_normal(size), 0.0
     for _ in range(ROUNDS):
         y = factor.solve(x / np.linalg.norm(x))

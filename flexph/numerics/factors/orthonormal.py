@@ -1,4 +1,4 @@
-"""Orthonormal bases in an inner product, by the method of Gram and Schmidt."""
+"""Orthonormal bases in an inner product, by Gram-Schmidt."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from ..arrays import Array
 
 DEFLATION = 1e-8
-"""What is left of a vector beside the basis, relative to itself, from which it adds nothing: below, its direction is
-the round-off of the solution it came from."""
+"""Relative remainder of a vector orthogonal to the basis below which it is dependent: its direction is then round-off
+of the solution it came from."""
 
 
 def orthonormal(vectors: Array, weight: Any, deflation: float = DEFLATION) -> Array:
-    """A basis Q (n, k), QᵀWQ = 1, of the span of the vectors (n, p); see :func:`extend`."""
+    """Basis Q (n, k), QᵀWQ = 1, of the span of vectors (n, p); see :func:`extend`."""
     return extend(np.zeros((len(vectors), 0)), vectors, weight, deflation)
 
 
 def extend(basis: Array, vectors: Array, weight: Any, deflation: float = DEFLATION) -> Array:
-    """The basis Q (n, k), QᵀWQ = 1, and what the vectors (n, p) add to it, in their order; dependent ones are left out.
+    """Extend a basis Q (n, k), QᵀWQ = 1, by vectors (n, p) in their order; dependent ones are left out.
 
-    Gram-Schmidt, done twice: once leaves a loss of orthogonality by the inverse of what is left. Raises ValueError
-    for a vector without energy.
+    Gram-Schmidt is done twice, as once loses orthogonality by the inverse of the remainder. Raises ValueError for a
+    vector without energy.
     """
     whole = np.empty((len(basis), basis.shape[1] + vectors.shape[1]))
     count = basis.shape[1]
@@ -33,7 +33,7 @@ def extend(basis: Array, vectors: Array, weight: Any, deflation: float = DEFLATI
         before = np.sqrt(max(vector @ (weight @ vector), 0.0))
         if not before > 0.0:
             if np.any(vector):
-                raise ValueError("E must be positive definite: there is a motion without energy; condense it first")
+                raise ValueError("E must be positive definite, but a motion has no energy: condense it first")
             continue
         left = vector / before
         for _ in range(2):

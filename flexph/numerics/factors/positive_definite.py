@@ -1,4 +1,4 @@
-"""Large sparse positive definite systems, and bodies whose stresses are condensed to them."""
+"""Large sparse positive definite systems, and condensation of stresses to them."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from .symmetric_factor import SymmetricFactor
 
 PARDISO = find_spec("pypardiso") is not None
 SMALL = 600
-"""Unknowns up to which nothing is condensed: dense algebra, or the mixed matrix, which keeps more digits."""
+"""Number of unknowns up to which stresses are not condensed: dense or mixed matrices are more accurate."""
 MANY = 1.5
-"""Stresses over velocities from which on it pays to condense them: solids, not beams."""
+"""Ratio of stresses to velocities from which on condensation pays: for solids, not for beams."""
 LOCAL = 200
-"""Stresses that hang together, up to which C is inverted block by block."""
+"""Largest number of coupled stresses for which C is inverted block by block."""
 FEW = 5000
-"""Unknowns up to which SuperLU is fast enough: the binding of PARDISO looks for its library, once, 0.2 to 0.4 s."""
+"""Number of unknowns up to which SuperLU is fast enough: PARDISO first needs 0.2 to 0.4 s to find its library."""
 LOST = 1e-14
-"""Pivot over its diagonal entry that is round-off: nothing was left of the entry."""
+"""Pivot, relative to its diagonal entry, that is round-off."""
 
 Solve = Callable[[Array], Array]
 
 
 class Condensed(NamedTuple):
-    """K = DᵀC⁻¹D and C⁻¹, sparse."""
+    """Condensed stiffness K = DᵀC⁻¹D and C⁻¹, sparse."""
 
     stiffness: Any
     flexibility: Any
 
 
 def condensed(compliance: Any, strain: Any) -> Condensed | None:
-    """K = DᵀC⁻¹D of many local stresses; None for few of them, or stresses that hang together."""
+    """Condense many local stresses to K = DᵀC⁻¹D; None for few stresses, or widely coupled ones."""
     m, n = strain.shape
     if n <= SMALL or m < MANY * n:
         return None
@@ -53,16 +53,16 @@ def condensed(compliance: Any, strain: Any) -> Condensed | None:
 
 
 def positive_solver(matrix: Any) -> Solve:
-    """Solutions with a symmetric positive definite matrix: by PARDISO (extra ``pardiso``), or by SuperLU.
+    """Solver for a symmetric positive definite matrix, by PARDISO (extra ``pardiso``) or SuperLU.
 
-    Memory and time of a large factorisation are announced before it starts. Raises ValueError where the matrix is not
-    positive definite, as far as its pivots show, and MemoryError where the factors need more memory than there is.
+    Memory and time of a large factorisation are announced before it starts. Raises ValueError if the pivots show that
+    the matrix is not positive definite, and MemoryError if the factors need more memory than available.
     """
     return prepared_solver(matrix)()
 
 
 def prepared_solver(matrix: Any) -> Callable[[], Solve]:
-    """The same in two steps, between which the matrix may go: PARDISO works on a half of it."""
+    """Solver as :func:`positive_solver` in two steps, between which the matrix may be freed."""
     if PARDISO and matrix.shape[0] > FEW:
         upper = _upper(matrix)
         return lambda: _pardiso(upper)
@@ -70,7 +70,7 @@ def prepared_solver(matrix: Any) -> Callable[[], Solve]:
 
 
 def _superlu(matrix: Any) -> Solve:
-    advice = "" if PARDISO else "; the extra 'pardiso' takes a part of both (pip install 'flexph[pardiso]')"
+    advice = "" if PARDISO else "; the extra 'pardiso' needs less of both (pip install 'flexph[pardiso]')"
     try:
         factor = SymmetricFactor(matrix, advice)
     except ValueError:
@@ -81,7 +81,7 @@ def _superlu(matrix: Any) -> Solve:
 
 
 def pardiso(kind: int) -> Any:
-    """A fresh solver of PARDISO for a kind of matrix: 2 positive definite, 11 any real one."""
+    """New PARDISO solver for a kind of matrix: 2 positive definite, 11 general real."""
     solver = copy.copy(_binding(kind))
     solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
     return solver
@@ -89,14 +89,14 @@ def pardiso(kind: int) -> Any:
 
 @cache
 def _binding(kind: int) -> Any:
-    """The binding of PARDISO with its library found, which takes a while; what factors is a copy of it."""
+    """PARDISO binding with its library loaded, which is slow; solvers are copies of it."""
     import pypardiso
 
     return pypardiso.PyPardisoSolver(mtype=kind)
 
 
 def _upper(matrix: Any) -> Any:
-    """The upper triangle of a symmetric matrix as PARDISO takes it."""
+    """Upper triangle of a symmetric matrix in PARDISO's format."""
     upper = sparse.csr_matrix(compact(sparse.triu(matrix, format="csr")))
     upper.sort_indices()
     return upper
@@ -105,14 +105,14 @@ def _upper(matrix: Any) -> Any:
 def _pardiso(upper: Any) -> Solve:
     solver = _pardiso_factor(upper, 2)
     solve = lambda y: _phase(solver, upper, 33, np.asfortranarray(y, dtype=float)).reshape(y.shape)  # noqa: E731 - owns
-    weakref.finalize(solve, solver.free_memory, everything=True)  # the factors
+    weakref.finalize(solve, solver.free_memory, everything=True)  # frees the factors
     return solve
 
 
 def pardiso_negative_pivots(matrix: Any) -> int:
-    """Number of negative pivots of a symmetric indefinite matrix, with those of Bunch and Kaufman.
+    """Number of negative pivots of a symmetric indefinite matrix, with Bunch-Kaufman pivoting.
 
-    Raises ArithmeticError where PARDISO had to change a pivot.
+    Raises ArithmeticError if PARDISO perturbed a pivot.
     """
     try:
         solver = _pardiso_factor(_upper(matrix), -2)
@@ -121,14 +121,17 @@ def pardiso_negative_pivots(matrix: Any) -> int:
     changed, negative = int(solver.iparm[13]), int(solver.iparm[22])
     solver.free_memory(everything=True)
     if changed:
-        raise ArithmeticError(f"eigenvalues cannot be counted by the signs of pivots: {changed} of them were changed")
+        raise ArithmeticError(
+            f"eigenvalues cannot be counted by the signs of pivots: PARDISO perturbed {changed} of them"
+        )
     return negative
 
 
 def _pardiso_factor(upper: Any, kind: int) -> Any:
-    """A solver that has factored a symmetric matrix, given by its upper triangle, by the phases of PARDISO.
+    """Factor a symmetric matrix, given by its upper triangle, by the phases of PARDISO.
 
-    11 analyses, and says what 22 will take; 33 solves. ``solve`` of the binding compares the whole matrix each time.
+    Phase 11 analyses and estimates the cost, 22 factors, 33 solves. The binding's own ``solve`` is not used, as it
+    compares the whole matrix each time.
     """
     from pypardiso.pardiso_wrapper import PyPardisoError
 

@@ -1,6 +1,6 @@
-"""Signature of a stiffness matrix: its negative, neutral and positive directions (Sylvester's law of inertia).
+"""Signature of a stiffness matrix: numbers of negative, neutral and positive directions (Sylvester's law of inertia).
 
-The number of negative directions does not depend on coordinates or masses, and so not on the frequencies of a mesh.
+The number of negative directions does not depend on coordinates or masses, nor on the frequencies of a mesh.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from scipy.linalg import eigvalsh, svd
 from ..arrays import Array
 
 BALANCINGS = 30
-"""Scalings of rows and columns: each halves the logarithms of their largest entries."""
+"""Number of scalings of rows and columns; each halves the logarithms of their largest entries."""
 
 
 class Signature(NamedTuple):
-    """Number of negative directions of ½(K + Kᵀ), a basis of the null space of K (n, k), and whether K = Kᵀ."""
+    """Number of negative directions of ½(K + Kᵀ), basis of the null space of K (n, k), and True if K = Kᵀ."""
 
     negative: int
     neutral: Array
@@ -26,10 +26,10 @@ class Signature(NamedTuple):
 
 
 def signature(matrix: Array, noise: Array) -> Signature:
-    """Signature of a matrix (n, n) known up to errors |δ_ij| ≤ noise_ij (n, n), noise symmetric.
+    """Signature of a matrix (n, n) with errors |δ_ij| ≤ noise_ij, noise (n, n) symmetric.
 
-    Rows and columns are scaled so that the largest noise in each is 1. Eigenvalues further from zero than the norm of
-    the scaled noise have a certain sign (Weyl); directions below are neutral as far as can be told.
+    Rows and columns are scaled so that the largest noise in each is 1. The sign of an eigenvalue is certain if it
+    exceeds the norm of the scaled noise (Weyl); directions below count as neutral.
     """
     if not matrix.size:
         return Signature(0, np.zeros((len(matrix), 0)), True)
@@ -37,7 +37,7 @@ def signature(matrix: Array, noise: Array) -> Signature:
     scaled = matrix * np.outer(scale, scale)
     certain = float(np.linalg.norm(noise * np.outer(scale, scale), 2))
     _, values, right = svd(scaled)
-    certain += len(values) * np.finfo(float).eps * float(values[0])  # of the decompositions themselves
+    certain += len(values) * np.finfo(float).eps * float(values[0])  # round-off of the decompositions
     neutral = values <= certain
     return Signature(
         negative=int(np.sum(eigvalsh(0.5 * (scaled + scaled.T)) < -certain)),
@@ -47,9 +47,9 @@ def signature(matrix: Array, noise: Array) -> Signature:
 
 
 def balance(size: Any) -> Array:
-    """Positive d (n,) with which the largest entry of each row of diag(d) size diag(d) is 1 (Ruiz), size ≥ 0 symmetric.
+    """Scales d (n,) > 0 for which the largest entry in each row of diag(d) size diag(d) is 1 (Ruiz's method).
 
-    ``size`` is dense or sparse. Rows of zeros keep d = 1.
+    ``size`` ≥ 0 is symmetric, dense or sparse. Rows of zeros keep d = 1.
     """
     scale = np.ones(size.shape[0])
     for _ in range(BALANCINGS):

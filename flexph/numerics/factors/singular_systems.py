@@ -1,4 +1,4 @@
-"""Linear systems that may be singular: freedoms or multipliers that the equations leave open."""
+"""Linear systems that may be singular, with undetermined freedoms or multipliers."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from ..arrays import Array, dense
 from .positive_definite import FEW, PARDISO, pardiso
 
 NOISE = 1e-15
-"""Entry over the largest one below which a row or column is round-off and not brought to scale."""
+"""Entry, relative to the largest one, below which a row or column is round-off and not scaled."""
 LOOSE = 1e8
-"""Growth of a solution over its right-hand side, both scaled, beyond which a system counts as singular."""
+"""Growth of a solution relative to its right-hand side, both scaled, above which a system counts as singular."""
 SMALL = 200
-"""Unknowns up to which dense factors are faster than sparse ones, whatever the pattern."""
+"""Number of unknowns up to which dense factors are faster than sparse ones for any pattern."""
 DENSE = 8000
-"""Unknowns up to which a least-norm solution is made (0.5 GB for each copy of the matrix)."""
+"""Number of unknowns up to which a least-norm solution is computed (0.5 GB for each copy of the matrix)."""
 LOOSEST = 1e13
-"""Growth of a solution beyond which a system is singular to round-off: 1/eps less three digits."""
+"""Growth of a solution above which a system is singular to round-off: 1/eps minus three digits."""
 
 
 def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
-    """Solve a square system by LU, brought to one scale; the least-norm solution where it is singular.
+    """Solve a square system by scaled LU, or with the least norm if it is singular.
 
-    Dense ones by dense factors. ``meshed``: most unknowns are those of solids or plates, not of chains: another
-    ordering, or PARDISO where the extra is installed. Raises ArithmeticError where a singular system is too large for a
-    least-norm solution, which is dense.
+    ``meshed`` means that most unknowns belong to solids or plates, not chains, and selects another ordering, or PARDISO
+    if installed. Raises ArithmeticError for a singular system too large for a least-norm solution, which is dense.
     """
     if not sparse.issparse(matrix) or matrix.shape[0] <= SMALL:
         return _solve_dense(dense(matrix), rhs)
@@ -57,7 +56,7 @@ def _solve_dense(matrix: Array, rhs: Array) -> Array:
 
 
 def _is_regular(scaled: Any, solution: Array, right: Array) -> bool:
-    """Whether a solution is one, and does not grow as those of singular systems do."""
+    """True if a solution satisfies its equations and does not grow as for singular systems."""
     top = np.abs(right).max(initial=0.0)
     if not np.all(np.isfinite(solution)) or np.abs(solution).max(initial=0.0) > LOOSE * top:
         return False
@@ -80,17 +79,17 @@ def _by_pardiso(scaled: Any, right: Array) -> Array:
 def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
     if matrix.shape[0] > DENSE:
         raise ArithmeticError(
-            f"a system of {matrix.shape[0]} unknowns is singular: a freedom is left that nothing resists, or joints "
-            f"are redundant; least-norm solutions are for up to {DENSE} unknowns"
+            f"a system of {matrix.shape[0]} unknowns is singular: nothing resists some freedom, or joints are "
+            f"redundant; least-norm solutions are available up to {DENSE} unknowns"
         )
     return least_norm(matrix.toarray(), rhs)
 
 
 def solve_regular(matrix: Any, rhs: Array) -> Array | None:
-    """Solve a square sparse system with one or many right-hand sides; None where it is singular.
+    """Solve a square sparse system with one or many right-hand sides; None if it is singular.
 
-    By LU after rows and columns are brought to one scale, refined once. Singular is what grows by more than
-    ``LOOSEST``, which needs a right-hand side that meets the null space, or leaves a residual.
+    By LU of the scaled matrix, refined once. A system counts as singular if a solution grows by more than ``LOOSEST``
+    (which needs a right-hand side with a component there) or leaves a residual.
     """
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
@@ -109,12 +108,14 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
 
 
 def scales(size: Any) -> tuple[Array, Array]:
-    """Row and column factors that bring the largest entries to one, roughly; round-off is not blown up.
+    """Row and column scales that bring the largest entries to about one, without amplifying round-off.
 
-    Of the magnitudes of the entries, sparse or dense.
+    ``size`` holds the magnitudes of the entries, sparse or dense.
     """
     largest = float(size.max()) if size.size else 1.0
-    whole = 1.0 / np.sqrt(largest) if largest > 0.0 else 1.0  # round-off keeps its share of the largest in any units
+    whole = (
+        1.0 / np.sqrt(largest) if largest > 0.0 else 1.0
+    )  # rows of round-off keep their size relative to the largest entry
     row, column = np.full(size.shape[0], whole), np.full(size.shape[1], whole)
     rows, columns = (_tops(size, axis) > NOISE * largest for axis in (1, 0))
     for _ in range(4):
@@ -131,6 +132,6 @@ def _tops(size: Any, axis: int) -> Array:
 
 
 def least_norm(matrix: Array, rhs: Array) -> Array:
-    """Least-norm solution after rows and columns are brought to one scale (units differ by many orders)."""
+    """Least-norm solution of the scaled system, as units differ by many orders of magnitude."""
     row, column = scales(np.abs(matrix))
     return column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]

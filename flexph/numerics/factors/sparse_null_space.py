@@ -12,21 +12,21 @@ from ..arrays import Array
 from .singular_systems import scales
 
 THRESHOLD = 0.1
-"""Least pivot over the largest entry of its row: bounds the entries of the basis, and with them its condition."""
+"""Least pivot, relative to the largest entry of its row; it bounds the entries of the basis and its condition."""
 CANCELLED = 1e-13
-"""Difference over its terms below which an entry is taken for zero: a few hundred roundings."""
+"""Difference, relative to its terms, below which an entry counts as zero: a few hundred roundings."""
 DEPENDENT = 1e-9
-"""Largest entry of a row, 1 at the start, below which it follows from others. Generous: a row that is dropped although
-it holds something shows in G P, one that is kept although it is round-off would take away a motion unseen."""
+"""Largest entry of a row, 1 at the start, below which it is dependent. The limit is generous: an independent row that
+is dropped shows in G P, but a row of round-off that is kept would remove a motion without notice."""
 
 
 def sparse_null_space(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
-    """Basis P (n, n − rank) of null G, sparse, and for each dependent row the weights with which rows add up to zero.
+    """Sparse basis P (n, n − rank) of the null space of G, and for each dependent row weights of a zero combination.
 
-    P is the identity on the independent columns and gives the others through them; it is not orthonormal. Rows and
-    columns are brought to one scale first; Gauss-Jordan elimination then takes pivots above a tenth of the largest
-    entry of their row, those of the least Markowitz count (r − 1)(c − 1) first (Duff, Erisman, Reid, Direct Methods for
-    Sparse Matrices, sec. 7.2): columns that one row alone touches cost no fill.
+    P is the identity on the free columns and not orthonormal. Rows and columns are scaled first. Gauss-Jordan
+    elimination then takes pivots above a tenth of the largest entry of their row, in the order of the least Markowitz
+    count (r − 1)(c − 1) (Duff, Erisman, Reid, Direct Methods for Sparse Matrices, sec. 7.2); columns with one entry
+    cause no fill.
     """
     g = sparse.csr_array(g)
     row, column = scales(abs(g))
@@ -42,24 +42,26 @@ def sparse_null_space(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]
 
 
 class _Elimination:
-    """Rows as mappings of columns to entries: open ones, and those of pivots, without the pivot's own unit entry."""
+    """Elimination state: rows as mappings from columns to entries; pivot rows are stored without their unit entry."""
 
     def __init__(self, g: sparse.csr_array) -> None:
         at, index, data = g.indptr, g.indices, g.data
         self.rows: dict[int, dict[int, float]] = {}
-        self.columns: dict[int, set[int]] = {}  # rows of either kind that touch a column
+        self.columns: dict[int, set[int]] = {}  # column to the rows with an entry in it
         for i in range(g.shape[0]):
             self.rows[i] = {int(index[k]): float(data[k]) for k in range(at[i], at[i + 1]) if data[k]}
             for j in self.rows[i]:
                 self.columns.setdefault(j, set()).add(i)
-        self.pivots: dict[int, int] = {}  # row to column, in the order taken
+        self.pivots: dict[int, int] = {}  # row to column, in elimination order
         self.dropped: list[int] = []
-        self._factors: dict[int, dict[int, float]] = {i: {} for i in self.rows}  # multiples of pivot rows taken off
+        self._factors: dict[int, dict[int, float]] = {
+            i: {} for i in self.rows
+        }  # multiples of pivot rows subtracted from each row
         self._queue: list[tuple[int, int, int, int, int]] = []
         self._turn = dict.fromkeys(self.rows, 0)
 
     def run(self) -> None:
-        """Take pivots until no row is open."""
+        """Eliminate until no row is open."""
         for i in list(self.rows):
             self._rank(i)
         while self._queue:
@@ -68,7 +70,7 @@ class _Elimination:
                 self._take(i, j)
 
     def _rank(self, i: int) -> None:
-        """Put an open row into the queue under its best pivot, or drop it."""
+        """Queue an open row by its best pivot, or drop it as dependent."""
         row = self.rows[i]
         largest = max(map(abs, row.values()), default=0.0)
         if largest <= DEPENDENT:
@@ -82,7 +84,7 @@ class _Elimination:
         heapq.heappush(self._queue, ((count - 1) * (len(row) - 1), len(row), i, self._turn[i], j))
 
     def _take(self, i: int, j: int) -> None:
-        """Make the entry (i, j) a pivot and clear its column in all other rows."""
+        """Make entry (i, j) a pivot and eliminate its column from all other rows."""
         pivot = self.rows[i].pop(j)
         self.rows[i] = rest = {k: v / pivot for k, v in self.rows[i].items()}
         self.pivots[i] = j
@@ -97,7 +99,7 @@ class _Elimination:
                 self._rank(other)
 
     def _subtract(self, i: int, factor: float, rest: dict[int, float]) -> None:
-        """Row i minus a multiple of what is left of a pivot row."""
+        """Subtract a multiple of a pivot row from row i."""
         row = self.rows[i]
         for k, value in rest.items():
             old = row.get(k, 0.0)
@@ -110,7 +112,7 @@ class _Elimination:
                 self.columns[k].add(i)
 
     def origin(self, i: int, scale: Array) -> dict[int, float]:
-        """Weights of a dropped row (1, first) and of those that cancel it: its factors, back through the pivots."""
+        """Weights of a dropped row (1, first) and of the rows that cancel it, from the factors of the elimination."""
         weight = dict(self._factors[i])
         for pivot in reversed(self.pivots):
             value = weight.get(pivot, 0.0)

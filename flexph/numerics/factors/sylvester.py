@@ -1,4 +1,4 @@
-"""Numbers of negative eigenvalues of symmetric matrices, by Sylvester's law of inertia."""
+"""Number of negative eigenvalues of symmetric matrices, by Sylvester's law of inertia."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .symmetric_factor import SymmetricFactor
 
 
 class Inertia(NamedTuple):
-    """Number of negative eigenvalues of a matrix A, and ``defect`` = Xᵀ(A − Ã)X of the matrix Ã that was factored.
+    """Number of negative eigenvalues of a matrix A, and ``defect`` = Xᵀ(A − Ã)X of the factored matrix Ã.
 
-    To first order the eigenvalues of the pencil (A, W) to the eigenvectors X, XᵀWX = 1, are those of (Ã, W) up to the
-    norm of the defect: an eigenvalue nearer to zero than that has no certain sign.
+    To first order, the eigenvalues of the pencil (A, W) for eigenvectors X, XᵀWX = 1, differ from those of (Ã, W) by at
+    most the norm of the defect: the sign of an eigenvalue nearer to zero is uncertain.
     """
 
     negative: int
@@ -25,12 +25,11 @@ class Inertia(NamedTuple):
 
 
 def inertia(matrix: Any, vectors: Array) -> Inertia:
-    """Inertia of a symmetric matrix, sparse or dense, with the defect of its factor on vectors X (n, k).
+    """Inertia of a symmetric matrix, sparse or dense, with the defect of its factors on vectors X (n, k).
 
-    By the signs of the pivots of LDLᵀ: of dense matrices by LAPACK, with the pivots of Bunch and Kaufman; of sparse
-    ones by PARDISO where it is installed and the matrix is large (as backward stable, the defect taken for zero), or by
-    SuperLU without pivoting, whose factors may be off: the defect says so. Raises ArithmeticError where there is no
-    such factor.
+    By the signs of the pivots of LDLᵀ. Dense matrices use LAPACK with Bunch-Kaufman pivoting. Large sparse ones use
+    PARDISO if installed (backward stable, with a defect of zero), others SuperLU without pivoting, whose factors may be
+    inaccurate, as the defect shows. Raises ArithmeticError if the factorisation fails.
     """
     if not sparse.issparse(matrix):
         lower, blocks, _ = ldl(matrix)

@@ -1,4 +1,4 @@
-"""Symbolic Cholesky factorisation: fill-reducing order, elimination tree and column counts of a sparse pattern."""
+"""Symbolic Cholesky factorisation: fill-reducing order, elimination tree and column counts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy.sparse.linalg import spilu
 from ..arrays import Array
 
 DENSE_ROW = 10.0
-"""Entries over √n from which on a row is ordered last, as in AMD (Amestoy, Davis, Duff, ACM Trans. Math. Softw. 30
-(2004)): minimum degree takes a time that is quadratic in them, 200 s on an arrow of 400 000."""
+"""Entries of a row, relative to √n, from which on it is ordered last, as in AMD (Amestoy, Davis, Duff, ACM Trans. Math.
+Softw. 30 (2004)): the time of minimum degree is quadratic in dense rows, 200 s for an arrow matrix of 400 000."""
 
 
 def minimum_degree_order(matrix: Any) -> Array:
     """Elimination order (n,) of a symmetric sparse matrix by multiple minimum degree, dense rows last.
 
-    Row ``order[k]`` is eliminated k-th. The order is that of SuperLU (``MMD_AT_PLUS_A``), which hands it out with a
-    factor alone: here with that of a unit matrix, whose other entries are dropped.
+    Row ``order[k]`` is eliminated k-th. The order is that of SuperLU (``MMD_AT_PLUS_A``), which returns it only with a
+    factor: here with that of a unit matrix, whose other entries are dropped.
     """
     pattern = sparse.csc_array(matrix)
     degrees = np.diff(pattern.indptr)
@@ -43,11 +43,11 @@ def minimum_degree_order(matrix: Any) -> Array:
 
 
 def column_counts(matrix: Any, order: Array) -> Array:
-    """Entries of each column of the Cholesky factor of a symmetric sparse matrix, its diagonal included, (n,).
+    """Number of entries in each column of the Cholesky factor of a symmetric sparse matrix, with its diagonal, (n,).
 
-    Columns in the elimination ``order`` (n,). By leaves of row subtrees of the elimination tree (Gilbert, Ng, Peyton,
-    SIAM J. Matrix Anal. Appl. 15 (1994) 1075), on groups of rows that are alike: of solids those of a node, which
-    minimum degree eliminates one after the other.
+    Columns are in the elimination ``order`` (n,). The method uses the leaves of row subtrees of the elimination tree
+    (Gilbert, Ng, Peyton, SIAM J. Matrix Anal. Appl. 15 (1994) 1075), on groups of rows with the same pattern, such as
+    those of a node of a solid.
     """
     pattern = sparse.csr_array(matrix)
     pattern = sparse.csr_array((np.ones(pattern.nnz, dtype=np.int64), pattern.indices, pattern.indptr), pattern.shape)
@@ -64,8 +64,8 @@ def column_counts(matrix: Any, order: Array) -> Array:
 
 
 def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:
-    """Groups of rows of one pattern: the number of each row's group (n,), in ``order``, and the first row of each."""
-    # rows are told apart by sums of random numbers of 62 bits over their columns, their own among them
+    """Groups of rows with the same pattern: the group of each row (n,), numbered in ``order``, and their first rows."""
+    # rows are distinguished by sums of random 62-bit numbers over their columns, including the diagonal
     values = np.random.default_rng(0).integers(1, 2**62, len(order))
     keys = pattern @ values + np.where(pattern.diagonal() > 0, 0, values)
     _, first, inverse = np.unique(keys[order], return_index=True, return_inverse=True)
@@ -75,10 +75,10 @@ def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:
 
 
 def elimination_tree(high: Array, low: Array, n: int) -> Array:
-    """Parent of each column in the elimination tree (n,), n of a root, of entries (high, low), high > low.
+    """Parent of each column in the elimination tree (n,), n for a root, from entries (high, low), high > low.
 
-    It depends on the connected components of leading blocks alone, which a minimum spanning tree of the graph keeps if
-    an edge weighs as much as the later of its ends.
+    The tree depends only on the connected components of leading blocks, which a minimum spanning tree of the graph
+    preserves if the weight of an edge is the later of its ends.
     """
     graph = sparse.coo_array((high + 1.0, (high, low)), shape=(n, n)).tocsr()
     tree = minimum_spanning_tree(graph).tocoo()
@@ -96,7 +96,7 @@ def elimination_tree(high: Array, low: Array, n: int) -> Array:
 
 
 def _postorder(parent: Array) -> tuple[Array, Array]:
-    """Postorder number of each node, and sizes of their subtrees, (n,) each."""
+    """Postorder numbers of the nodes, and sizes of their subtrees, (n,) each."""
     n, up = len(parent), parent.tolist()
     sizes = [1] * (n + 1)
     for node in range(n):
@@ -111,7 +111,7 @@ def _postorder(parent: Array) -> tuple[Array, Array]:
 
 
 def _entries_below(parent: Array, high: Array, low: Array, weights: Array) -> Array:
-    """Entries of each column below its own group, rows counted by ``weights``."""
+    """Number of entries of each column below its group, with rows weighted by ``weights``."""
     n = len(parent)
     number, sizes = _postorder(parent)
     first = np.empty(n + 1, dtype=np.int64)
@@ -138,7 +138,7 @@ def _entries_below(parent: Array, high: Array, low: Array, weights: Array) -> Ar
 
 
 def _common_ancestor(up: Array, first: Array, a: Array, b: Array) -> Array:
-    """Least common ancestors of nodes a < b in postorder, by jumps of powers of two towards the root."""
+    """Least common ancestors of nodes a < b in postorder, by binary lifting."""
     jumps = [up]
     while len(jumps) < max(len(up).bit_length(), 1):
         jumps.append(jumps[-1][jumps[-1]])

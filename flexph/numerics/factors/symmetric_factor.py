@@ -13,17 +13,17 @@ from .memory_cost import Cost, announced
 from .symbolic_factor import column_counts, minimum_degree_order
 
 FEW = 5000
-"""Unknowns up to which a factorisation is fast, and nothing is said about it."""
+"""Number of unknowns up to which a factorisation is fast and not announced."""
 BYTES = 40.0
-"""Memory for each entry of L while SuperLU's factors L and U are copied for their pivots: measured 40 to 44."""
+"""Memory [bytes] for each entry of L while SuperLU's factors are copied for their pivots; measured 40 to 44."""
 
 
 class SymmetricFactor:
-    """``P A Pᵀ = L U`` with U = D Lᵀ up to round-off, P a fill-reducing order: pivots on the diagonal alone.
+    """Factors ``P A Pᵀ = L U`` with U = D Lᵀ up to round-off, P a fill-reducing order, and pivots on the diagonal.
 
-    Stable for positive definite A. For an indefinite one the factors are those of a matrix near A, as near as
-    :meth:`defect` says. What a large factorisation takes is announced before it starts. Raises ValueError where a pivot
-    is zero, and MemoryError where there is not enough memory for the factors.
+    The factorisation is stable for positive definite A. For an indefinite A, the factors are those of a nearby matrix,
+    and :meth:`defect` measures the difference. A large factorisation is announced before it starts. Raises ValueError
+    for a zero pivot, and MemoryError if memory is insufficient.
     """
 
     def __init__(self, matrix: Any, advice: str = "") -> None:
@@ -42,19 +42,19 @@ class SymmetricFactor:
 
     @property
     def pivots(self) -> Array:
-        """D (n,), in the order of the rows of A."""
+        """Pivots D (n,), in the order of the rows of A."""
         pivots = np.empty(len(self._order))
         pivots[self._order] = self._factor.U.diagonal()[self._factor.perm_c]
         return pivots
 
     def solve(self, right: Array) -> Array:
-        """A⁻¹ b of right-hand sides (n,) or (n, k)."""
+        """Solve A x = b for right-hand sides (n,) or (n, k)."""
         solution = np.empty(right.shape)
         solution[self._order] = self._factor.solve(np.ascontiguousarray(right[self._order], dtype=float))
         return solution
 
     def defect(self, x: Array) -> Array:
-        """(A − Pᵀ L U P) x: the backward error of the factorisation on vectors x (n,) or (n, k)."""
+        """Backward error (A − Pᵀ L U P) x of the factorisation on vectors x (n,) or (n, k)."""
         inner = np.empty(x.shape)
         inner[self._factor.perm_c] = x[self._order]
         product = np.empty(x.shape)
@@ -63,7 +63,7 @@ class SymmetricFactor:
 
 
 def _cost(matrix: Any, order: Array) -> Cost:
-    """What the factors take; nothing of small ones."""
+    """Cost of the factors; zero for small ones."""
     if matrix.shape[0] < FEW:
         return Cost(0.0, 0.0)
     counts = column_counts(matrix, order).astype(float)

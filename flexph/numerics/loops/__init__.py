@@ -1,4 +1,4 @@
-"""Loops that are compiled ahead of time: views of arrays, functions at addresses, and how this installation has them.
+"""Support of loops compiled ahead of time: views of arrays, callbacks by address, and the state of the build.
 
 Imports: no other room.
 """

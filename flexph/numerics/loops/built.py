@@ -1,12 +1,12 @@
-"""How the loops of this installation were built, and what is imported of them.
+"""State of the compiled loops of this installation, and their import.
 
-A module of loops (``x.py`` with ``x.pxd`` beside it) is imported from the extension module that the installation made
-of all those of its folder (build_loops.py), else from its source, which runs uncompiled to the same numbers. A source
-in a checkout installed by ``pip install -e .`` that was edited since is refused. Some extension modules are there a
-second time, for processors with AVX2, and have the same bits.
+A module of loops (``x.py`` with an ``x.pxd`` in the same folder) is imported from the extension module of its folder
+(build_loops.py), else from its source, which gives the same numbers uncompiled. In a checkout installed by
+``pip install -e .``, a source edited after the build is refused. Some extension modules have a second build for
+processors with AVX2, with bitwise equal results.
 
-``FLEXPH_LOOPS`` in the environment of a process: ``none`` imports all loops from their sources, ``baseline`` those that
-run on every processor.
+The environment variable ``FLEXPH_LOOPS`` selects: ``none`` imports all loops from their sources, ``baseline`` the
+builds for every processor.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from typing import Any
 RECORD = Path(__file__).with_name("built.json")
 ROOT = Path(__file__).parents[3]
 AVX2 = "avx2"
-"""Where the second extension modules are, in the folder of the first."""
+"""Subfolder of the extension modules for AVX2."""
 UNCOMPILED = "loops run uncompiled, about 1000 times slower"
 
 
 @cache
 def record() -> dict[str, Any]:
-    """Record of the installation: modules, hashes of their sources, compiler and flags, or why nothing is compiled."""
+    """Record of the build: modules, hashes of their sources, compiler and flags, or the reason for a missing build."""
     try:
         values: dict[str, Any] = json.loads(RECORD.read_bytes())
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def are_compiled() -> bool:
 
 
 def check_sources() -> None:
-    """Refuse extension modules in a checkout whose sources have changed since; ImportError names one of these."""
+    """Raise ImportError, naming the source, if a source in a checkout has changed since the build."""
     if not record()["checkout"]:
         return
     for name, (time, digest) in record()["sources"].items():
@@ -64,7 +64,7 @@ def command() -> str:
 
 @cache
 def takes_avx2() -> bool:
-    """True if extension modules for processors with AVX2 are imported where there are some."""
+    """True if extension modules for processors with AVX2 are preferred."""
     from .processor import runs_avx2
 
     return os.environ.get("FLEXPH_LOOPS") != "baseline" and runs_avx2()
@@ -72,7 +72,7 @@ def takes_avx2() -> bool:
 
 @cache
 def warn_if_uncompiled() -> None:
-    """Say once a process that loops run uncompiled, why, and what compiles them, unless the environment asks for it."""
+    """Warn once in a process that loops run uncompiled, unless the environment asks for it."""
     if not are_compiled() and not _sources_wanted():
         import logging
 
@@ -80,12 +80,12 @@ def warn_if_uncompiled() -> None:
 
 
 def reason() -> str:
-    """Why loops run uncompiled."""
+    """Reason why loops run uncompiled."""
     return "FLEXPH_LOOPS=none" if _sources_wanted() else record().get("reason", "")
 
 
 def described() -> str:
-    """Sentence on the build, for ``flexph --version --verbose``."""
+    """Text on the build, for ``flexph --version --verbose``."""
     built = record()
     try:
         check_sources()
@@ -100,21 +100,21 @@ def described() -> str:
 
 
 def find_loops() -> None:
-    """Have modules of loops found by :class:`Loops` from here on; ValueError for another word in FLEXPH_LOOPS."""
+    """Install the finder :class:`Loops` for modules of loops; raises ValueError for an unknown FLEXPH_LOOPS."""
     wanted = os.environ.get("FLEXPH_LOOPS", "")
-    if wanted not in ("", "none", "baseline", "required", "checked"):  # the last two are for the build alone
-        raise ValueError(f"FLEXPH_LOOPS={wanted}: none or baseline, or nothing")
+    if wanted not in ("", "none", "baseline", "required", "checked"):  # the last two affect the build only
+        raise ValueError(f"FLEXPH_LOOPS must be none, baseline or not set, got {wanted!r}")
     sys.meta_path.insert(0, Loops())
 
 
 class Loops(MetaPathFinder):
-    """Finder of loops: it tests their sources before the first one, and takes these where they are wanted."""
+    """Import finder of loops, which checks their sources before the first import."""
 
     def __init__(self) -> None:
         self.modules, self.wide = frozenset(record()["modules"]), frozenset(record().get(AVX2, ()))
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Find a module of loops in the extension module of its folder, or its source if the environment wants it."""
+        """Find a module of loops in the extension module of its folder, or its source if so selected."""
         folder, _, stem = fullname.rpartition(".")
         if stem == "compiled" and f"{folder}.{AVX2}.{stem}" in self.wide and takes_avx2():
             return PathFinder.find_spec(fullname, [f"{place}/{AVX2}" for place in path or ()])
@@ -127,13 +127,13 @@ class Loops(MetaPathFinder):
 
 
 class Part(Loader):
-    """Loader of a module of loops: names ``x__f`` of the extension module of a folder are those of ``x``."""
+    """Import loader of a module of loops x, from the names ``x__f`` in the extension module of its folder."""
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave that to Python."""
+        """Use Python's default."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Take the functions that Python may call."""
+        """Copy the functions that Python may call into the module."""
         folder, _, stem = module.__name__.rpartition(".")
         compiled = import_module(f"{folder}.compiled")
         module.__file__ = compiled.__file__
@@ -143,7 +143,7 @@ class Part(Loader):
 
 
 def _origin() -> str:
-    """Where pip took the package from: a folder, an address, or an index, which knows its name."""
+    """Source from which pip installed the package: a folder, a URL, or its name on an index."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -158,7 +158,7 @@ def _sources_wanted() -> bool:
 
 
 def _is_as_compiled(path: str, time: int, digest: str) -> bool:
-    """True for a file that has not been written since [ns], or to the same content, as by git."""
+    """True for a file unchanged since a time [ns], or rewritten with the same content, as by git."""
     try:
         if os.stat(path).st_mtime_ns == time:
             return True

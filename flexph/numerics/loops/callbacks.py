@@ -1,6 +1,6 @@
-"""Functions that loops call by their address, and named tuples of arrays that they find at one.
+"""Callbacks that loops call by address, and named tuples of arrays laid out at an address.
 
-Loops take addresses as whole numbers, whether they are compiled or not (see views.hpp, views.py).
+Addresses are integers, in compiled and uncompiled loops (see views.hpp, views.py).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ VIEWS = {
     for kind, number in (("", float), ("I", np.int64))
     for ndim, name in enumerate(("Vec", "Mat", "Ten"), start=1)
 }
-"""Annotations of fields that loops take views of, by what the array must be."""
+"""Annotations of fields that loops view, with the type and dimension of their arrays."""
 ROW = 4
-"""Whole numbers that lay out a view: its address and three lengths."""
+"""Number of integers that describe a view: its address and three lengths."""
 log = logging.getLogger("flexph")
 
 
 class Struct(Generic[T]):
-    """Named tuple of arrays, laid out at an ``address`` as the C struct of the same fields.
+    """Named tuple of arrays, laid out at an ``address`` as the C struct with the same fields.
 
-    Fields may be named tuples or tuples of arrays themselves; a single number is laid out as an array of one. Loops
-    write to the arrays of ``value``, which must be in C order. The memory at the address lasts as long as this object.
+    Fields may be named tuples or tuples of arrays; a number is laid out as an array of one. Loops write to the arrays
+    of ``value``, which must be in C order. The memory at the address lives as long as this object.
     """
 
     def __init__(self, value: T) -> None:
@@ -45,14 +45,14 @@ _structs: WeakValueDictionary[int, Struct[Any]] = WeakValueDictionary()
 
 
 def struct_at(address: int) -> Any:
-    """Return the named tuple laid out at an address; uncompiled loops take it in place of a pointer."""
+    """Named tuple laid out at an address, which uncompiled loops use instead of a pointer."""
     return _structs[address].value
 
 
 def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Address and lengths of each array of nested tuples in order, (n, 4), and the arrays, which must be kept.
+    """Addresses and lengths of the arrays of nested tuples in order, (n, 4), and the arrays, which must be kept alive.
 
-    Raises TypeError for arrays that are not what their annotation says, and ValueError for those not in C order.
+    Raises TypeError for arrays that violate their annotations, and ValueError for arrays not in C order.
     """
     owners, kinds = list(_arrays(_as_arrays(value))), _kinds(type(value))
     if kinds is not None:
@@ -66,7 +66,7 @@ def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _as_arrays(value: Any) -> Any:
-    """The same tuples, with arrays of one in place of numbers."""
+    """Replace numbers in nested tuples by arrays of one."""
     if isinstance(value, tuple):
         inner = [_as_arrays(own) for own in value]
         return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
@@ -84,7 +84,7 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 class _Kind(NamedTuple):
-    """Name, type of the entries and number of indices of an array of a named tuple."""
+    """Name, entry type and dimension of an array in a named tuple."""
 
     name: str
     dtype: np.dtype[Any]
@@ -93,7 +93,7 @@ class _Kind(NamedTuple):
 
 @cache
 def _kinds(of: type) -> list[_Kind] | None:
-    """Arrays of a named tuple in order, as its annotations have them; None for tuples without."""
+    """Arrays of a named tuple by its annotations, in order; None for tuples without annotations."""
     if not hasattr(of, "_fields"):
         return None
     found: list[_Kind] = []
@@ -112,7 +112,7 @@ def _kinds(of: type) -> list[_Kind] | None:
 
 
 class Kind(NamedTuple):
-    """C type of a function that takes and returns one number, and the conversion of what Python returns."""
+    """C type of a function of one number, and the conversion of its Python result."""
 
     c_type: Any
     convert: Callable[[Any], Any]
@@ -125,10 +125,10 @@ REAL = Kind(ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double), float)
 class Callback:
     """Python function of one number that loops call by its ``address``.
 
-    Where it raises, loops are given ``failed``, and the first exception is kept as ``error``, which the run raises when
-    the loops have ended. The function is called within a generator: an interruption raised between the entry of the
-    callback and its end is raised inside and kept as well, while an exception of a plain function that ctypes calls may
-    come before its ``try`` and be lost. Loops must not call it from two threads at once, nor from itself.
+    If it raises, loops get the value ``failed``, and the first exception is kept as ``error``, which the run raises
+    after the loops. The function is called within a generator, so that an interruption between entry and end of the
+    callback is caught, too; in a plain function called by ctypes it could come before the ``try`` and be lost. Loops
+    must not call it from two threads at once, nor recursively.
     """
 
     def __init__(self, function: Callable[[Any], Any], kind: Kind, failed: float) -> None:
@@ -148,24 +148,24 @@ class Callback:
                     waits = False
                     answer = convert(function(given))
             except BaseException as error:
-                if waits and isinstance(error, GeneratorExit):  # nobody will call any more
+                if waits and isinstance(error, GeneratorExit):  # no more calls
                     return
                 self.error = error if self.error is None else self.error
                 answer = failed
 
 
 def c_function(given: LowLevelCallable, signature: str) -> tuple[int, int]:
-    """Addresses of a C function and of its user data (0: none); raises ValueError for another signature."""
+    """Addresses of a C function and of its user data (0: none); raises ValueError for a wrong signature."""
     if _plain(given.signature) != _plain(signature):
         raise ValueError(f"a LowLevelCallable must be '{signature}' here, got '{given.signature}'")
-    capsule = tuple.__getitem__(given, 0)  # as SciPy's own C code takes it
+    capsule = tuple.__getitem__(given, 0)  # as in SciPy's C code
     name = _capsule("PyCapsule_GetName", ctypes.c_char_p)(capsule)
     pointer = _capsule("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_char_p)(capsule, name)
     return int(pointer), int(_capsule("PyCapsule_GetContext", ctypes.c_void_p)(capsule) or 0)
 
 
 def _plain(signature: str) -> str:
-    """A signature with any pointer as ``*``: makers of LowLevelCallables name these differently."""
+    """Normalise a signature, with all pointer types as ``*``, as LowLevelCallables name them differently."""
     result, _, rest = signature.replace("const", "").partition("(")
     arguments = ["*" if "*" in one else one.strip() for one in rest.rpartition(")")[0].split(",")]
     return f"{result.strip()}({','.join(arguments)})"
@@ -177,9 +177,9 @@ def _capsule(name: str, result: Any, *arguments: Any) -> Any:
 
 @cache
 def entry_address(function: Callable[..., int], failed: int) -> int:
-    """Address of an uncompiled function of whole numbers to a whole number, for the life of the process.
+    """Address of an uncompiled integer function, for the lifetime of the process.
 
-    Uncompiled loops call it directly (see :func:`entry_at`); compiled ones are told that it ``failed`` where it raises.
+    Uncompiled loops call it directly (see :func:`entry_at`); compiled ones get the value ``failed`` if it raises.
     """
 
     def entered(*given: int) -> int:
@@ -200,6 +200,6 @@ _entries: dict[int, tuple[Callable[..., int], Any]] = {}
 
 
 def entry_at(address: int) -> Callable[..., int] | None:
-    """Return the uncompiled function at an address, whose exceptions go on to who calls it directly."""
+    """Uncompiled function at an address; its exceptions reach a direct caller."""
     function, _ = _entries.get(address, (None, None))
     return function

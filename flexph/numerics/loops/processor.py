@@ -1,4 +1,4 @@
-"""Instructions of the processor that a program runs on."""
+"""Instruction sets of the current processor."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import cython
 if not cython.compiled:
 
     def has_avx2() -> bool:
-        """False: sources run on every processor."""
+        """Return False, as sources run on every processor."""
         return False
 
 
 def runs_avx2() -> bool:
-    """True if the processor and its system have AVX2."""
+    """True if the processor and the operating system support AVX2."""
     return has_avx2()

@@ -1,4 +1,4 @@
-"""The views that loops take of arrays, where they run uncompiled: NumPy's arrays themselves (see views.hpp)."""
+"""Array views for uncompiled loops: NumPy arrays with the functions of views.hpp."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .callbacks import entry_at
 
 Vec: TypeAlias = np.ndarray
-"""Floats by one index, and so by two and three, of complex numbers and whole ones; in C order."""
+"""Arrays in C order with one, two and three indices, of floats, complex numbers (C…) and integers (I…)."""
 Mat: TypeAlias = np.ndarray
 Ten: TypeAlias = np.ndarray
 CVec: TypeAlias = np.ndarray
@@ -21,10 +21,10 @@ IVec: TypeAlias = np.ndarray
 IMat: TypeAlias = np.ndarray
 ITen: TypeAlias = np.ndarray
 Number: TypeAlias = complex
-"""Entries of systems that may be complex."""
+"""Type of entries that may be complex."""
 ComplexNumber: TypeAlias = complex
 LANES = 4
-"""Numbers that are handled at once."""
+"""Number of entries in a SIMD lane."""
 
 
 def entries(a: Any) -> int:
@@ -34,12 +34,12 @@ def entries(a: Any) -> int:
 
 
 def part(a: Any, first: int, end: int) -> Any:
-    """Entries, or rows, from one up to another."""
+    """Entries, or rows, from ``first`` to ``end`` (exclusive)."""
     return a[first:end]
 
 
 def block(a: Any, first: int, rows: int, columns: int) -> Any:
-    """A matrix within a flat array."""
+    """Matrix within a flat array."""
     return a.reshape(-1)[first : first + rows * columns].reshape(rows, columns)
 
 
@@ -49,12 +49,12 @@ def flat(a: Any) -> Any:
 
 
 def get(a: Any, i: int) -> Any:
-    """An entry by its place among all."""
+    """Entry by its flat index."""
     return a.reshape(-1)[i]
 
 
 def put(a: Any, i: int, value: complex) -> None:
-    """Set an entry by its place among all."""
+    """Set an entry by its flat index."""
     a.reshape(-1)[i] = value
 
 
@@ -64,17 +64,17 @@ def fill(a: Any, value: complex) -> None:
 
 
 def copy(source: Any, target: Any) -> None:
-    """Copy all entries, to as many leading ones."""
+    """Copy all entries to the leading ones of the target."""
     target.reshape(-1)[: source.size] = source.reshape(-1)
 
 
 def average(first: Any, second: Any, out: Any) -> None:
-    """Means of all entries."""
+    """Write the mean of two arrays to ``out``."""
     out[...] = 0.5 * (first + second)
 
 
 def row_product(d: int, a: Any, b: Any) -> Any:
-    """Sum of the products of so many entries."""
+    """Sum of the products of the first d entries."""
     total = 0.0 * a[0] * b[0]
     for i in range(d):
         total += a[i] * b[i]
@@ -82,32 +82,32 @@ def row_product(d: int, a: Any, b: Any) -> Any:
 
 
 def larger(a: float, b: float) -> float:
-    """The larger one; the first where one is not a number."""
+    """Larger of two floats; the first if one is NaN."""
     return b if b > a else a
 
 
 def smaller(a: float, b: float) -> float:
-    """The smaller one; the first where one is not a number."""
+    """Smaller of two floats; the first if one is NaN."""
     return b if b < a else a
 
 
 def most(a: int, b: int) -> int:
-    """The larger whole number."""
+    """Larger of two integers."""
     return max(a, b)
 
 
 def fewest(a: int, b: int) -> int:
-    """The smaller whole number."""
+    """Smaller of two integers."""
     return min(a, b)
 
 
 def distance(x: int) -> int:
-    """Size of a whole number."""
+    """Absolute value of an integer."""
     return abs(x)
 
 
 def divided(x: complex, y: complex) -> Any:
-    """Quotient, of complex numbers by the conjugate: the same bits in loops that run uncompiled."""
+    """Quotient, for complex numbers by the conjugate, bitwise equal to that of compiled loops."""
     if not isinstance(y, complex):
         return complex(x.real / y, x.imag / y) if isinstance(x, complex) else x / y
     size = y.real * y.real + y.imag * y.imag
@@ -122,28 +122,28 @@ def real_part(x: complex) -> float:
 
 
 def magnitude(x: complex) -> float:
-    """|Re x| + |Im x|."""
+    """Magnitude |Re x| + |Im x|."""
     return abs(x.real) + abs(x.imag)
 
 
 def padded(count: Any) -> Any:
-    """The next multiple of a lane."""
+    """Next multiple of a lane."""
     return -(-count // LANES) * LANES
 
 
 def stored(w: Any) -> Any:
-    """Entries of a row of a banded matrix of bandwidths (k,) as it is stored (see algebra.band)."""
+    """Stored row width of a banded matrix of bandwidth w (see algebra.band)."""
     return padded(3 * w + LANES) + LANES
 
 
 def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
-    """A[i:] −= factor · B[j:], for as many entries, up to a whole lane."""
+    """Compute A[i:] −= factor · B[j:] for ``count`` entries, rounded up to a whole lane."""
     count = padded(count)
     A.reshape(-1)[i : i + count] -= _times(factor, B.reshape(-1)[j : j + count])
 
 
 def _times(factor: complex, values: Any) -> Any:
-    """Products by four factors where numbers are complex, as of compiled loops: NumPy may round once for two."""
+    """Complex products by real operations as in compiled loops, as NumPy may use fused operations."""
     if not np.iscomplexobj(values):
         return factor * values
     a, b, products = factor.real, factor.imag, np.empty_like(values)
@@ -153,26 +153,26 @@ def _times(factor: complex, values: Any) -> Any:
 
 
 def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
-    """A[i:] −= Σ A[f + k] A[j + k step:] over the k of a lane, for as many entries, up to a whole lane."""
+    """Compute A[i:] −= Σ_k A[f + k] A[j + k step:], k in a lane, for ``count`` entries rounded up to a lane."""
     factors = [get(A, f + k) for k in range(LANES)]
     for k, factor in enumerate(factors):
         take(A, i, A, j + k * step, factor, count)
 
 
 def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) -> None:
-    """out[i:] = x A[i:] + y B[i:], for as many entries, up to a whole lane."""
+    """Compute out[i:] = x A[i:] + y B[i:] for ``count`` entries, rounded up to a whole lane."""
     o, a, b = (v.reshape(-1)[i : i + padded(count)] for v in (out, A, B))
     o[...] = _times(x, a) + _times(y, b)
 
 
 def prefetch(A: Any, i: int, count: int) -> None:
-    """Have entries brought into the cache: nothing here."""
+    """Prefetch entries into the cache; no effect in uncompiled loops."""
 
 
 def combine(
     d: int, out: Any, i: int, mean: Any, form: Any, val: Any, first: int, last: int, shift: int, u: Any, col: Any
 ) -> None:
-    """out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e + shift] u[col[e]], e from the first to the last."""
+    """Compute out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e + shift] u[col[e]], e from ``first`` to ``last``."""
     _combine(d, out, i, mean, form, 0, val, (first, last, shift), u, col)
 
 
@@ -191,7 +191,7 @@ def combine_two(
     du: Any,
     col: Any,
 ) -> None:
-    """The same for two vectors at once, the second by the rows of ``form`` below those of the first."""
+    """Apply :func:`combine` to two vectors at once, the second with the following rows of ``form``."""
     _combine(d, out, i, mean, form, 0, val, (first, last, shift), u, col)
     _combine(d, more, i, mean, form, d, val, (first, last, shift), du, col)
 
@@ -226,17 +226,17 @@ def call_three(address: int, x: float, y: float, z: float) -> float:
 
 
 def call_one(address: int, x: int) -> int:
-    """Call the function of a whole number at an address."""
+    """Call the function of an integer at an address."""
     value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x))
     return value
 
 
 def call_two(address: int, x: int, y: int) -> int:
-    """Call the function of two whole numbers at an address."""
+    """Call the function of two integers at an address."""
     value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x), int(y))
     return value
 
 
 def bind(structure: Any, value: Any) -> None:
-    """Fill a structure of compiled loops from a tuple of arrays (see binding.hpp): there are none here."""
-    raise TypeError("loops that run uncompiled take tuples of arrays as they are")
+    """Raise TypeError: only compiled loops have structures (see binding.hpp)."""
+    raise TypeError("uncompiled loops take tuples of arrays themselves")

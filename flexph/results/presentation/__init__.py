@@ -1,4 +1,4 @@
-"""Results for people and for other packages: what is kept beside a saved run.
+"""Results for people and for other packages: labels of runs, and what is kept beside them.
 
-Imports: numerics.
+Imports: display, numerics.
 """

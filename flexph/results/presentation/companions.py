@@ -7,11 +7,12 @@ texts, which readers of the run leave alone.
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from typing import Any
-
-import h5py
+from typing import TYPE_CHECKING, Any
 
 from ...numerics.arguments import warn
+
+if TYPE_CHECKING:
+    import h5py
 
 GROUP = "flexph.saved"
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...case import Case, Parameter, find_cases, no_case
 from ...numerics import checks as check
+from .needed import needed_xarray
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Subject:
 
 def subject(given: Callable[..., Any] | str) -> Subject:
     """Subject of a function, or of a case by its name."""
+    needed_xarray()
     if isinstance(given, str):
         cases = find_cases()
         if given not in cases:

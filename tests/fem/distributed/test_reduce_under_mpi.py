@@ -34,7 +34,7 @@ GIVEN = (
 MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
 MISSING = [name for name in ("mpi4py", "petsc4py", "slepc4py") if find_spec(name) is None]
 under_mpi = pytest.mark.skipif(
-    bool(MISSING) or MPIEXEC is None, reason="needs PETSc, SLEPc and mpiexec: docs/guide/cluster.md"
+    bool(MISSING) or MPIEXEC is None, reason="needs PETSc, SLEPc and mpiexec: docs/how-to/cluster.md"
 )
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 

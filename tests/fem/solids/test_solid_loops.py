@@ -1,23 +1,15 @@
-"""Solids of finite strain in compiled loops: at random states and along runs the same as by NumPy."""
+"""Solids of finite strain in compiled loops: runs that are the same as by NumPy."""
 
 import numpy as np
 import pytest
 from solid_blocks import SOFT, mechanism
-from uncompiled import uncompiled
 
 import fem
 from flexph import GROUND, IntegrationInterrupted, Simulator, connect, integrate, spherical, weld
-from flexph.integration.blocks.steppers import blocks_of
 from flexph.integration.choice import LOOPS
-from flexph.integration.exact.steppers import stepper_from
 from flexph.integration.loops import build
-from flexph.integration.loops.memory.structures import Given, Kinds
 from flexph.integration.loops.solids import laws
-from flexph.kernels.jacobians.factor import factor
-from flexph.kernels.step import residual
-from flexph.kernels.values import Means, Point, Step
 from flexph.methods import Exact
-from flexph.systems.inputs import Forcing
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 LAWS = {"linear": None, "rubber": fem.NeoHooke(4e3, 6e3)}
@@ -34,41 +26,6 @@ def thrown(whole, dim):
     """A start with an eccentric spin of the hub."""
     spin = (0.0, 0.3, -4.0) if dim == 2 else ((0.0, 0.3, 0.0), (0.0, -2.0, -4.0))
     return whole.consistent_state(whole.assemble(), velocities={"hub": spin})
-
-
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("dim", [2, pytest.param(3, marks=pytest.mark.slow)])  # loops of 3 cells of 27 nodes by Python
-def test_residual_and_correction_at_a_random_state_are_those_of_numpy(dim, law):
-    """With stresses of the iterate for those that run ahead."""
-    loops = uncompiled("flexph.integration.loops.steps.newton")
-    forces = uncompiled("flexph.integration.loops.solids.forces")
-    whole, rng = mechanism(dim, LAWS[law]), np.random.default_rng(1)
-    start = thrown(whole, dim)
-    stepper, *_ = stepper_from(whole, start, NUMPY, Forcing(whole.network.input_slices, pressed(dim), dim))
-    begun, blocks = stepper.start(start), blocks_of(whole, stepper)
-    blocks.put(begun)
-    m, table = blocks.compiled.memory.fields, blocks.table(start.time + np.array([0.0, STEP]))
-    c = begun.state.c
-    x = Means(
-        c.v + 0.3 * rng.normal(size=c.v.shape),
-        c.omega + 0.3 * rng.normal(size=c.omega.shape) * m.inertia_turns[:, None],
-        c.du,
-        rng.normal(size=whole.layout.multipliers),
-    )
-    m.x_v[...], m.x_w[...], m.x_lam[...] = x.v, x.omega, x.lam
-    forces.begin_solids(m, dim)
-    coefficients = table.coefficient[0], table.coefficient[-1]
-    rows = table.offset[-1], table.offset[0], table.own_coefficient[0], table.own_offset[0]
-    kinds, given = Kinds(), Given(STEP, table.inputs[0], *coefficients, *rows, False)
-    loops.evaluate(m, dim, kinds, given)
-    step = Step(c, begun.state.d, STEP, stepper.prescribed(begun, start.time + STEP, table.inputs[0]))
-    defect, trial = residual(stepper.arrays, step, x)
-    agree((m.defect_v, m.defect_w, m.defect_lam), (defect.v, defect.omega, defect.lam), 1e-13)  # round-off of forces
-    m.solid_ahead[...] = m.end_sigma[m.solids_stress]
-    assert loops.factor_step(m, dim, kinds, given)
-    loops.solve_step(m, dim, kinds, STEP)
-    found = factor(stepper.arrays, Point(*step, trial))(defect)
-    agree((m.correction_v, m.correction_w, m.correction_lam), (found.v, found.omega, found.lam), 1e-9)  # conditioned so
 
 
 def agree(ours, theirs, limit):

@@ -177,7 +177,7 @@ def test_a_rotor_on_a_tower_that_stands_still_is_one_on_a_hub_of_their_mass():
     turning = {name: (0.0, spin * at[0], spin) for name, at in hinges.items()}
     given = {"hub": (0.0, 0.0, spin), "tower": (0.0, 0.0, 0.0), **turning}
     start = on_tower.consistent_state(pose, velocities=given)
-    with pytest.raises(ValueError, match="rotor on a support that stands still"):
+    with pytest.raises(ValueError, match="rotor on a support at rest"):
         on_tower.spectrum(start)
     found = floquet(on_tower, start, period=2.0 * math.pi / spin, steps=24)
     assert found.growth == pytest.approx(expected, abs=1e-4)  # what 24 steps leave of 0.52

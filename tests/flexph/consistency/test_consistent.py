@@ -186,5 +186,5 @@ def test_an_index_above_two_is_said():
         H=lambda x: 0.5 * float(x[:2] @ x[:2]),
         sample=np.ones(3),
     )
-    with pytest.raises(ArithmeticError, match="index is above 2, or equations follow from others"):
+    with pytest.raises(ArithmeticError, match="index is above 2, or equations are dependent"):
         consistent(system, (1.0, 0.0, 0.0))

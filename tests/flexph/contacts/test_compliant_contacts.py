@@ -10,9 +10,10 @@ import pytest
 from contact_samples import LAWS, arm_between_stops, ball, dropped, flexible_arm, in_space, spinning_discs
 from scipy.optimize import brentq
 
+import fem
 import rigid
-from flexph import GROUND, ValidityWarning, connect, integrate, slider
-from flexph.contacts import Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, stop
+from flexph import GROUND, ValidityWarning, connect, integrate, slider, weld
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, stop
 from flexph.mechanisms.model.state import angular_momentum
 from flexph.methods import Decaying, Exact, ExactGauss
 
@@ -51,6 +52,22 @@ def test_the_balance_holds_to_round_off_at_steps_that_no_impact_is_seen_in(stiff
         solution = integrate(mechanism, start, np.arange(0.0, 4.5 * h, h), method=Exact(compiled=compiled))
         assert solution["ball.centre"][:, 1].min() < 0.1  # it is met
         assert balance(solution) < 1e-11  # round-off of the depth times the stiffness
+
+
+@pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+@pytest.mark.parametrize("along", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
+def test_an_axis_that_bends_with_its_section_keeps_the_balance(along):
+    """Its direction n + ψ × n is longer than one: a ball falls on a cylinder at the tip of a soft beam."""
+    soft = fem.Material(young=2e7, density=1000.0, poisson=0.3)
+    beam = fem.beam(1.0, soft, fem.Section(width=0.05, height=0.05), elements=4, dim=3, strain="von_karman")
+    touch = contact(Sphere("ball.centre", 0.05), Cylinder("beam.tip", 0.05, axis=along), Hertz(1e5))
+    held = weld("beam.root", GROUND.at(0.0, 0.0, 0.0))
+    mechanism = connect({"beam": beam, "ball": ball(3)}, [held, touch])
+    pose = mechanism.assemble(guess={"ball": ((1.02, 0.0, 0.14), np.eye(3))})
+    start = mechanism.consistent_state(pose, velocities={"ball": ((0.0, 0.0, -4.0), (0.0, 0.0, 0.0))})
+    run = integrate(mechanism, start, 1e-3 * np.arange(60))
+    assert run["ball.centre"][:, 2].min() < 0.09  # they meet
+    assert balance(run) < 1e-13
 
 
 @pytest.mark.slow

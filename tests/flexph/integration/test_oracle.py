@@ -288,6 +288,8 @@ FLEXIBLE_SHAPES = {
     "point of a beam of space": (3, lambda r: (A, Plane(at(0.0, 0.0, r - 0.5), (0.1, 0.2, 1.0)))),
     "plane of a beam of space": (3, lambda r: (Sphere(B, r), Plane(A, (0.3, 0.0, 1.0)))),
     "ball of a beam": (3, lambda r: (Sphere(B, r), Sphere(A, 0.1))),
+    "cylinder along a beam": (3, lambda r: (Sphere(B, 0.2), Cylinder(A, r, axis=SKEW))),
+    "ball in a hole of a beam": (3, lambda r: (Sphere(B, 0.01), Hole(A, 1.5 * r, axis=SKEW))),
     "point of a beam in a hole": (3, lambda r: (A, Hole(B, r, axis=SKEW))),
 }
 

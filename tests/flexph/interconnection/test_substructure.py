@@ -272,7 +272,7 @@ BAD = {
         [tie("a.in", "b.in")],
         r"tie a.in–b.in: the widths do not match, 3 and 2; select components= or a turn=",
     ),
-    "no component": ([clamp("b.in", components=(2,))], r"clamp b.in: no component 2, port 'b.in' has width 2"),
+    "no component": ([clamp("b.in", components=(2,))], r"clamp b.in: no component 2, as port 'b.in' has width 2"),
     "shape of a turn": ([tie("a.in", "b.in", turn=np.eye(2))], r"turn must have shape \(3, 2\) .* got \(2, 2\)"),
     "shape of a gain": (
         [couple("a.in", "b.in", gain=np.eye(2), gyroscopic=True)],
@@ -284,7 +284,7 @@ BAD = {
     ),
     "gyrator of forces": (
         [couple("a.in", "b.in", components=(0,))],
-        r"couple a.in–b.in: conflicting directions, both 'a.in' and 'b.in' take a force; tie them, or say "
+        r"couple a.in–b.in: conflicting causality, both 'a.in' and 'b.in' take a force; tie them, or say "
         r"gyroscopic=True",
     ),
     "apart": ([clamp("a.in")], r"no connection joins 'a' to the other blocks \(2 groups\); disconnected=True"),
@@ -302,7 +302,7 @@ def test_bad_connections(name):
 def test_conflicting_directions():
     blocks = {"a": block("a"), "b": block("b", causality="velocity")}
     with pytest.raises(
-        ValueError, match=r"conflicting directions, 'a.out' takes a force, 'b.in' takes a velocity; join"
+        ValueError, match=r"conflicting causality, 'a.out' takes a force, 'b.in' takes a velocity; join"
     ):
         substructure(blocks, [tie("a.out", "b.in", components=(0,))])
 
@@ -321,8 +321,8 @@ def test_disconnected_blocks_on_request():
         (lambda: tie("a.in", "a.in"), r"a tie needs two or more different ports"),
         (lambda: couple("a.in", "a.in"), r"a couple needs two different ports, got 'a.in' twice"),
         (lambda: tie("a", "b", "c", turn=np.eye(2)), r"turn= needs a tie of two ports, got 3"),
-        (lambda: tie("a", "b", components=(0, 0)), r"components must be different places of a port, got \(0, 0\)"),
-        (lambda: clamp("a", components=()), r"components must be different places of a port, got \(\)"),
+        (lambda: tie("a", "b", components=(0, 0)), r"components must be different indices, got \(0, 0\)"),
+        (lambda: clamp("a", components=()), r"components must be different indices, got \(\)"),
         (lambda: clamp("a", components=(-1,)), r"components\[0\] must be at least 0, got -1"),
         (lambda: tie("a", "b", turn=[[np.nan]]), r"turn must be finite"),
         (lambda: substructure({}, []), r"blocks must have at least one entry"),
@@ -338,7 +338,7 @@ def test_bad_arguments(make, message):
 def test_names_that_clash():
     inner = replace(block("a"), ports={"c.in": slice(0, 4)}, parts={"x": slice(0, 5)})
     outer = replace(block("b"), ports={"in": slice(0, 4)}, parts={"x": slice(0, 4)})
-    with pytest.raises(ValueError, match=r"two blocks have a port 'b.c.in': give one of them another name than 'b.c'"):
+    with pytest.raises(ValueError, match=r"two blocks have a port 'b.c.in': rename block 'b.c'"):
         substructure({"b": inner, "b.c": outer}, [], disconnected=True)
     inner, outer = (
         replace(inner, ports={"p": slice(0, 4)}, parts={"c.x": slice(0, 5)}),

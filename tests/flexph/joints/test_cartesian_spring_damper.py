@@ -120,13 +120,13 @@ def test_frequencies_on_the_ground(dim):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "a cartesian spring-damper needs a stiffness or a damping that is positive"),
+        ({}, "a cartesian spring-damper needs a positive stiffness or damping"),
         ({"stiffness": (1.0, 2.0)}, r"stiffness must have shape \(3,\), got \(2"),
         ({"stiffness": (1.0, -2.0, 0.0)}, "stiffness must not be negative"),
         ({"damping": lambda s: s}, "damping must be a number, a Relation or a list of"),
         ({"stiffness": 1.0, "offset": (1.0, 2.0)}, r"offset must have shape \(3,\)"),
         ({"stiffness": 1.0, "axes": np.diag([1.0, 2.0, 1.0])}, "axes must be orthogonal"),
-        ({"stiffness": 1.0, "offset": (0.0, 0.0, 0.0), "second": GROUND}, "an offset from the ground needs a position"),
+        ({"stiffness": 1.0, "offset": (0.0, 0.0, 0.0), "second": GROUND}, "an offset from the ground needs"),
         ({"stiffness": 1.0, "first": GROUND}, "first must be a text, got Ground"),
     ],
 )

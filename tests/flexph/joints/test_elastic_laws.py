@@ -17,6 +17,7 @@ from flexph import (
     spring_damper,
     torsion_spring,
 )
+from flexph.joints import bushing
 from flexph.laws import (
     backlash,
     bilinear,
@@ -381,3 +382,37 @@ def test_equilibrium_under_a_force_law():
     mechanism = oscillator(force_law(lambda x, v, t: 10.0 * x + 5.0 * x**3 - 15.0))
     rest = mechanism.equilibrium(mechanism.assemble({"mass": (0.2, 0.0, 0.0)}))
     assert mechanism.position(rest, "mass.point")[0] == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_bushing_has_a_law_for_each_axis(dim):
+    """Linear laws are the stiffness, axis by axis; others keep the energy."""
+    stiffness, torsional, turns = [300.0, 200.0, 100.0][:dim], [3.0, 4.0, 5.0][: 2 * dim - 3], 2 * dim - 3
+    body = rigid.bar(0.4, 1.0) if dim == 2 else rigid.box((0.4, 0.2, 0.1), density=100.0, ports={"root": (-0.2, 0, 0)})
+    pose = {"body": (0.0, 0.0, 0.1) if dim == 2 else (np.zeros(3), np.eye(3))}
+    velocity = {"body": (0.3, -0.2, 1.0) if dim == 2 else ((0.3, -0.2, 0.1), (0.5, 1.0, -0.7))}
+
+    def run(**rates):
+        mechanism = connect({"body": body}, [bushing("body.root", GROUND.at(*np.zeros(dim)), **rates)])
+        start = mechanism.consistent_state(mechanism.assemble(pose), velocities=velocity)
+        return integrate(mechanism, start, np.linspace(0.0, 1.0, 201))
+
+    plain = run(stiffness=stiffness, torsional_stiffness=torsional)
+    linear = run(law=[*map(polynomial, stiffness)], torsional_law=[*map(polynomial, torsional)])
+    np.testing.assert_allclose(plain.states[:, : -dim - turns], linear.states[:, : -dim - turns], atol=1e-11)
+    mixed = run(
+        stiffness=[stiffness[0], *(dim - 1) * [0.0]],
+        law=[None, *(dim - 1) * [polynomial(9.0, 0.0, 1e4)]],
+        torsional_law=polynomial(3.0, 0.0, 2.0),
+    )
+    assert mixed.ledger.largest_residual <= 1e-14
+
+
+def test_a_bushing_refuses_a_law_beside_a_stiffness():
+    with pytest.raises(ValueError, match="exclude each other: axis 1"):
+        connect(
+            {"a": rigid.bar(0.4, 1.0)},
+            [bushing("a.root", GROUND.at(0.0, 0.0), stiffness=[0.0, 2.0], law=[polynomial(1.0), polynomial(1.0)])],
+        )
+    with pytest.raises(ValueError, match="for each of 2 axes"):
+        connect({"a": rigid.bar(0.4, 1.0)}, [bushing("a.root", GROUND.at(0.0, 0.0), law=[polynomial(1.0)])])

@@ -330,7 +330,7 @@ def test_joints_are_called_as_they_are_asked_to_be():
     assert np.array_equal(run["elbow: y"], run.reaction("elbow").force[:, 1])
     assert run.measured(joint_force("elbow")).shape == (6, 2)
     assert {*run.ledger.work, *run.ledger.dissipation, *run.ledger.joint_work} == {"turn", "elbow"}
-    with pytest.raises(ValueError, match="connection given twice: elbow; a second one takes a name= of its own"):
+    with pytest.raises(ValueError, match=r"connection given twice: elbow.*name="):
         connect({"arm": arm}, [pin, hinge("arm.pin", GROUND, name="elbow")])
 
 

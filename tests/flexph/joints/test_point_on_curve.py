@@ -102,7 +102,7 @@ def test_places_on_curves_and_their_rates_are_read():
     np.testing.assert_array_equal(seen, s[:-1:3])
     with pytest.raises(ValueError, match=r"no point_on_curve 'rail': there are 'point_on_curve bead.point"):
         run.measured(place_on_curve("rail"))
-    with pytest.raises(ValueError, match="rates are of"):
+    with pytest.raises(ValueError, match="rate must be of an angle"):
         rate(rate(place))
 
 
@@ -377,15 +377,15 @@ def test_a_point_beyond_the_end_cannot_start():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"curve": ["b.root"]}, "1 ports for each piece and one more"),
+        ({"curve": ["b.root"]}, "1 ports for each piece, plus one"),
         (
             {"curve": ["b.root", "b.middle", "b.tip"], "degree": 3},
-            "3 ports for each piece and one more, .* got 3 ports",
+            "3 ports for each piece, plus one, .* got 3 ports",
         ),
         ({"curve": ["b.root", "c.tip"]}, "ports of one body"),
         ({"curve": ["b.root", "b.root"]}, "different ports"),
-        ({"curve": ["b.root", "a.tip"]}, "not the one that slides"),
-        ({"curve": ["a.root", "a.middle"]}, "one of another body than the curve"),
+        ({"curve": ["b.root", "a.tip"]}, "not the sliding port"),
+        ({"curve": ["a.root", "a.middle"]}, "different bodies"),
         ({"curve": [GROUND, GROUND.at(1.0, 0.0)]}, "GROUND without a place"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0, 1.0)}, "at must ascend.*got .1.0, 1.0"),
         ({"curve": ["b.root", "b.tip"], "at": (1.0,)}, "shape"),

@@ -251,7 +251,7 @@ def test_the_name_of_what_is_wrong_is_told():
     bodies = {"a": wheel(1.0, 0.1, 3), "b": wheel(1.0, 0.1, 3)}
     with pytest.raises(ValueError, match=r"a gear needs axis="):
         connect(bodies, [gear("a.centre", "b.centre", ratio=2.0)])
-    with pytest.raises(ValueError, match=r"a screw is a joint of space"):
+    with pytest.raises(ValueError, match=r"a screw exists in three dimensions only"):
         connect({"a": wheel(1.0, 0.1)}, [screw("a.centre", GROUND, lead=0.1, axis=Z)])
     with pytest.raises(ValueError, match=r"not known of mechanisms with nonholonomic joints or gears"):
         mechanism = train()
@@ -266,7 +266,7 @@ def test_gears_in_a_ring_that_contradict_each_other_are_told():
     ring = [gear("a.centre", "b.centre", ratio=-2.0), gear("b.centre", "c.centre", ratio=-2.0)]
     for last, is_locked in ((0.25, False), (0.5, True)):
         train = connect(dict.fromkeys("abc", wheel), [*held, *ring, gear("c.centre", "a.centre", ratio=last)])
-        assert ("nothing moves but by drives" in train.describe()) == is_locked
+        assert ("no freedoms: only drives move it" in train.describe()) == is_locked
         with (
             pytest.warns(UserWarning, match=r"the nearest .* changed are 'a' by 3 rad/s$")
             if is_locked

@@ -287,7 +287,9 @@ def test_a_motion_faster_than_the_steps_is_not_taken_for_settled():
 @pytest.mark.parametrize("respond", [step_response, impulse_response])
 def test_a_response_that_does_not_settle_is_refused_with_its_change(respond):
     fast = replace(chain(1), J=1e5 * chain(1).J)
-    with pytest.raises(ArithmeticError, match=r"did not converge: .* changed it by \d\.\de.* tolerance = 0.001.*through="):
+    with pytest.raises(
+        ArithmeticError, match=r"did not converge: .* changed it by \d\.\de.* tolerance = 0.001.*through="
+    ):
         respond(fast, np.linspace(0.0, 1.0, 11), method="midpoint")
 
 

@@ -104,10 +104,10 @@ def test_bodies(make, message):
         (lambda: drive("bar.root", angle=3.0), r"angle must be a function, got 3\.0"),
         (lambda: drive("bar.root", position=(1.0, 2.0)), r"position must be a function, got \(1\.0, 2\.0\)"),
         (lambda: drive("bar.root", "b.tip", position=lambda t: (t, t)), "the reference must be GROUND"),
-        (lambda: distance("bar.root", GROUND), r"a distance to the ground needs a position: GROUND.at\(x, y\)"),
+        (lambda: distance("bar.root", GROUND), r"a distance to the ground needs one: take GROUND.at\(x, y\)"),
         (lambda: distance("bar.root", "b.tip", length=0.0), "length must be positive, got 0.0 m"),
         (lambda: distance("bar.root", "b.tip", length=NAN), "length must be finite, got nan"),
-        (lambda: spring_damper("bar.root", GROUND, stiffness=1.0), "a spring to the ground needs a position"),
+        (lambda: spring_damper("bar.root", GROUND, stiffness=1.0), "a spring to the ground needs one"),
         (lambda: spring_damper("bar.root", ORIGIN), "needs stiffness > 0 or damping > 0"),
         (lambda: spring_damper("bar.root", ORIGIN, stiffness=-1.0), "stiffness must not be negative, got -1.0"),
         (lambda: spring_damper("bar.root", ORIGIN, damping=-1.0), "damping must not be negative, got -1.0"),
@@ -165,7 +165,7 @@ def test_ground_comes_second(name):
         ([distributed_load("rod.tip")], "no load port 'tip': rod has 'load'"),
         ([distributed_load("crank.load")], "no load port 'load': crank has none"),
         ([force("crnk.tip")], "no body 'crnk'"),
-        ([torque("bob.point")], "port 'bob.point' of a point mass takes no torque"),
+        ([torque("bob.point")], "port 'bob.point' .*point mass, which takes no torque"),
         (
             [slider("bob.point", GROUND)],
             r"port 'bob.point': a point mass has no direction: .* slider\(..., turning=True",
@@ -219,7 +219,7 @@ def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
     ("given", "message"),
     [
         ({"fixed": {"br": 0.0}}, "no body 'br': there are 'bar'"),
-        ({"fixed": {"bar": 0.0}, "guess": {"bar": 0.0}}, "either fixed or guessed, got both for .'bar'."),
+        ({"fixed": {"bar": 0.0}, "guess": {"bar": 0.0}}, "not in both: .'bar'."),
         ({"fixed": {"bar": NAN}}, "angle of 'bar' must be finite, got nan"),
         ({"guess": {"bar": (0.0, math.inf, 0.0)}}, "pose of 'bar' must be finite"),
         ({"guess": {"bar": (0.0, 1.0)}}, r"pose of 'bar' must have shape \(3,\), got \(2"),
@@ -478,7 +478,7 @@ def test_a_section_that_turns_little_is_not():
 def test_a_spring_needs_a_length():
     spring = spring_damper("bar.tip", GROUND.at(1.0, 0.0), stiffness=10.0)
     mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0)), spring])
-    refused(lambda: mechanism.consistent_state(mechanism.assemble({"bar": 0.0})), "has no length at this pose")
+    refused(lambda: mechanism.consistent_state(mechanism.assemble({"bar": 0.0})), "zero length at this pose")
 
 
 def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
@@ -514,8 +514,8 @@ def test_states_of_other_values_are_refused(given, message):
 @pytest.mark.parametrize(
     ("ports", "message"),
     [
-        ({"centre": (0.2, 0.0)}, r"a\.centre is the centre of mass of 'a' in its states, 0\.2 m from that port"),
-        ({"velocity": (0.0, 0.0)}, r"a\.velocity is a part of the states of 'a': give its port another name"),
+        ({"centre": (0.2, 0.0)}, r"a\.centre names the centre of mass of 'a' in its states.* 0\.2 m away"),
+        ({"velocity": (0.0, 0.0)}, r"a\.velocity names a part of the states of 'a': give the port another name"),
     ],
 )
 def test_ports_do_not_bear_the_names_of_parts_of_states(ports, message):

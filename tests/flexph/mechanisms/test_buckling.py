@@ -72,4 +72,4 @@ def test_loads_are_followed_to_where_their_equilibria_end():
     end, reached = follow_loads(start, under, lambda share, c: None)
     assert not end.settled
     assert 0.6 - 2.0 * LEAST < reached <= 0.6
-    assert "it ends at 60 % of them, as at a limit point" in not_found(end.defect, reached)
+    assert "end at 60 % of them, as at a limit point" in not_found(end.defect, reached)

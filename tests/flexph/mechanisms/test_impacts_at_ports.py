@@ -90,7 +90,7 @@ def test_joints_hold_and_what_deforms_takes_the_momentum():
     arm = free.position(rest, "a.tip")
     assert float(angular_momentum(free, after.x)[0]) == pytest.approx(arm[0] * 0.1 - arm[1] * 0.2, rel=1e-10)
     assert np.abs(c.du).max() > 0.0
-    with pytest.raises(ValueError, match=r"restitution means nothing at 'a.tip', where the body deforms"):
+    with pytest.raises(ValueError, match=r"restitution is undefined at 'a.tip', where the body deforms"):
         free.impact(after, "a.tip", restitution=0.5)
 
 
@@ -99,7 +99,7 @@ def test_impacts_that_cannot_be_are_refused():
     bar = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND)])
     swings = bar.consistent_state(bar.assemble({"arm": 0.0}), velocities={"arm": 2.0})
     for system, state, port, given, words in (
-        (mechanism, start, "plate.corner", {}, "needs impulse=… or restitution=…"),
+        (mechanism, start, "plate.corner", {}, "either impulse=… or restitution=…"),
         (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0), "restitution": 0.5}, "one of them"),
         (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0), "direction": (1.0, 0.0)}, "direction goes with"),
         (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0, 0.0)}, "impulse must"),

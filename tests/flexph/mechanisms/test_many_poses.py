@@ -119,9 +119,7 @@ def test_all_frequencies_there_are():
     poses = mechanism.assemble_all(**places)
     every = eigenfrequencies(mechanism.linearize(poses[1]))
     np.testing.assert_allclose(mechanism.eigenfrequencies(poses, every.size)[1], every, rtol=1e-9)
-    with pytest.raises(
-        ValueError, match=f"count = {every.size + 1} frequencies were asked for, the mechanism has {every.size}"
-    ):
+    with pytest.raises(ValueError, match=f"count={every.size + 1} exceeds the number of frequencies .*{every.size}"):
         mechanism.eigenfrequencies(poses, every.size + 1)
 
 
@@ -186,10 +184,10 @@ def test_fixed_bodies_at_other_angles_are_told(off):
     [
         (
             {"fixed": {"crank": [(0.0, 0.0, 1.0)]}, "guess": {"coupler": [0.7, 0.8]}},
-            "as many places of each body, one at least, got .1, 2.",
+            "equally many placements of each body, at least one, got .1, 2.",
         ),
-        ({"fixed": {"crank": (0, 0, 1)}}, r"write \[\(0, 0, 1\)\] for one place, \[0, 0, 1\] for angles"),
-        ({}, "as many places of each body"),
+        ({"fixed": {"crank": (0, 0, 1)}}, r"write \[\(0, 0, 1\)\] for one placement, \[0, 0, 1\] for angles"),
+        ({}, "equally many placements of each body"),
         ({"fixed": 1.0}, "fixed must be a dict of names with lists of values, got 1.0"),
         ({"fixed": {"crank": 1.0}}, r"fixed\['crank'\] must be a list of values, got 1.0"),
         ({"fixed": {"krank": [1.0]}}, "no body 'krank'"),
@@ -227,11 +225,11 @@ def test_poses_of_another_mechanism_are_refused():
     other = four_bar.four_bar(data._replace(lengths=(0.25, *data.lengths[1:])), 2)
     poses = ours.assemble_all(**crank)
     for wrong in (poses, poses[:1], list(poses)):
-        with pytest.raises(ValueError, match=r"that of another mechanism: 'hinge follower.tip.* is open in it"):
+        with pytest.raises(ValueError, match=r"belongs to another mechanism: 'hinge follower.tip.* is open in it"):
             other.eigenfrequencies(wrong, 2)
     with pytest.raises(ValueError, match="is open in it"):
         other.linearize(poses[1])
-    with pytest.raises(ValueError, match="the pose is that of another mechanism: bodies"):
+    with pytest.raises(ValueError, match="the pose belongs to another mechanism: bodies"):
         alone()[0].linearize(poses[0])
     assert len(poses[1:]) == 1
     assert poses[1:][0].centres.shape == (3, 2)
@@ -265,5 +263,5 @@ def test_shapes_change_little_over_small_angles():
 
 def test_a_sweep_needs_a_value_for_each_pose():
     mechanism, places = four_bars()
-    with pytest.raises(ValueError, match="as many"):
+    with pytest.raises(ValueError, match="equally many"):
         mechanism.sweep(mechanism.assemble_all(**places), ANGLES[:2], count=2)

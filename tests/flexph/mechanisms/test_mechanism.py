@@ -375,7 +375,7 @@ def test_linearization_locks_drives():
         (
             [spring_damper("rod.tip", GROUND.at(2.0, 0.0), stiffness=1.0, length=0.3)],
             None,
-            "unloaded pose: spring rod.tip–GROUND at .* is stretched",
+            "unloaded pose, and spring rod.tip–GROUND at .* is stretched",
         ),
         ([torsion_spring("rod.root", GROUND, stiffness=1.0, angle=0.1)], None, "torsion spring rod.root–GROUND is str"),
     ],

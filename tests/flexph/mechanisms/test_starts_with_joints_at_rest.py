@@ -23,7 +23,7 @@ from flexph import (
     weld,
 )
 
-TOLD = r"bodies that were given no velocity start with the least kinetic energy"
+TOLD = r"bodies without a given velocity start with the least kinetic energy"
 RATE = 20.0
 HUB = rigid.body(1.0, inertia=1.0, ports={"c": (0.0, 0.0), "h": (0.3, 0.0)})
 BLADE = rigid.bar(2.0, 6.0)

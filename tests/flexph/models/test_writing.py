@@ -150,7 +150,10 @@ BOX = fem.box_mesh((0.2, 0.1, 0.1), (2, 1, 1))
     [
         (lambda: crank_slider.crank_slider(2, "linear"), r"connections\[1\].angle .*lambda.* has no import path"),
         (lambda: connect({"a": fem.solid(BOX, STEEL)}, []), r"bodies.a.mesh cannot be written: MeshHex1"),
-        (lambda: connect({"a": replace(rigid.bar(1.0, 1.0), ports={})}, []), "call that created this body was not recorded"),
+        (
+            lambda: connect({"a": replace(rigid.bar(1.0, 1.0), ports={})}, []),
+            "call that created this body was not recorded",
+        ),
         (lambda: replace(connect({"a": rigid.bar(1.0, 1.0)}, []), gravity=np.ones(2)), "not created by flexph.connect"),
         (
             lambda: connect({"a": rigid.bar(1.0, 1.0)}, [replace(hinge("a.root", GROUND), label="x")]),

@@ -92,7 +92,9 @@ def test_a_reduced_body_vibrates(damping, tmp_path):
 
 
 def test_a_reduced_solid_vibrates(tmp_path):
-    bar = fem.solid(Path(models.__file__).parent / "examples" / "bar.msh", fem.Material(young=2e9, density=1e3, poisson=0.3))
+    bar = fem.solid(
+        Path(models.__file__).parent / "examples" / "bar.msh", fem.Material(young=2e9, density=1e3, poisson=0.3)
+    )
     save_reduced(reduce_body(bar, modes=2), tmp_path / "bar.h5")
     scene = scene_of_file(tmp_path / "bar.h5")
     assert scene.dim == 3 and {own.partition(":")[0] for own in scene.captions} == {"mode 1", "mode 2"}

@@ -8,8 +8,6 @@ import pytest
 from flexph.plot.panels import Curve, Panel
 from flexph.report.charts import chart
 
-pytest.importorskip("plotly")
-
 
 @pytest.mark.parametrize(("low", "high"), [(3e-7, 2e4), (1.5, 1.7), (0.02, 50.0), (1.0, 10.0)])
 def test_a_logarithmic_axis_shows_all_values_within_whole_decades(low, high):

@@ -102,7 +102,7 @@ def test_a_run_without_constraints_and_accounts_is_read_back(tmp_path):
 
 
 def test_the_format_is_open(whole, tmp_path):
-    """Numbers and names as docs/guide/solution-format.md says, with a checksum on every dataset."""
+    """Numbers and names as docs/solution-format.md says, with a checksum on every dataset."""
     whole.save(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
         assert file.attrs["format"] == b"flexph solution 4"

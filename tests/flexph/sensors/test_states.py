@@ -244,5 +244,5 @@ def test_what_is_not_there_is_named_with_the_sensor(quantity, told):
 def test_rates_are_of_measures():
     with pytest.raises(ValueError, match="got energy 'total'"):
         rate(energy("total"))
-    with pytest.raises(ValueError, match="not of rate of the rate of the position"):
+    with pytest.raises(ValueError, match="got rate of the rate of the position"):
         rate(rate(rate(position("beam.tip"))))

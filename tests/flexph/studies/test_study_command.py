@@ -77,7 +77,10 @@ def test_failures_are_counted_and_named(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["swing"], "--set is needed, for example --set NAME=A,B; the parameters of swing are length, steps, law, damped"),
+        (
+            ["swing"],
+            "--set is needed, for example --set NAME=A,B; the parameters of swing are length, steps, law, damped",
+        ),
         (["swung", "--set", "a=1"], "no case 'swung': did you mean 'swing'? there are 'swing'"),
         (["swing", "--set", "lenght=1"], "no parameter 'lenght': case swing has 'length', 'steps', 'law', 'damped'"),
         (["swing", "--set", "length"], "--set must be NAME=A,B,…, got 'length'"),

@@ -136,10 +136,10 @@ def test_a_vector_is_no_matrix(name):
 @pytest.mark.parametrize("name", "JRBG")
 def test_matrices_are_all_dense_or_all_sparse(name):
     given = matrices()
-    with pytest.raises(ValueError, match=f"{name} must be dense as E is"):
+    with pytest.raises(ValueError, match=f"{name} must be dense like E"):
         LinearPHDAE(**{**given, name: sparse.csr_array(given[name])})
     given = {k: sparse.csr_array(v) for k, v in given.items()}
-    with pytest.raises(ValueError, match=f"{name} must be sparse as E is"):
+    with pytest.raises(ValueError, match=f"{name} must be sparse like E"):
         LinearPHDAE(**{**given, name: matrices()[name]})
 
 

@@ -1,7 +1,9 @@
 """Compliant contacts: gaps of world vectors V, W, U with exact gradients, laws of the gap, friction along the contact.
 
     offset    g = ±V·W − c                   distance  g = ±|V| − c
-    axial     g = ±√(V·V − (V·W)²) − c       angle     g = ±(α − α*)
+    axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
+
+with q = V·W/|W|, as directions of sections that bend are longer than one.
 
 A force F on a gap acts with its exact gradient, so that its work is F Δg; friction along t̄ ⟂ the gradient by V, with
 torques −ρ × t̄ on the bodies.
@@ -77,9 +79,12 @@ def gap(c, k, vector):
         value = Ends(*(dot(v[0], v[1]) for v in vector))
         gradient[0], gradient[1] = W, V
     elif kind == AXIAL:
-        along = Ends(*(dot(v[0], v[1]) for v in vector))
-        value = Ends(*(norm(v[0] - p * v[1]) for v, p in zip(vector, along, strict=True)))
-        gradient[0], gradient[1] = (V - along.mean * W) / value.mean, -along.mean * V / value.mean
+        product, length = Ends(*(dot(v[0], v[1]) for v in vector)), Ends(*(norm(v[1]) for v in vector))
+        q, inverse = Ends(*(p / s for p, s in zip(product, length, strict=True))), Ends(*(1.0 / s for s in length))
+        value = Ends(*(norm(v[0] - o / s * v[1]) for v, o, s in zip(vector, q, length, strict=True)))
+        slope = -2.0 / (length.before * length.after * (length.before + length.after))  # Δ(1/s) = slope W̄·ΔW
+        gradient[0] = (V - q.mean * inverse.mean * W) / value.mean
+        gradient[1] = -q.mean * (inverse.mean * V + product.mean * slope * W) / value.mean
     else:
         s, c_ = (Ends(*(dot(v[0], v[i]) for v in vector)) for i in (1, 2))
         start = turn(s.before, c_.before)[0]

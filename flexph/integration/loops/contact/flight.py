@@ -75,8 +75,8 @@ def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
     square = 0.0
     along = 0.0
     nearest = 0.0
-    before = dot(dim, first[0], first[1]) if kind == AXIAL else 0.0
-    after = dot(dim, last[0], last[1]) if kind == AXIAL else 0.0
+    before = dot(dim, first[0], first[1]) / dot(dim, first[1], first[1]) if kind == AXIAL else 0.0
+    after = dot(dim, last[0], last[1]) / dot(dim, last[1], last[1]) if kind == AXIAL else 0.0
     for i in range(dim):
         start = _across(first, before, i)
         end = _across(last, after, i)

@@ -56,12 +56,12 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
     if kind == OFFSET:
         return sign * along - offset
     if kind == AXIAL:
-        return sign * _away(dim, vector, along) - offset
+        return sign * away(dim, vector, along / dot(dim, vector[1], vector[1])) - offset
     return sign * atan2(along, dot(dim, v, vector[2])) - offset
 
 
-def _away(dim: int, vector: Array, along: float) -> float:
-    """|V − (V·W) W|."""
+def away(dim: int, vector: Array, along: float) -> float:
+    """|V − ``along`` W|."""
     square = 0.0
     for i in range(dim):
         square += (vector[0][i] - along * vector[1][i]) ** 2
@@ -98,20 +98,40 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
             end[0][i] = sign * v1[1][i]
             end[1][i] = sign * v1[0][i]
     elif kind == AXIAL:
-        p0 = dot(dim, v0[0], v0[1])
-        p1 = dot(dim, v1[0], v1[1])
-        d0 = _away(dim, v0, p0)
-        d1 = _away(dim, v1, p1)
-        middle = 0.5 * (p0 + p1)
-        for i in range(dim):
-            v = 0.5 * (v0[0][i] + v1[0][i])
-            w = 0.5 * (v0[1][i] + v1[1][i])
-            mean[0][i] = 2.0 * sign * (v - middle * w) / (d0 + d1)
-            mean[1][i] = -2.0 * sign * middle * v / (d0 + d1)
-            end[0][i] = sign * (v1[0][i] - p1 * v1[1][i]) / d1
-            end[1][i] = -sign * p1 * v1[0][i] / d1
+        _differentiate_axial(m, dim, c)
     else:
         _differentiate_angle(m, dim, c)
+
+
+def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
+    """The gradients of a distance from an axis, whose direction is longer than one where its section bends."""
+    sign = m.contacts_sign[c]
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    across, along = axial_weights(dim, v0, v1)
+    p0 = dot(dim, v0[0], v0[1]) / dot(dim, v0[1], v0[1])
+    p1 = dot(dim, v1[0], v1[1]) / dot(dim, v1[1], v1[1])
+    d0 = away(dim, v0, p0)
+    d1 = away(dim, v1, p1)
+    for i in range(dim):
+        v = 0.5 * (v0[0][i] + v1[0][i])
+        w = 0.5 * (v0[1][i] + v1[1][i])
+        mean[0][i] = 2.0 * sign * (v - across * w) / (d0 + d1)
+        mean[1][i] = -2.0 * sign * (across * v - along * w) / (d0 + d1)
+        end[0][i] = sign * (v1[0][i] - p1 * v1[1][i]) / d1
+        end[1][i] = -p1 * end[0][i]
+
+
+def axial_weights(dim: int, first: Array, last: Array) -> tuple[float, float]:
+    """A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)) of V·W = Π, |W| = s, m = 1/s and q = mΠ at both ends of a step."""
+    p0 = dot(dim, first[0], first[1])
+    p1 = dot(dim, last[0], last[1])
+    s0 = sqrt(dot(dim, first[1], first[1]))
+    s1 = sqrt(dot(dim, last[1], last[1]))
+    q = 0.5 * (p0 / s0 + p1 / s1)
+    return 0.5 * q * (1.0 / s0 + 1.0 / s1), q * (p0 + p1) / (s0 * s1 * (s0 + s1))
 
 
 def _differentiate_angle(m: Memory, dim: int, c: int) -> None:

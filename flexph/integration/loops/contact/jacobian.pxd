@@ -3,7 +3,7 @@ from ..memory.memory cimport Memory
 from ..terms.border cimport add
 from ..terms.nodes cimport differentiate_node
 from .forces cimport is_active
-from .gaps cimport dot, place_vectors
+from .gaps cimport away, axial_weights, dot, place_vectors
 from .rubbing cimport moment
 from libc.math cimport sqrt
 
@@ -19,7 +19,7 @@ cdef Py_ssize_t _columns(Memory* m, Py_ssize_t d, Py_ssize_t n, Py_ssize_t entry
 cdef void _add_outer(Memory* m, int contact, Py_ssize_t c, double gain, Vec left, Vec right) noexcept nogil
 cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, Py_ssize_t v, Py_ssize_t w) noexcept nogil
 cdef double _turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
-cdef void _differentiate_along(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void _differentiate_weights(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _add_friction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _differentiate_slips(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef double _spun(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t a, Vec arm, Vec force) noexcept nogil

@@ -24,7 +24,7 @@ if not cython.compiled:
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
     from .forces import is_active
-    from .gaps import dot, place_vectors
+    from .gaps import away, axial_weights, dot, place_vectors
     from .rubbing import moment
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
@@ -142,38 +142,59 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     p0 = 0.0
     p1 = 0.0
     if kind == AXIAL:
-        p0 = dot(dim, m.touch_first[0], m.touch_first[1])
-        p1 = dot(dim, m.touch_last[0], m.touch_last[1])
-    square0 = 0.0
-    square1 = 0.0
-    for i in range(dim):
-        square0 += (m.touch_first[0][i] - p0 * m.touch_first[1][i]) ** 2
-        square1 += (m.touch_last[0][i] - p1 * m.touch_last[1][i]) ** 2
-    gain = force / (sqrt(square0) + sqrt(square1))
+        p0 = dot(dim, m.touch_first[0], m.touch_first[1]) / dot(dim, m.touch_first[1], m.touch_first[1])
+        p1 = dot(dim, m.touch_last[0], m.touch_last[1]) / dot(dim, m.touch_last[1], m.touch_last[1])
+    gain = force / (away(dim, m.touch_first, p0) + away(dim, m.touch_last, p1))
     _add_block(m, dim, contact, c, -h * gain, 0, 0)
     if kind == AXIAL:
-        middle = 0.5 * (p0 + p1)
-        _add_block(m, dim, contact, c, h * gain * middle, 0, 1)
-        _add_block(m, dim, contact, c, h * gain * middle, 1, 0)
-        _differentiate_along(m, dim)
-        _add_outer(m, contact, c, h * gain, m.touch_along[0], m.touch_along[1])
+        across, along = axial_weights(dim, m.touch_first, m.touch_last)
+        _add_block(m, dim, contact, c, h * gain * across, 0, 1)
+        _add_block(m, dim, contact, c, h * gain * across, 1, 0)
+        _add_block(m, dim, contact, c, -h * gain * along, 1, 1)
+        _differentiate_weights(m, dim)
+        _add_outer(m, contact, c, 2.0 * h * gain, m.touch_along[0], m.touch_along[1])
+        _add_outer(m, contact, c, -2.0 * h * gain, m.touch_along[2], m.touch_along[3])
     return gain
 
 
-def _differentiate_along(m: Memory, dim: int) -> None:
-    """The gradients of V·W."""
+def _differentiate_weights(m: Memory, dim: int) -> None:
+    """The exact gradient of Π = V·W and δA, the exact one of ½W·W and δC (see gaps.axial_weights), one a row."""
+    is_first = cython.declare(cython.bint)
     first = _first_row(m)
     v0 = m.touch_first
     v1 = m.touch_last
-    mean = m.touch_along[0]
-    end = m.touch_along[1]
+    p0 = dot(dim, v0[0], v0[1])
+    p1 = dot(dim, v1[0], v1[1])
+    s0 = sqrt(dot(dim, v0[1], v0[1]))
+    s1 = sqrt(dot(dim, v1[1], v1[1]))
+    q = 0.5 * (p0 / s0 + p1 / s1)
+    inverse = 0.5 * (1.0 / s0 + 1.0 / s1)
+    slope = 2.0 / (s0 * s1 * (s0 + s1))  # −Δm/Δ½n
+    bent = -slope * (s0 + 2.0 * s1) / (s1 * s1 * (s0 + s1))  # its derivative by s₁, over s₁
     for i in range(m.touch_begin[4]):
-        other = 1 if i < m.touch_begin[1] else 0
-        mean[i] = 0.0
-        end[i] = 0.0
+        is_first = i < m.touch_begin[1]
+        of_product = 0.0
+        of_square = 0.0
+        by_product = 0.0
+        by_square = 0.0
         for k in range(dim):
-            mean[i] += 0.5 * m.system_B[first + i][k] * (v0[other][k] + v1[other][k])
-            end[i] += m.system_W[first + i][k] * v1[other][k]
+            B = m.system_B[first + i][k]
+            W = m.system_W[first + i][k]
+            if is_first:
+                of_product += 0.5 * B * (v0[1][k] + v1[1][k])
+                by_product += W * v1[1][k]
+            else:
+                of_product += 0.5 * B * (v0[0][k] + v1[0][k])
+                by_product += W * v1[0][k]
+                of_square += 0.5 * B * (v0[1][k] + v1[1][k])
+                by_square += W * v1[1][k]
+        of_q = by_product / s1 - p1 * by_square / s1**3
+        m.touch_along[0][i] = of_product
+        m.touch_along[1][i] = 0.5 * (of_q * inverse - q * by_square / s1**3)
+        m.touch_along[2][i] = of_square
+        m.touch_along[3][i] = (
+            0.5 * slope * (0.5 * of_q * (p0 + p1) + q * by_product) + 0.5 * q * (p0 + p1) * bent * by_square
+        )
 
 
 def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:

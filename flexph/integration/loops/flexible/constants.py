@@ -60,6 +60,22 @@ def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
     return Pattern(np.concatenate(row), np.concatenate(column), n)
 
 
+def of_bent_rows(a: Arrays, strain: StrainOperator) -> tuple[Arrays, Pattern]:
+    """What large bodies leave to the loops, and its pattern: the stiffness of strain rows that bend.
+
+    Of inertia, constant damping and straight strain rows Python keeps the matrices (see loops.wide.kept_block).
+    """
+    n, (i, j, value) = a.body_u.size, entries_of(a.stiffness)
+    bent = strain.curved[i] | strain.curved[j]
+    left, right, _ = _pairs(strain.ptr, i[bent], j[bent])
+    row, column = np.append(strain.col[left], strain.G.row), np.append(strain.col[right], strain.G.col)
+    return a._replace(
+        stack=sparse.csr_array(a.stack.shape),
+        viscous=sparse.csr_array((n, n)),
+        stiffness=sparse.csr_array((value[bent], (i[bent], j[bent])), shape=a.stiffness.shape),
+    ), Pattern(row, column, n)
+
+
 def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:
     """Bodies and what their inertia has of the flexible coordinates."""
     n, bodies = a.body_u.size, len(a.mass)
@@ -85,6 +101,7 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
         **_shared(val, pattern.ptr[first]),
         mean=mean,
         form=forms,
+        is_asked=0,
         resolution=resolution,
     )
 

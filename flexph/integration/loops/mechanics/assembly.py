@@ -22,6 +22,7 @@ if not cython.compiled:
 
 def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> None:
     """The entries of the Jacobian at a trial."""
+    m.run_length[0] = h
     assemble(m, dim, decay, h, before, after)
     add_following(m, dim, h)
     add_curves(m, dim, h, True)

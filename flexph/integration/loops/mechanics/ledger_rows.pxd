@@ -6,7 +6,7 @@ from ..terms.spring_laws cimport law_value, user_force
 from ..terms.paths cimport stand_on_curves
 from ..solids.faces cimport face_output
 from ..solids.forces cimport add_law_energies
-from .motion cimport mean_speeds, momenta, node_speeds, product_rate
+from .motion cimport ask, mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin
 from .slips cimport record_slips

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
+from ..wide.questions import VISCOUS as _VISCOUS
 
 if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
@@ -15,10 +16,12 @@ if not cython.compiled:
     from ..terms.paths import stand_on_curves
     from ..terms.spring_laws import law_value, user_force
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
-    from .motion import mean_speeds, momenta, node_speeds, product_rate
+    from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
     from .rolling import gain, world_spin
     from .slips import record_slips
+
+VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
@@ -149,9 +152,15 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
             for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
                 strain += m.elastic_compliance_val[e] * m.trial_jump[m.elastic_compliance_col[e]]
             out[column] += m.elastic_damping[i] / h * m.trial_jump[i] * strain
+    asks = cython.declare(cython.bint)
+    asks = m.run_asked.size > 0 and m.elastic_is_viscous[0] != 0
+    if asks:
+        ask(m, VISCOUS, m.x_du)
     for b in range(m.inertia_mass.size):
         if m.ledger_body[b] >= 0:
             for i in range(m.inertia_first[b], m.inertia_first[b + 1]):
+                if asks:
+                    out[m.ledger_body[b]] += h * m.x_du[i] * m.run_answered[i][0]
                 for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
                     out[m.ledger_body[b]] += h * m.x_du[i] * m.elastic_viscous[e] * m.x_du[m.inertia_col[e]]
     for i in range(m.joints_damping.size):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
+from ..wide.questions import PRODUCTS as _PRODUCTS
 
 if not cython.compiled:
-    from ....numerics.loops.views import combine, combine_two
+    from ....numerics.loops.views import call_one, combine, combine_two, copy
     from ..memory.memory import Memory
     from ..nodal.points import move_means, place_means
     from ..terms.nodes import cross_product
+
+PRODUCTS = cython.declare(cython.Py_ssize_t, _PRODUCTS)
 
 
 def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
@@ -23,6 +26,13 @@ def _products(
     m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
 ) -> None:
     """Inertia products of u, and of u̇ where there are ``both``, with their means in the spaces."""
+    if m.run_asked.size > 0:
+        ask(m, PRODUCTS, u)
+        copy(m.run_answered, out)
+        if both:
+            ask(m, PRODUCTS, du)
+            copy(m.run_answered, more)
+        return
     d = dim
     count = 3 if d == 2 else 13
     for b in range(m.inertia_mass.size):
@@ -46,6 +56,12 @@ def _products(
                 combine_two(d, out, more, i, m.inertia_mean, form, val, first, last, alike, u, du, col)
             else:
                 combine(d, out, i, m.inertia_mean, form, val, first, last, alike, u, col)
+
+
+def ask(m: Memory, question: int, u: Array) -> None:
+    """Ask Python for products with u, which are left in ``run.answered``."""
+    copy(u, m.run_asked)
+    call_one(m.system_python[0], question)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
+from ..wide.questions import VISCOUS as _VISCOUS
 
 if not cython.compiled:
     from ....numerics.loops.views import average, copy, entries, mix
@@ -16,9 +17,11 @@ if not cython.compiled:
     from ..terms.paths import follow_curves
     from .curves import add_curve_gaps, push_along_curves
     from .forces import act, forces, pull_products, turn_loads
-    from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
+    from .motion import ask, inertia_products, mean_shapes, momenta, node_arms, vectors
     from .rolling import add_gap
     from .slips import slide
+
+VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def residual(
@@ -246,6 +249,11 @@ def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
 
 def _drag(m: Memory, h: float) -> None:
     """Constant damping of the flexible coordinates."""
+    if m.run_asked.size > 0:
+        ask(m, VISCOUS, m.x_du)
+        for i in range(m.x_du.size):
+            m.defect_du[i] += h * m.run_answered[i][0]
+        return
     for i in range(m.x_du.size):
         total = 0.0
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):

@@ -46,6 +46,7 @@ class Inertia(NamedTuple):
     alike: Index  # (b,)
     mean: Matrix  # (n, d), φ̄ of the own body
     form: Tensor  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
+    is_asked: Number  # 1 where Python has M, N_a and K_ab (see loops.wide.kept_block), and forms are zero
     resolution: Vector  # (4,), see kernels.resolution
 
 

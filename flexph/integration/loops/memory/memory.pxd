@@ -15,6 +15,7 @@ cdef struct Memory:
     IVec inertia_alike
     Mat inertia_mean
     Ten inertia_form
+    IVec inertia_is_asked
     Vec inertia_resolution
     IVec elastic_ptr
     IVec elastic_row
@@ -576,6 +577,9 @@ cdef struct Memory:
     Mat run_mean_rate
     Mat run_extrapolation
     Vec run_output
+    Vec run_asked
+    Mat run_answered
+    Vec run_length
     Mat stage_spin
     Mat stage_spin_change
     Mat stage_spread

@@ -36,6 +36,9 @@ class RunSpace(NamedTuple):
     mean_rate: Matrix  # (b, d), φ̄u̇
     extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
     output: Vector  # (i,), the same of a part of it
+    asked: Vector  # (n,), of what Python multiplies with large bodies (see loops.wide.kept_block), none of others,
+    answered: Matrix  # (n, K), and the products
+    length: Vector  # (1,), of the step whose Jacobian is factored [s]
 
 
 class StageSpace(NamedTuple):

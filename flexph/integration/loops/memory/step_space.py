@@ -238,7 +238,7 @@ class TouchSpace(NamedTuple):
     column: Index  # (entries,), in the border
     normal: Vector  # (entries,), how the gap goes with the unknowns: exact over the step, and at its end
     rate: Vector
-    along: Matrix  # (2, entries), the same of V·W
+    along: Matrix  # (4, entries), of V·W and of a direction that is not of length one
     slide: Matrix  # (t, entries), and of the slips
     watched: Index  # (k,), nodes of listed pairs (see integration.loops.near), the first ones that are counted
     listed: Matrix  # (k, d), where they were

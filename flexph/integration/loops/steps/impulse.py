@@ -30,6 +30,7 @@ INSTANT = cython.declare(cython.double, 2.0**-500)
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
     """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian of a step of no length; False where it is singular."""
     _stand_still(m, dim)
+    m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, INSTANT)
     turn_bodies(m, dim, 0, INSTANT)

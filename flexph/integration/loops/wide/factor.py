@@ -1,9 +1,9 @@
-"""Factorisation and solution of a sparse border by SuperLU, which loops ask Python for."""
+"""Answers to what loops ask Python for: factors of sparse borders, products of large bodies, laws of solids."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,11 @@ from scipy.sparse.linalg import splu
 from ....numerics.arrays import Array
 from ....numerics.loops.callbacks import WHOLE, Callback
 from ..memory.memory import Memory
-from .questions import FACTOR, SOLVE
+from .kept_block import KeptBlock
+from .questions import FACTOR, PRODUCTS, SOLVE, VISCOUS
+
+if TYPE_CHECKING:
+    from ....mechanisms.model.model import Model
 
 DIAGONAL = 1e-3
 """Entry on the diagonal, over the largest of its column, from which on it is the pivot: the order is made for it."""
@@ -21,10 +25,11 @@ DIAGONAL = 1e-3
 class Answers:
     """Answers to the loops of one memory, whose address it has; ``further`` takes the questions that are not of LU."""
 
-    def __init__(self, m: Memory, further: Callable[[int], int] | None = None) -> None:
+    def __init__(self, mechanism: Model, m: Memory, further: Callable[[int], int] | None = None) -> None:
         self._further = further
         self._solve: Callable[[Array], Array] = np.copy
         self._matrix, self._x = _matrix(m), m.system_x
+        self._bodies = KeptBlock(mechanism, m, self._matrix) if m.inertia_is_asked else None
         self._answering = Callback(self._answer, WHOLE, 0)
         m.system_python[:] = self._answering.address
 
@@ -42,19 +47,30 @@ class Answers:
         if question == SOLVE:
             self._x[:] = self._solve(self._x)
             return 1
+        if question in (PRODUCTS, VISCOUS):
+            assert self._bodies is not None
+            self._bodies.answer(question)
+            return 1
         assert self._further is not None
         return self._further(question)
 
     def _factor(self) -> int:
         if not np.isfinite(self._matrix.data).all():
             return 0
+        solve = self._whole() if self._bodies is None else self._bodies.factor(self._matrix.data)
+        if solve is None:
+            return 0
+        self._solve = solve
+        return 1
+
+    def _whole(self) -> Callable[[Array], Array] | None:
+        """Solutions with the border, factored as a whole; None where it is singular."""
         options = {"SymmetricMode": True}
         try:
             factored = splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=DIAGONAL, options=options)
         except RuntimeError:
-            return 0
-        self._solve = factored.solve
-        return 1
+            return None
+        return factored.solve
 
 
 def _matrix(m: Memory) -> Any:

@@ -1,0 +1,11 @@
+"""Where this process runs."""
+
+from __future__ import annotations
+
+import sys
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this process."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"

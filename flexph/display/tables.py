@@ -1,0 +1,48 @@
+"""Tables of HTML, as notebooks show them; the look is that of the notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+ROWS = 12
+"""Rows of a table that are shown; of more the number is told."""
+LEFT = "text-align:left"
+
+
+def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "") -> str:
+    """A table with a caption: numbers with four digits, of many rows the first ones."""
+    listed = list(rows)
+    names = "".join(f'<th style="{LEFT}">{escape(name)}</th>' for name in head)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in listed[:ROWS])
+    more = len(listed) - ROWS
+    rest = f'<tr><td colspan="{len(head)}" style="{LEFT}">… and {more} more</td></tr>' if more > 0 else ""
+    caption = f'<caption style="{LEFT};font-weight:bold">{escape(title)}</caption>' if title else ""
+    return f"<table>{caption}<thead><tr>{names}</tr></thead><tbody>{body}{rest}</tbody></table>"
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of plain words."""
+    return f"<p>{escape(text)}</p>"
+
+
+def warning(text: str) -> str:
+    """A paragraph that is seen."""
+    return f'<p style="border-left:4px solid #d62728;padding-left:0.6em">{escape(text)}</p>'
+
+
+def number(value: float, unit: str = "") -> str:
+    """A number with four digits and its unit."""
+    return f"{value:.4g}{unit and ' '}{unit}"
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """Names in a row, of many the first ones and their number."""
+    own = list(names)
+    return ", ".join(own[:most]) + (f", … ({len(own)})" if len(own) > most else "")
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f'<td style="{LEFT}">{escape(text)}</td>'

@@ -1,0 +1,296 @@
+"""Large linear matrices of bodies, which Python keeps: products of inertia, and a factor for each length of steps.
+
+In body axes the block of the flexible coordinates u̇̄ in the Jacobian is, but for gyroscopic terms E of size hω and what
+contacts and strain rows that bend add,
+
+    A = 2(M − border) + h Dᵀ(½h + β)C⁻¹D + hαM,
+
+symmetric positive definite and the same for all steps of a length h: it is factored once. The shift to the centre of
+mass, and that to mean axes, are a border of low rank. With the other unknowns y, few beside u̇̄, the sparse border of
+the loops is [[A + E, B], [C, D]]. Without E it is solved by its Schur complement S = D − C A⁻¹B:
+
+    S y = d_y − C A⁻¹d_u,   u̇̄ = A⁻¹(d_u − B y).
+
+Columns of B are those of the spins, which change with u, and combinations of few constant ones Q: means and shapes of
+nodes, turned with the body. A⁻¹Q is kept, too. E is brought in by conjugate residuals, with the border without it as
+their preconditioner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from ....kernels.state import inertia_products
+from ....numerics.arrays import Array
+from ....numerics.factors.low_rank import without_product
+from ....numerics.factors.positive_definite import positive_solver
+from ..memory.data import Index
+from ..memory.memory import Memory
+from .questions import PRODUCTS, VISCOUS
+
+if TYPE_CHECKING:
+    from ....kernels.arrays import Arrays
+    from ....mechanisms.model.model import Model
+
+LARGE = 300
+"""Flexible coordinates from which on Python keeps their matrices."""
+MANY, SHARE = 600, 60.0
+"""Rigid freedoms and rows of nodes up to which it does: s of them, if s² is at most SHARE times the coordinates."""
+LENGTHS = 4
+"""Lengths of steps whose factors stay in memory: a composition takes two, control and events some more."""
+DIGITS = 6
+"""Digits of h by which lengths are told apart: equal steps differ by round-off, Newton corrects the rest."""
+ACCURATE = 1e-3
+"""The last pass over all before, at which they end: Newton's method is no faster than the change of the Jacobian."""
+PASSES = 10
+"""Passes after which the border is factored as a whole: a frame held at one end of a body that turns takes many."""
+INDEPENDENT = 1e-8
+"""Share of a column that constant ones leave, from which on it is one more."""
+
+Solve = Callable[[Array], Array]
+
+
+def has_kept_block(mechanism: Model) -> bool:
+    """True for many flexible coordinates of linear strain with few joints, and for large bodies about mean axes."""
+    a = mechanism.network.arrays
+    if any(body.unshifted for body in mechanism.frames.values()):
+        return True
+    n, rows = a.body_u.size, a.columns.v.size + a.columns.omega.size + a.node_shape.shape[0] + a.torque_shape.shape[0]
+    is_large = a.mean is not None and n >= LARGE and not a.slopes.shape[0]
+    return is_large and rows <= min(MANY, math.sqrt(SHARE * n))
+
+
+class _Factor:
+    """A of one length of steps, factored: solutions with it, the columns Q and ``answers`` A⁻¹Q."""
+
+    def __init__(self, solve: Solve, size: int) -> None:
+        self.solve = solve
+        self._range = self.answers = np.zeros((size, 0))
+
+    def split(self, columns: Array) -> Array:
+        """Coordinates of columns (n, k) in Q, which those that are independent join."""
+        size = np.linalg.norm(columns, axis=0)
+        for _ in range(2):  # of what is left of new ones, too
+            inside = self._range.T @ columns
+            left = columns - self._range @ inside
+            new = np.flatnonzero(np.linalg.norm(left, axis=0) > INDEPENDENT * size)
+            if not new.size:
+                break
+            basis, triangle = np.linalg.qr(left[:, new] / size[new])
+            basis = basis[:, np.abs(np.diag(triangle)) > INDEPENDENT]
+            basis = np.ascontiguousarray(basis - self._range @ (self._range.T @ basis))
+            self._range = np.hstack([self._range, basis])
+            self.answers = np.hstack([self.answers, self.solve(basis)])
+        return self._range.T @ columns
+
+
+class _Part:
+    """A part of the border by rows, from where its entries stand among all, and from their rows and columns."""
+
+    def __init__(self, entry: Index, row: Index, column: Index, shape: tuple[int, int]) -> None:
+        order = np.lexsort((column, row))
+        self.entry, self.row, self.column, self.shape = entry[order], row[order], column[order].astype(np.int32), shape
+        self._ends = np.searchsorted(self.row, np.arange(shape[0] + 1)).astype(np.int32)
+
+    def of(self, values: Array) -> Any:
+        """The part with the entries of the border."""
+        return self.having(values[self.entry])
+
+    def having(self, values: Array) -> Any:
+        """The part with its own entries."""
+        part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
+        part.has_canonical_format = True
+        return part
+
+
+class KeptBlock:
+    """Answers to the loops of one memory about the bodies of a mechanism: products, and solutions with its border."""
+
+    def __init__(self, mechanism: Model, m: Memory, matrix: Any) -> None:
+        self._a, self._m, size = mechanism.network.arrays, m, matrix.shape[0]
+        self.u = m.border_m.copy()
+        self.y = np.setdiff1d(np.arange(size), self.u)
+        place = np.empty(size, dtype=np.int64)
+        place[self.u], place[self.y] = np.arange(self.u.size), np.arange(self.y.size)
+        turning = np.isin(self.y, m.border_w[m.border_w >= 0])
+        self._turning, self._others = np.flatnonzero(turning), np.flatnonzero(~turning)
+        is_u, column = np.isin(np.arange(size), self.u), np.repeat(np.arange(size), np.diff(matrix.indptr))
+        row, n, k = matrix.indices, self.u.size, self.y.size
+        self._A, self._B, self._C, self._D = (
+            _Part(own, place[row[own]], place[column[own]], shape)
+            for own, shape in (
+                (np.flatnonzero(is_u[row] & is_u[column]), (n, n)),
+                (np.flatnonzero(is_u[row] & ~is_u[column]), (n, k)),
+                (np.flatnonzero(~is_u[row] & is_u[column]), (k, n)),
+                (np.flatnonzero(~is_u[row] & ~is_u[column]), (k, k)),
+            )
+        )
+        self._of = lru_cache(maxsize=LENGTHS)(self._factored)
+
+    def answer(self, question: int) -> None:
+        """Leave products with what the loops ask for."""
+        m, a = self._m, self._a
+        if question == PRODUCTS:
+            products = inertia_products(a, m.run_asked)
+            m.run_answered[:, : len(products)] = products.T
+        else:
+            assert question == VISCOUS
+            m.run_answered[:, 0] = a.viscous @ m.run_asked
+
+    def factor(self, values: Array) -> Solve | None:
+        """Solutions with the border of these entries; None where it is singular."""
+        m = self._m
+        h = float(m.run_length[0])
+        A = self._of(float(f"{h:.{DIGITS}e}")) if self.y.size <= MANY else None
+        rest = _Rest(self._a, h, m.at_w.copy(), m.end_w.copy(), self._A.of(values))
+        parts = self._B.of(values), self._C.of(values), self._D.of(values)
+        without = None if A is None else self._without_rest(A, *parts)
+        if without is None:
+            return self._whole(rest, *parts)
+        if rest.is_small:
+            return without
+        whole: list[Solve] = []
+
+        def solve(defect: Array) -> Array:
+            if not whole:
+                solution = self._with_rest(rest, without, defect)
+                if solution is not None:
+                    return solution
+                factored = self._whole(rest, *parts)
+                if factored is None:
+                    return without(defect)  # with which Newton's method does not settle, and says so
+                whole.append(factored)
+            return whole[0](defect)
+
+        return solve
+
+    def _factored(self, h: float) -> _Factor | None:
+        """A of steps of a length; None where it is not positive definite: backwards in time with damping."""
+        a, n = self._a, self.u.size
+        rows = np.flatnonzero(np.diff(a.border.indptr))  # those of rigid bodies are empty
+        try:
+            inner = positive_solver(2.0 * a.stack[:n] + self._elastic(h))
+            left = 2.0 * a.border_stack[:n][:, rows].toarray()
+            return _Factor(without_product(inner, left, a.border[rows]), n)
+        except (ValueError, RuntimeError):
+            return None
+
+    def _elastic(self, h: float) -> Any:
+        """What straight strain rows and constant damping add in steps of a length."""
+        a, rise = self._a, self._a.rise
+        if a.slopes.shape[0]:
+            bent = np.zeros(a.stress_damping.size, dtype=bool)
+            bent[sparse.csr_array(a.weights).sum(axis=1) != 0.0] = True
+            straight = sparse.coo_array(a.stiffness)
+            own = ~(bent[straight.row] | bent[straight.col])
+            entries = straight.data[own], (straight.row[own], straight.col[own])
+            rise = sparse.csr_array(entries, shape=straight.shape) @ a.strain
+        return a.strain.T @ (sparse.diags_array(h * (0.5 * h + a.stress_damping)) @ rise) + h * a.viscous
+
+    def _without_rest(self, A: _Factor, B: Any, C: Any, D: Any) -> Solve | None:
+        """Solutions with the border without E; None where it is singular."""
+        S, turning, others = D.toarray(), self._turning, self._others
+        by_spins = A.solve(B[:, turning].toarray())
+        inside = A.split(B[:, others].toarray())
+        answers = A.answers
+        S[:, turning] -= C @ by_spins
+        S[:, others] -= (C @ answers) @ inside
+        lu, pivots, info = lapack.dgetrf(S)
+        if info > 0:
+            return None
+
+        def solve(defect: Array) -> Array:
+            alone = A.solve(np.ascontiguousarray(defect[self.u]))
+            y, _ = lapack.dgetrs(lu, pivots, defect[self.y] - C @ alone)
+            solution = np.empty_like(defect)
+            solution[self.u] = alone - by_spins @ y[turning] - answers @ (inside @ y[others])
+            solution[self.y] = y
+            return solution
+
+        return solve
+
+    def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
+        """Solutions with the whole border by generalised conjugate residuals; None where these do not fall fast.
+
+        The border without E as preconditioner leaves residuals in the rows of u̇̄ alone: one solution with it and one
+        product with E a pass.
+        """
+        u, solution = self.u, without(defect)
+        left, spread = -rest.product(solution[u]), np.zeros_like(defect)
+        directions: list[tuple[Array, Array]] = []
+        for _ in range(PASSES):
+            spread[u] = left
+            step = without(spread)
+            if np.linalg.norm(step[u]) <= ACCURATE * np.linalg.norm(solution[u]):
+                return solution + step
+            image = left + rest.product(step[u])
+            for earlier, earlier_image in directions:
+                share = float(earlier_image @ image)
+                step, image = step - share * earlier, image - share * earlier_image
+            size = 1.0 / np.linalg.norm(image)
+            step, image = size * step, size * image
+            share = float(image @ left)
+            solution, left = solution + share * step, left - share * image
+            directions.append((step, image))
+        return None
+
+    def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
+        """Solutions with the border, factored with borders of low rank as further unknowns; None if singular."""
+        a = self._a
+        left, k = rest.weighted(a.border_stack), a.border.shape[0]
+        block = rest.weighted(a.stack) + self._elastic(rest.h) + rest.added
+        matrix = sparse.block_array([[block, B, -left], [C, D, None], [-a.border, None, sparse.eye_array(k)]])
+        try:
+            factored = splu(sparse.csc_array(matrix), permc_spec="COLAMD")
+        except RuntimeError:
+            return None
+
+        def solve(defect: Array) -> Array:
+            y = factored.solve(np.concatenate([defect[self.u], defect[self.y], np.zeros(k)]))
+            solution = np.empty_like(defect)
+            solution[self.u], solution[self.y] = y[: self.u.size], y[self.u.size : len(defect)]
+            return solution
+
+        return solve
+
+
+class _Rest:
+    """E of a step of length h with spins (b, s) at its ends: gyroscopic, centrifugal, and what is ``added``."""
+
+    def __init__(self, a: Arrays, h: float, before: Array, after: Array, added: Any) -> None:
+        self._a, self.h, self.added = a, h, added
+        self._before, self._after = (np.ascontiguousarray(w[a.body_u].T) for w in (before, after))  # (s, n)
+        self._adds = bool(added.data.any())
+
+    @property
+    def is_small(self) -> bool:
+        """True where nothing is added and hω is no larger than what the passes leave."""
+        largest = max(float(np.abs(w).max(initial=0.0)) for w in (self._before, self._after))
+        return not self._adds and abs(self.h) * largest <= 0.1 * ACCURATE
+
+    def product(self, du: Array) -> Array:
+        """E u̇̄, (n,)."""
+        s, h, w0, w1 = len(self._before), self.h, self._before, self._after
+        products = inertia_products(self._a, du)
+        squares = np.einsum("abn,bn->an", products[1 + s :].reshape(s, s, du.size), w1)
+        of_spins: Array = (h * (w0 + w1) * products[1 : 1 + s] - 0.5 * h * h * w0 * squares).sum(axis=0)
+        return of_spins + self.added @ du if self._adds else of_spins
+
+    def weighted(self, stack: Any) -> Any:
+        """2M + 2hω̄N − ½h²ω₀ω₁K of stacked inertia matrices, or of their shifts."""
+        n, s, h, w0, w1 = len(self._before[0]), len(self._before), self.h, self._before, self._after
+        weighted = 2.0 * stack[:n]
+        for i in range(s):
+            weighted = weighted + sparse.diags_array(h * (w0 + w1)[i]) @ stack[(1 + i) * n : (2 + i) * n]
+            for j in range(s):
+                k = 1 + s + i * s + j
+                weighted = weighted - sparse.diags_array(0.5 * h * h * w0[i] * w1[j]) @ stack[k * n : (k + 1) * n]
+        return weighted

@@ -1,0 +1,73 @@
+"""Runs as labelled arrays: states by part, multipliers, the ledger, and what sensors measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...display.labelled import Labels, Variable
+from ...numerics.arrays import Array
+
+AXES = ("x", "y", "z")
+PARTS = {
+    "centre": ("axis", "m", "centre of mass"),
+    "rotation": ("rotation_entry", "1", "kept entries of the rotation"),
+    "deformation": ("", "m or 1", "deformation"),
+    "velocity": ("axis", "m/s", "velocity of the centre of mass"),
+    "spin": ("spin_axis", "rad/s", "spin in the axes of the body"),
+    "deformation_rate": ("", "m/s or 1/s", "rate of the deformation"),
+    "stress": ("", "N or N m", "generalised stress"),
+}
+"""Parts of a body: dimension of its entries (own ones where empty), unit and words."""
+
+
+def time_of(times: Array) -> Variable:
+    """The coordinate of the saved times."""
+    return Variable(("time",), np.asarray(times), "s", "time")
+
+
+def state_variables(
+    parts: Mapping[str, slice], states: Array, *, dim: int
+) -> tuple[dict[str, Variable], dict[str, Variable]]:
+    """Variables of the parts of states (k, n), and coordinates of their dimensions; ``dim`` is 0 of general systems."""
+    variables: dict[str, Variable] = {}
+    coordinates: dict[str, Variable] = {}
+    for name, at in parts.items():
+        values = np.asarray(states[:, at])
+        body, _, kind = name.rpartition(".")
+        axis, unit, words = PARTS.get(kind, ("", "", "")) if dim and body else ("", "", "")
+        own, long_name = axis if _fits(axis, values, dim) else "", f"{words} of {body}" if words else name
+        if values.shape[1] == 1:
+            variables[name] = Variable(("time",), values[:, 0], unit, long_name)
+            continue
+        variables[name] = Variable(("time", own or f"{name} entry"), values, unit, long_name)
+        if own == "axis":
+            coordinates[own] = Variable((own,), np.array(AXES[:dim]), "", "axis of the world")
+        elif own == "spin_axis":
+            coordinates[own] = Variable((own,), np.array(AXES), "", "axis of the body")
+    return variables, coordinates
+
+
+def _fits(axis: str, values: Array, dim: int) -> bool:
+    """Whether a part has an entry for each axis: bodies of many nodes have more."""
+    sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
+    return sizes.get(axis) == values.shape[1]
+
+
+def sensor_labels(
+    times: Array, quantities: tuple[Any, ...], measured: Callable[[Any], Array], attrs: Mapping[str, Any]
+) -> Labels:
+    """What sensors measure at the saved times, by their words."""
+    variables, coordinates = dict[str, Variable](), {"time": time_of(times)}
+    for quantity in quantities:
+        values, name = np.asarray(measured(quantity)), str(quantity)
+        dims = ("time", *(f"{name} entry" if k else "component" for k in range(values.ndim - 1)))
+        if dims[1:] == ("component",) and values.shape[1] <= 3:
+            dims = ("time", f"axis{values.shape[1]}")
+            coordinates[dims[1]] = Variable(dims[1:], np.array(AXES[: values.shape[1]]), "", "component")
+        elif dims[1:] == ("component",):
+            dims = ("time", f"{name} entry")
+        variables[name] = Variable(dims, values, quantity.unit, f"{'rate of ' * quantity.is_rate}{name}")
+    return Labels("time", variables, coordinates, attrs)
