@@ -42,9 +42,9 @@ ACCOUNTS = ("ledger", "energy", "residual")
 """Words in the names of pictures of accounts."""
 
 LAYOUT = 3
-"""Of what is kept of a run: others are computed again."""
+"""Version of the cache: runs of another one are computed again."""
 DRAWN = 3
-"""Of covers, films and views: others are drawn again, from the scenes that are kept."""
+"""Version of covers, films and views: those of another one are drawn again, from the kept scenes."""
 SCENE = "scene.vtkhdf"
 """The first scene of a run."""
 COVER = (480, 300)
@@ -67,7 +67,7 @@ print(json.dumps(rows, default=lambda value: value.item()))
 
 @dataclass(frozen=True)
 class CaseRun:
-    """What the pages show of a case: its pictures and figures, its checks, and where and when they were computed."""
+    """A computed case for its page: pictures, figures, checks, and time and machine of the run."""
 
     name: str
     case: Case[Any]
@@ -81,7 +81,7 @@ class CaseRun:
 
     @property
     def pictures(self) -> list[Path]:
-        """Its pictures by name, accounts of energy last."""
+        """Its pictures by name, those of energy last."""
         pictures = (self.folder / "results").rglob("*.png")
         return sorted(pictures, key=lambda path: (any(word in path.stem for word in ACCOUNTS), path))
 
@@ -99,13 +99,13 @@ class CaseRun:
 
     @property
     def view(self) -> str:
-        """HTML of its motion; empty where nothing moves."""
+        """HTML of its motion; empty without a motion."""
         view = self.folder / "view.html"
         return view.read_text(encoding="utf-8") if view.exists() else ""
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What its summary holds beside the record of the run."""
+        """Numbers of its summary, without the record of the run."""
         summary = json.loads((self.folder / "results" / "summary.json").read_text(encoding="utf-8"))
         return {
             key: value for key, value in summary.items() if key not in ("case", "parameters", "versions", "started")
@@ -189,14 +189,14 @@ def near(scene: Scene, row: int) -> Scene:
 
 
 def _key(case: Case[Any]) -> str:
-    """A name for what is computed: the version, the parameters and the source of the case."""
+    """Name of a run: digest of version, parameters and source of the case."""
     parameters = [(parameter.name, parameter.default) for parameter in case.parameters]
     told = (LAYOUT, flexph.__version__, parameters, Path(inspect.getfile(case.run)).read_text(encoding="utf-8"))
     return hashlib.sha256(repr(told).encode()).hexdigest()[:12]
 
 
 def _python(*arguments: str) -> str:
-    """What a program of Python prints, run with one thread of linear algebra."""
+    """Output of a Python program, run with one thread of linear algebra."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     run = subprocess.run(
         [sys.executable, *arguments],

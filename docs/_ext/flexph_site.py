@@ -101,7 +101,7 @@ def _exists(target: str) -> bool:
 
 
 class Source(SphinxRole):
-    """A function beside an equation: its place in the reference, or else its lines on a page of their own."""
+    """Role of a function in the text: a link to its reference, or else to a page with its lines."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """A reference to ``module.name``."""

@@ -143,6 +143,34 @@ FLEXPH_INLINE RealLane load(const double *p) { return *(const RealLaneAt *)p; }
 FLEXPH_INLINE void store(double *p, RealLane x) { *(RealLaneAt *)p = x; }
 FLEXPH_INLINE RealLane filled(double x) { return RealLane{x, x, x, x}; }
 #endif
+#if defined(__GNUC__)
+// Complex numbers as they lie in an array, one or two in a vector: compilers take them apart through memory, and wait.
+#if defined(__AVX__)
+typedef RealLane Parts; typedef RealLaneAt PartsAt;
+FLEXPH_INLINE Parts parts(double x, double y) { return Parts{x, y, x, y}; }
+FLEXPH_INLINE Parts swapped(Parts x) { return Parts{x[1], x[0], x[3], x[2]}; }
+#else
+typedef double Parts __attribute__((vector_size(16))); typedef double PartsAt __attribute__((vector_size(16), aligned(8)));
+FLEXPH_INLINE Parts parts(double x, double y) { return Parts{x, y}; }
+FLEXPH_INLINE Parts swapped(Parts x) { return Parts{x[1], x[0]}; }
+#endif
+constexpr Size VECTORS = 2 * LANES * sizeof(double) / sizeof(Parts);
+struct ComplexLane { Parts x[VECTORS]; };
+struct ComplexFactor { Parts real, imag; };  // (re, re), (−im, im): both times a number and its parts swapped are the product
+FLEXPH_INLINE ComplexLane load(const Complex *p) {
+    ComplexLane a;
+    for (Size l = 0; l < VECTORS; l++) a.x[l] = ((const PartsAt *)p)[l];
+    return a;
+}
+FLEXPH_INLINE void store(Complex *p, const ComplexLane &a) { for (Size l = 0; l < VECTORS; l++) ((PartsAt *)p)[l] = a.x[l]; }
+FLEXPH_INLINE ComplexFactor filled(Complex x) { return {parts(x.real(), x.real()), parts(-x.imag(), x.imag())}; }
+FLEXPH_INLINE ComplexLane operator*(const ComplexFactor &f, ComplexLane a) {
+    for (Size l = 0; l < VECTORS; l++) a.x[l] = f.real * a.x[l] + f.imag * swapped(a.x[l]);
+    return a;
+}
+FLEXPH_INLINE ComplexLane operator+(ComplexLane a, const ComplexLane &b) { for (Size l = 0; l < VECTORS; l++) a.x[l] += b.x[l]; return a; }
+FLEXPH_INLINE ComplexLane operator-(ComplexLane a, const ComplexLane &b) { for (Size l = 0; l < VECTORS; l++) a.x[l] -= b.x[l]; return a; }
+#endif
 
 // A[i:] -= factor * B[j:], for as many entries, up to a whole lane
 template <class V, class W, class T> FLEXPH_INLINE void take(const V &A, Size i, const W &B, Size j, T by, Size count) {

@@ -12,11 +12,15 @@ if not cython.compiled:
     from .scheme import Scheme
 
 HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
+SMOOTH = cython.declare(cython.double, 0.3)
+"""Distance of the velocities at the end of a step from their polynomial through its nodes, over that from a line, below
+which polynomials say where the next step leads: vibrations that steps do not resolve are far from both."""
 
 
 def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
-    """A line through the velocities at the nodes of the last step, followed further, or the present velocities."""
+    """The velocities of the last step followed further, by a polynomial or a line, or the present velocities."""
     follows = cython.declare(cython.bint)
+    is_smooth = cython.declare(cython.bint)
     stages = g.stages.size
     width = m.run_history.shape[1]
     velocities = m.x_velocities.size
@@ -30,33 +34,102 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
         mean += g.nodes[j] / stages
     for j in range(stages):
         spread += (g.nodes[j] - mean) ** 2
+    # Of bodies that bend, vibrations that are small and not resolved lead polynomials astray.
+    is_smooth = follows and stages > 2 and m.x_du.size == 0 and _is_smooth(m, g, mean, spread)
     for i in range(stages):
         s = stage(g.stages, i)
         if not follows:
             copy(m.at_velocities, s.x_velocities)
             fill(s.x_lam, 0.0)
         else:
-            fill(s.x_velocities, 0.0)
-            away = 1.0 + g.nodes[i] * h / m.run_history[first][width - 1] - mean
+            place = 1.0 + g.nodes[i] * h / m.run_history[first][width - 1]
+            if is_smooth:
+                weight = _share(g, stages, place, 1.0)
+                for k in range(velocities):
+                    s.x_velocities[k] = weight * get(m.at_velocities, k)
+            else:
+                fill(s.x_velocities, 0.0)
             for j in range(stages):
-                weight = 1.0 / stages + (away * (g.nodes[j] - mean) / spread if stages > 1 else 0.0)
+                if is_smooth:
+                    weight = _share(g, j, place, g.nodes[j]) * (place - 1.0) / (g.nodes[j] - 1.0)
+                else:
+                    weight = _slope(g, j, place - mean, mean, spread)
                 row = m.run_history[first + j]
                 for k in range(velocities):
                     s.x_velocities[k] += weight * row[k]
-            copy(part(m.run_history[first + stages // 2], velocities, velocities + s.x_lam.size), s.x_lam)
+            if is_smooth:
+                fill(s.x_lam, 0.0)
+                for j in range(stages):
+                    weight = _share(g, j, place, g.nodes[j])
+                    row = m.run_history[first + j]
+                    for k in range(s.x_lam.size):
+                        s.x_lam[k] += weight * row[velocities + k]
+            else:
+                copy(part(m.run_history[first + stages // 2], velocities, velocities + s.x_lam.size), s.x_lam)
         for b in range(m.inertia_mass.size):
-            _turn_spin(m, s, dim, b)
+            _turn_spin(m, s, dim, b, 0.25 * h * g.nodes[i])
 
 
-def _turn_spin(m: Memory, s: Memory, dim: int, b: int) -> None:
-    """Ω of a guess from ω in the axes of the body, which turn meanwhile about it: R cay(½hcω) ω = R ω."""
+def _share(g: Scheme, own: int, place: float, at: float) -> float:
+    """Π (place − c)/(at − c) over the nodes c of a step but for its ``own``."""
+    share = 1.0
+    for k in range(g.stages.size):
+        if k != own:
+            share *= (place - g.nodes[k]) / (at - g.nodes[k])
+    return share
+
+
+def _slope(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
+    """Weight of a node in the value, ``away`` from the mean of the nodes, of the line nearest to values at all."""
+    weight = 1.0 / g.stages.size
+    if g.stages.size > 1:
+        weight += away * (g.nodes[j] - mean) / spread
+    return weight
+
+
+def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
+    """Whether the polynomial through the last nodes is much nearer to the velocities now than the line."""
+    stages = g.stages.size
+    by_line = 0.0
+    by_polynomial = 0.0
+    for k in range(m.x_velocities.size):
+        off_line = -get(m.at_velocities, k)
+        off_polynomial = off_line
+        for j in range(stages):
+            value = m.run_history[HISTORY - stages + j][k]
+            off_line += _slope(g, j, 1.0 - mean, mean, spread) * value
+            off_polynomial += _share(g, j, 1.0, g.nodes[j]) * value
+        by_line += off_line * off_line
+        by_polynomial += off_polynomial * off_polynomial
+    return by_polynomial < SMOOTH * SMOOTH * by_line
+
+
+def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
+    """Ω of a guess from ω in the axes of the body, which turn by a = ¼ch(ω₀ + ω) meanwhile: R cay(a) ω.
+
+    As a × ω = ¼ch ω₀ × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
+    """
     if dim == 2:
         s.stage_spin[b][0] = s.x_w[b][0]
-    else:
+        return
+    a = m.run_space[0]
+    turned = m.run_space[1]
+    size = 1.0
+    for i in range(3):
+        a[i] = quarter * (m.at_w[b][i] + s.x_w[b][i])
+        size += a[i] * a[i]
+    for i in range(3):
+        j = (i + 1) % 3
+        k = (i + 2) % 3
+        turned[i] = a[j] * s.x_w[b][k] - a[k] * s.x_w[b][j]
+    for i in range(3):
+        s.stage_spin[b][i] = 0.0
+    for l in range(3):
+        j = (l + 1) % 3
+        k = (l + 2) % 3
+        own = s.x_w[b][l] + 2.0 / size * (turned[l] + a[j] * turned[k] - a[k] * turned[j])
         for i in range(3):
-            s.stage_spin[b][i] = 0.0
-            for j in range(3):
-                s.stage_spin[b][i] += m.at_R[b][i][j] * s.x_w[b][j]
+            s.stage_spin[b][i] += m.at_R[b][i][l] * own
 
 
 def remember(m: Memory, g: Scheme, h: float) -> None:
