@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from flexph.joints.rows.friction import CoulombFriction
 from flexph.joints.rows.vectors import Ground
-from flexph.laws.elastic_laws import ElasticLaw
-from flexph.laws.force_laws import ForceLaw
+from flexph.laws.spring_law import SpringLaw
 from flexph.systems.resistive_relations import Relation
 
 from . import fields, functions, laws
@@ -77,8 +76,8 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         frozenset({Relation}): functions.Relation,
         frozenset({CoulombFriction}): functions.CoulombFriction,
         frozenset({Relation, CoulombFriction}): functions.Friction,
-        frozenset({ElasticLaw, ForceLaw}): laws.SpringLaw,
-        frozenset({ElasticLaw, ForceLaw, Sequence[ElasticLaw | ForceLaw | None]}): laws.SpringLaws,
+        frozenset(get_args(SpringLaw)): laws.SpringLaw,
+        frozenset({*get_args(SpringLaw), Sequence[SpringLaw | None]}): laws.SpringLaws,
     }
     field = types.get(parts - {NoneType})
     if field is None:
