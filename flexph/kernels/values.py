@@ -25,9 +25,8 @@ class Schedule(NamedTuple):
 
     ``moved``: change of the free lengths and angles of spring-dampers. With redundant constraints, the multipliers of
     the step are those of their independent combinations. ``decay``: matrices of the numerical dissipation; ``stuck``:
-    relations replaced by their tangent at rest within an iteration;
-    ``push``: forces of rigid contacts, normal (c,) and tangential (t, c); ``rub`` (t, f): dry
-    friction in joints.
+    relations replaced by their tangent at rest within an iteration; ``push``: forces of rigid contacts, normal (c,) and
+    tangential (t, c); ``rub`` (t, f): dry friction in joints.
     """
 
     coefficient_0: Array

@@ -171,7 +171,7 @@ BAD = {
     "node": ("*Node\n1, 0", "*Node\n1, zero", r"line 6: '1, zero, 0, 0' must be a node number and its coordinates"),
     "generating": ("*Nset, nset=Set-1, generate", "*Ngen", r"\*NGEN makes nodes or elements.* write all"),
     "instance": ("instance=Bar-1\n", "instance=Rod-1\n", "instance 'Rod-1' must be defined, there are 'Bar-1'"),
-    "part": ("part=Bar\n", "part=Rod\n", "part 'Rod' of \*INSTANCE must be defined"),
+    "part": ("part=Bar\n", "part=Rod\n", r"part 'Rod' of \*INSTANCE must be defined"),
     "count": ("*Element, type=C3D8\n", "*Element, type=C3D20\n", "of type C3D20 must have a number and 20 nodes"),
     "include": ("*Heading\n", "*Include, input=no.inp\n", r"line 1: \*INCLUDE names 'no.inp', and there is no such"),
 }
