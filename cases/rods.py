@@ -57,10 +57,10 @@ def draw_axes(
     stacked: bool = False,
     bodies: Mapping[str, Array] | None = None,
 ) -> None:
-    """Axes of rods, (n, 3), by label, seen along the axes of the world: ``xy`` is x to the right and y up.
+    """Draw axes of rods, seen along the axes of the world: ``xy`` is x to the right and y up.
 
-    The views are beside each other, or over each other where they are wide. ``bodies``: centres (2, 3) of those at the
-    ends, by label.
+    ``pictures``: points (n, 3) by label; ``bodies``: centres (2, 3) of those at the ends, by label. The views are
+    beside each other, or over each other where they are wide.
     """
     rows, columns = (len(views), 1) if stacked else (1, len(views))
     figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)

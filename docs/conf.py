@@ -4,8 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1] / "tests/samples")]
-import flexph  # noqa: E402 (of the checkout, beside its extensions)
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/samples"))
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+import flexph
 
 os.environ.pop("MPLBACKEND", None)  # notebooks show their figures in the page
 

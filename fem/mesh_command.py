@@ -1,4 +1,4 @@
-"""``flexph mesh FILE``."""
+"""Command ``flexph mesh FILE``."""
 
 import click
 
@@ -14,7 +14,7 @@ from .mesh_report import mesh_report, values, words
 @click.option("--omit", multiple=True, metavar="KEYWORD", help="keyword, card or element type of the file to leave out")
 @AS_JSON
 def command(file: str, density: float | None, unit: float, omit: tuple[str, ...], as_json: bool) -> None:
-    """Say what a mesh holds: cells, regions, volume, mass and inertia, quality, what could become a port."""
+    """Report on a mesh: cells, regions, volume, mass and inertia, quality, and possible ports."""
     try:
         report = mesh_report(file, density, unit=unit, omit=omit)
     except ValueError as error:

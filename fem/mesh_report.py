@@ -1,4 +1,4 @@
-"""What a mesh holds: cells, regions, mass and inertia, quality, and what could become a port."""
+"""Report on a mesh: cells, regions, mass and inertia, quality, and possible ports."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
 
 from .materials.elastic import Elastic
-from .materials.file_materials import element_notes, file_densities, law_notes
+from .materials.file_materials import element_notes, file_densities, law_notes, unread_notes
 from .materials.materials import Material
 from .meshes.cells import corner_slopes, table
 from .meshes.reading import solid_mesh
 from .meshes.regions import region
 from .meshes.solid_mesh import Block, SolidMesh, jacobians
+from .meshes.soundness import refuse_pieces
 from .solids.inertia import solid_inertia, with_file_masses
 from .solids.model import SolidModel, solid_model
 from .solids.region_samples import facet_samples
@@ -35,7 +36,7 @@ IDEAL = {"triangle": np.sqrt(0.75), "quad": 1.0, "tetra": np.sqrt(0.5), "hexahed
 
 @dataclass(frozen=True)
 class RegionReport:
-    """A named region: ``volume``, ``surface`` (in the plane area and edge) or ``nodes``, how many, its measure."""
+    """A named region of a kind (``volume``, ``surface`` or ``nodes``; in the plane area and edge) with its measure."""
 
     name: str
     kind: str
@@ -46,12 +47,12 @@ class RegionReport:
 
 @dataclass(frozen=True, eq=False)
 class MeshReport:
-    """A mesh as a body of density ρ; the measure is the volume, or the area [m²] of a plane mesh (of unit thickness).
+    """Report on a mesh as a body of density ρ; the measure is the volume, or the area [m²] of a plane mesh.
 
-    ``mass`` and ``inertia`` (s, s) about the centre of mass are None where no density is known, ``centre`` is then that
-    of the volume; ``mass_unit`` is "kg", or the file's own unit. ``quality`` the worst cell's: the least Jacobian over
-    that of an ideal
-    cell with the same mean square of edge lengths, 1 at best; ``worst`` its type and number.
+    ``mass`` and ``inertia`` (s, s) about the centre of mass are None if no density is known; ``centre`` is then the
+    centre of volume. ``mass_unit`` is "kg", or the unit of the file. ``quality`` is that of the worst cell: its
+    smallest Jacobian over that of an ideal cell with the same mean square edge length, at best 1; ``worst`` is its type
+    and number.
     """
 
     dim: int
@@ -72,21 +73,22 @@ class MeshReport:
 def mesh_report(
     mesh: Source, density: float | None = None, *, unit: float = 1.0, omit: Sequence[str] = ()
 ) -> MeshReport:
-    """What a mesh holds whose coordinates count in ``unit`` [m], with a density [kg/m³] or, if None, those of the file.
+    """Report on a mesh with coordinates in ``unit`` [m], for a density [kg/m³] or, if None, the densities of the file.
 
     A density of the file counts in the units of the file, and so does the mass then, with all masses of the file.
-    ``omit`` leaves out keywords, cards and element types. Raises ValueError where :func:`fem.solid` refuses the mesh,
-    but for the regions, and for constraints: a warning and a note name these.
+    ``omit`` leaves out keywords, cards and element types. Raises ValueError if :func:`fem.solid` would refuse the mesh,
+    except for its regions, for constraints and for several pieces: a warning and a note report the latter two.
     """
     held = read_contents(mesh, omit)
     refuse_left_out(held, ("mass",))
     constraints = _constraint_notes(held)
-    if constraints:
-        warn("; ".join(constraints))
     given = copy(held.mesh)
     given.points = check.positive("unit", unit, "m") * np.asarray(given.points)
     plane = max((dimension(b.type) for b in given.cells if len(b.data)), default=0) == DIMENSION["quad"]
-    read = solid_mesh(given, plane=plane, degree=None)
+    read = solid_mesh(given, plane=plane, degree=None, one_piece=False)
+    refused = [*constraints, *_piece_notes(read)]
+    if refused:
+        warn("; ".join(refused))
     own = file_densities(held) if density is None else None
     own = own if own is not None and _covers(read, own) else None
     known = density is not None or own is not None
@@ -111,27 +113,38 @@ def mesh_report(
         worst=(read.blocks[block].kind.name, int(np.argmin(qualities[block]))),
         regions=tuple(_region(model, name) for name in read.sets),
         mass_unit="kg" if density is not None or unit == 1.0 else "units of mass of the file",
-        notes=(*element_notes(held), *law_notes(held), *constraints),
+        notes=(*element_notes(held), *law_notes(held), *unread_notes(held), *refused),
     )
 
 
 def _constraint_notes(held: MeshContents) -> list[str]:
-    """What changes the stiffness of the body and is not taken."""
+    """Notes on constraints of the file that change the stiffness of the body and are left out."""
     parts = [part.words() for part in held.left_out if part.changes == "stiffness"]
-    return [f"not taken, and fem.solid refuses the file with it: {'; '.join(shortened(parts))}"] if parts else []
+    return [f"left out here, and refused by fem.solid: {'; '.join(shortened(parts))}"] if parts else []
+
+
+def _piece_notes(mesh: SolidMesh) -> list[str]:
+    """Note on a mesh of several pieces."""
+    try:
+        refuse_pieces(mesh)
+    except ValueError as error:
+        return [f"fem.solid refuses this mesh: {error}"]
+    return []
 
 
 def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
-    """ValueError for masses of a file that do not go together with the others of the report."""
+    """Raise ValueError for masses of a file that cannot be combined with the others of the report."""
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:
-        raise ValueError(f"mass of a plane mesh is one per thickness, got {names}: leave it out by omit=")
+        raise ValueError(
+            f"a plane mesh must have no masses, as its mass is per thickness, got {names}: leave them out by omit="
+        )
     if mixed:
-        raise ValueError(f"density must be that of the file where unit is not 1 and it has masses of its own: {names}")
+        raise ValueError(f"density must be left to the file if unit is not 1 and the file has masses: {names}")
 
 
 def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
-    """Whether named regions have every cell once."""
+    """True if named regions contain every cell once."""
     cells = [mesh.numbered(mesh.sets[name].cells) for name in names if name in mesh.sets]
     return np.array_equal(np.sort(np.concatenate(cells)), np.arange(mesh.starts[-1])) if cells else False
 
@@ -139,7 +152,7 @@ def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
 def _materials(
     mesh: SolidMesh, density: float | None, own: dict[str, float] | None, unit: float
 ) -> tuple[Mapping[str, Elastic], Array]:
-    """Materials of the given density, those of the file, or else of density one, and which of them each cell has."""
+    """Materials of the given density, of the file, or of density one, and the material index of each cell."""
     make = lambda rho: Material(young=1.0, density=rho, poisson=0.0)  # noqa: E731
     if own is None:
         one = 1.0 if density is None else check.positive("density", density, "kg/m³")
@@ -188,7 +201,7 @@ def _region(model: SolidModel, name: str) -> RegionReport:
 
 
 def values(report: MeshReport) -> dict[str, Any]:
-    """The report as plain values; what is not known, as the mass without a density, is None."""
+    """The report as plain values, None for unknown ones such as the mass without a density."""
     kept = asdict(report)
     low, high = kept.pop("size")
     cell, number = kept.pop("worst")
@@ -225,7 +238,7 @@ def words(report: MeshReport) -> str:
 
 
 def _mass_lines(report: MeshReport) -> list[str]:
-    """Mass, centre and inertia as lines of text, or the centre alone where no density is known."""
+    """Lines of text on mass, centre and inertia, or on the centre alone without a density."""
     if report.mass is None or report.inertia is None:
         return [
             "mass: no density is known; --density gives mass and inertia",

@@ -70,13 +70,13 @@ class OrthotropicEntry(Entry):
     axes: Matrix = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Moduli are tuples."""
+        """Arguments with the moduli as tuples."""
         given = super().arguments(builder)
         return {name: tuple(value) if name in ("young", "poisson", "shear") else value for name, value in given.items()}
 
 
 class AnisotropicEntry(Entry):
-    """Any elastic material, by its stiffness (6, 6)."""
+    """An elastic material of any symmetry, given by its stiffness (6, 6)."""
 
     makes: ClassVar = Anisotropic
     kind: Literal["anisotropic"]
@@ -86,7 +86,7 @@ class AnisotropicEntry(Entry):
 
 
 class SectionEntry(Entry):
-    """A cross section: a circle, a tube, a rectangle, or by its constants."""
+    """A cross section: a circle, a tube, a rectangle, or given by its constants."""
 
     makes: ClassVar = Section
     kind: Literal["section"] = "section"
@@ -104,7 +104,7 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The shape, or the constants where there is none: a section has both."""
+        """The shape if there is one, otherwise the constants: a section has both."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 
@@ -118,7 +118,7 @@ class DampingEntry(Entry):
     ratios: list[Number] = Field(default_factory=list)
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Ratios are a tuple."""
+        """Arguments with the ratios as a tuple."""
         given = super().arguments(builder)
         return given | ({"ratios": tuple(given["ratios"])} if "ratios" in given else {})
 
@@ -143,7 +143,7 @@ class BeamEntry(BodyEntry):
 
 
 class RodEntry(BodyEntry):
-    """A straight geometrically exact rod of space with the ports root and tip, see :func:`fem.rod`."""
+    """A straight, geometrically exact, spatial rod with the ports root and tip, see :func:`fem.rod`."""
 
     makes: ClassVar = staticmethod(rod)
     kind: Literal["rod"]
@@ -158,7 +158,7 @@ class RodEntry(BodyEntry):
 
 
 class CableEntry(BodyEntry):
-    """A straight cable of space with the ports root and tip, see :func:`fem.cable`."""
+    """A straight spatial cable with the ports root and tip, see :func:`fem.cable`."""
 
     makes: ClassVar = staticmethod(cable)
     kind: Literal["cable"]
@@ -172,7 +172,7 @@ class CableEntry(BodyEntry):
 
 
 class BoxMesh(Entry):
-    """A box (three lengths) or a rectangle (two) in equal cells, see :func:`fem.box_mesh`."""
+    """A box (three lengths) or a rectangle (two) of equal cells, see :func:`fem.box_mesh`."""
 
     makes: ClassVar = staticmethod(box_mesh)
     lengths: Point
@@ -181,7 +181,7 @@ class BoxMesh(Entry):
 
 
 class TieEntry(Entry):
-    """How a region becomes a port."""
+    """A tie that makes a region a port."""
 
     makes: ClassVar = Tie
     region: Region
@@ -199,7 +199,7 @@ class LoadEntry(Entry):
 
 
 class CutEntry(Entry):
-    """A surface through a body whose forces are asked for."""
+    """A surface through a body at which section forces are computed."""
 
     makes: ClassVar = Cut
     region: Region
@@ -215,7 +215,7 @@ class SupportEntry(Entry):
 
 
 def _region_or(entry: Any) -> Any:
-    """The type of a region, or of an entry that says more."""
+    """Type of a region, or of an entry with more options."""
     words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
     return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)
 
@@ -228,7 +228,7 @@ Ports, Loads, Cuts = (dict[str, _region_or(entry)] for entry in (TieEntry, LoadE
 
 
 class SolidEntry(BodyEntry):
-    """An elastic body that fills a mesh, of linear or finite strain, see :func:`fem.solid`."""
+    """An elastic body that fills a mesh, with linear or finite strain, see :func:`fem.solid`."""
 
     makes: ClassVar = staticmethod(solid)
     kind: Literal["solid"]

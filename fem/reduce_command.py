@@ -1,4 +1,4 @@
-"""``flexph reduce MESH``."""
+"""Command ``flexph reduce MESH``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .materials.materials import Material
 from .solids.solid import solid
 
 SHOWN = 12
-"""Frequencies that are printed."""
+"""Number of frequencies that are printed."""
 
 
 @click.command("reduce")
@@ -61,19 +61,19 @@ SHOWN = 12
 def command(mesh: Path, material: str | None, ports: str, static: str, out: Path, **options: Any) -> None:
     """Reduce the elastic body of a mesh to a few coordinates, and write it for flexph.bodies.load_reduced.
 
-    Lengths of the mesh are metres; ports are named regions of it, rigid ones, as fem.solid takes them. Prints what the
-    body is, its frequencies held at the reference, the time of each stage and the most memory that was taken. Started
-    by mpiexec with several ranks, its cells are distributed over them (extra petsc, docs/how-to/cluster.md).
+    Lengths of the mesh are in metres; ports are named regions of it, tied rigidly, as in fem.solid. Prints the
+    body, its frequencies held at the reference, the time of each stage and the peak memory. Started by mpiexec with
+    several ranks, it distributes the cells over them (extra petsc, docs/how-to/cluster.md).
     """
     if not out.parent.is_dir():
-        raise click.UsageError(f"--out must lie in a folder that is there, got {str(out)!r}")
+        raise click.UsageError(f"--out must lie in an existing folder, got {str(out)!r}")
     if out.suffix.lower() not in HDF5_SUFFIXES:
         raise click.UsageError(f"--out is HDF5 and must end in .h5 or .hdf5, got {str(out)!r}")
     named = _ports(ports)
     shape = {name: options.pop(name) for name in ("reference", "degree", "plane", "thickness", "omit")}
     fields, distributed, solver = options.pop("fields"), options.pop("petsc") or launched() > 1, options.pop("solver")
     if solver and not distributed:
-        raise click.UsageError("--solver is of reductions under MPI: start it with mpiexec, or add --petsc")
+        raise click.UsageError("--solver is for reductions under MPI: start it with mpiexec, or add --petsc")
     given = {"ports": named, **shape}
     kept = {"static": _names(static), **options}
     try:
@@ -89,7 +89,7 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
 def _serial(
     mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any], *, fields: Fields
 ) -> list[str]:
-    """Reduce and write the body in this process; what is said of it."""
+    """Reduce and write the body in this process; returns lines of text about it."""
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
         body = solid(mesh, _material(material, mesh, given["omit"]), **given)
@@ -101,7 +101,7 @@ def _serial(
 
 
 def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any]) -> list[str]:
-    """Reduce the body on all ranks, and write it on rank 0; what that says of it, nothing on others."""
+    """Reduce the body on all ranks and write it on rank 0; returns lines of text about it, on other ranks none."""
     from .distributed.ranks import ending_all, world
 
     comm = world()
@@ -137,7 +137,7 @@ def _ports(text: str) -> dict[str, str]:
 
 
 def _material(text: str | None, mesh: Path, omit: tuple[str, ...]) -> Material | None:
-    """A material by its numbers, or by its name in the mesh file; None for those that the file assigns."""
+    """Material from its numbers, or from its name in the mesh file; None for the materials that the file assigns."""
     if text is None:
         return None
     try:
@@ -156,14 +156,14 @@ def _material(text: str | None, mesh: Path, omit: tuple[str, ...]) -> Material |
 
 @contextmanager
 def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
-    """Note the time that a block takes [s]."""
+    """Record the time [s] of a block."""
     begin = time.perf_counter()
     yield
     stages[stage] = time.perf_counter() - begin
 
 
 def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks: list[int | None]) -> list[str]:
-    """What was done, line by line; ``peaks`` is the memory of each rank."""
+    """Lines of text about the reduction; ``peaks`` is the memory of each rank."""
     held = np.sqrt(np.maximum(_squares(reduced), 0.0)) / (2.0 * np.pi)
     more = f" … {held[-1]:.6g}" if len(held) > SHOWN else ""
     known = " + ".join(f"{peak / 1e6:.0f}" for peak in peaks if peak is not None)
@@ -177,7 +177,7 @@ def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks:
 
 
 def _squares(body: Body) -> Any:
-    """Squares of the angular frequencies of a reduced body whose frame is at rest, ascending."""
+    """Squares of the angular frequencies of a reduced body with its frame at rest, ascending."""
     if not body.size:
         return np.zeros(0)
     held = Held(body)
@@ -185,7 +185,7 @@ def _squares(body: Body) -> Any:
 
 
 def _peak_memory() -> int | None:
-    """The most memory of this process so far, in bytes; None where the system does not tell."""
+    """Peak memory of this process in bytes; None if the system does not report it."""
     try:
         import resource
         import sys

@@ -1,7 +1,7 @@
-"""`flexph` and `python -m flexph`: the command line, which ends alike whenever it is interrupted.
+"""`flexph` and `python -m flexph`: the command line, with the same end whenever it is interrupted.
 
-From its first line to its last write Ctrl-C and SIGTERM end it with a message and status 130 or 143; only while Python
-itself starts they do not. When all is written there is nothing to break off, and they are ignored.
+Ctrl-C and SIGTERM end it with a message and status 130 or 143, from its first line to its last write, but not while
+Python itself starts. After the last write they are ignored.
 """
 
 import signal
@@ -12,7 +12,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main() -> None:
-    """Run the command line, and end the process with its status."""
+    """Run the command line and end the process with its status."""
     received: list[int] = []
 
     def interrupt(number: int, frame: object) -> None:
@@ -32,13 +32,13 @@ def main() -> None:
         finally:
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
-    except KeyboardInterrupt:  # while modules were imported, or after the command: its own are told by it
+    except KeyboardInterrupt:  # during imports or after the command, which reports its own interrupts
         sys.stderr.write("interrupted\n")
         status = 1
     sys.exit(128 + received[-1] if received and status == 1 else status)
 
 
-# Python puts the working directory first: a folder `cases` or a file `fem.py` there would be taken for ours.
+# Python puts the working directory first: a folder `cases` or a file `fem.py` there would shadow the packages.
 if not sys.flags.safe_path and Path(sys.path[0]).resolve() == Path.cwd() != Path(__file__).resolve().parents[1]:
     del sys.path[0]
 

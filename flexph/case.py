@@ -1,4 +1,4 @@
-"""What a published case is: its options, its checks, and how the installed ones are found."""
+"""Published cases: their options, their checks, and the search for installed ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTED = 10
 """Cases up to which an error lists them all."""
 
 RESERVED = frozenset({"out", "force", "checkpoint", "resume", "report", "checks", "help", "quiet", "verbose"})
-"""Names that the command line needs for itself and that no parameter of a case may have."""
+"""Option names of the command line, which no parameter of a case may have."""
 
 Kind = Literal["published", "closed form", "independent code", "theorem", "bound", "not comparable"]
 """Kinds of references, see :class:`Check`."""
@@ -31,9 +31,9 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Option:
-    """Words for a parameter of a case: `elements: Annotated[int, Option("elements of the rod")] = 8`.
+    """Description of a parameter of a case: `elements: Annotated[int, Option("elements of the rod")] = 8`.
 
-    `unit` is the SI unit in which the value is given, empty where there is none.
+    `unit` is the SI unit in which the value is given, empty without one.
     """
 
     help: str
@@ -42,9 +42,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a case's run function; `kind` is int, float, str, bool or a `Literal` of strings.
+    """Parameter of a case's run function; `kind` is int, float, str, bool or a `Literal` of strings.
 
-    Raises ValueError for a reserved name, any other kind, and a default that is not of its kind.
+    Raises ValueError for a reserved name, for any other kind, and for a default of another kind.
     """
 
     name: str
@@ -54,11 +54,11 @@ class Parameter:
 
     def __post_init__(self) -> None:
         if self.name in RESERVED:
-            raise ValueError(f"parameter {self.name!r}: the command line uses this name itself")
+            raise ValueError(f"parameter {self.name!r}: the command line reserves this name")
         if not self.choices and self.kind not in (int, float, str, bool):
             raise ValueError(f"parameter {self.name!r} is neither int, float, str, bool nor a Literal of strings")
         if not self._admits_default():
-            raise ValueError(f"parameter {self.name!r}: the default {self.default!r} is not of its own type")
+            raise ValueError(f"parameter {self.name!r}: the default {self.default!r} is not of its type")
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -76,21 +76,21 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Check:
-    """A reference number beside the computed one, what kind of number it is, and how far apart they may be.
+    """Comparison of a computed number with a reference, with the kind of the reference and a tolerance.
 
     The `kind` of the reference is one of
 
-    - `published`: the number stands in the source, with the digits that are compared;
+    - `published`: the source prints the number, with the digits that are compared;
     - `closed form`: a formula or a series of the source, evaluated for the data of the case;
-    - `independent code`: another program, library or formulation computed it;
-    - `theorem`: theory says what it is for any data: zero for what is kept, an order of convergence, a count;
-    - `bound`: the number is at most the reference, which is no match of two numbers;
-    - `not comparable`: the source prints the number for other data. Both are shown, and neither passes nor fails.
+    - `independent code`: the result of another program, library or formulation;
+    - `theorem`: a theoretical value for any data: zero for a conserved quantity, an order of convergence, a count;
+    - `bound`: an upper bound for the computed number rather than a value to match;
+    - `not comparable`: the source prints the number for other data; both are shown, without a verdict.
 
-    `tolerance` bounds `|computed − reference|`, divided by `|reference|` if `relative`; of a `bound` it is the excess
-    that is allowed, and `not comparable` has none. It is keyword-only, as numbers in a row are easily exchanged.
-    Raises ValueError for another kind, if `reference` is not finite or is zero although the difference is relative,
-    or if `tolerance` is not positive and finite: such a check could not fail, or not pass.
+    `tolerance` bounds `|computed − reference|`, divided by `|reference|` if `relative`; for a `bound` it is the allowed
+    excess, and `not comparable` has none. It is keyword-only, as numbers in a row are easily exchanged. Raises
+    ValueError for another kind, if `reference` is not finite, if it is zero although the difference is relative, or if
+    `tolerance` is not positive and finite: such a check could never fail, or never pass.
     """
 
     quantity: str
@@ -108,10 +108,12 @@ class Check:
         if not math.isfinite(self.reference):
             raise ValueError(f"{self.quantity}: the reference must be finite, not {self.reference}")
         if self.relative and self.reference == 0:
-            raise ValueError(f"{self.quantity}: there is no difference relative to zero, use relative=False")
+            raise ValueError(f"{self.quantity}: a difference relative to zero is undefined, use relative=False")
         if self.kind == "not comparable":
             if self.tolerance is not None:
-                raise ValueError(f"{self.quantity}: what is not comparable has no tolerance, got {self.tolerance}")
+                raise ValueError(
+                    f"{self.quantity}: a reference that is not comparable has no tolerance, got {self.tolerance}"
+                )
         elif self.tolerance is None or not 0 < self.tolerance < math.inf:
             raise ValueError(f"{self.quantity}: the tolerance must be positive and finite, not {self.tolerance}")
 
@@ -123,7 +125,7 @@ class Check:
 
     @property
     def passed(self) -> bool | None:
-        """Whether `|difference| ≤ tolerance`, of a bound `difference ≤ tolerance`; None if not comparable.
+        """True if `|difference| ≤ tolerance`, for a bound `difference ≤ tolerance`; None if not comparable.
 
         A computed NaN does not pass.
         """
@@ -141,18 +143,18 @@ class Check:
 class Case(Generic[_Result]):
     """A published system as three functions.
 
-    - `run(*, ...)` computes and is pure. All parameters are keyword-only, have a default, and are annotated
-      as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
-    - `write(result, folder)` puts tables and pictures into an empty folder and returns figures for the
-      summary, as values that JSON can hold.
+    - `run(*, ...)` computes and has no side effects. All parameters are keyword-only, have a default, and are annotated
+    as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
+    - `write(result, folder)` writes tables and pictures into an empty folder and returns figures for the
+    summary, as JSON values.
     - `checks()` yields the comparisons with published numbers, closed forms, other programs and theorems.
-    - `needs` names the optional modules that `write` imports, so that a missing one is said before computing.
-    - `system()`, where a case has one, returns what `flexph analyze` looks at: a `PHDAE`, `LinearPHDAE`,
-      `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, whose sample is the state in question, or a pair of it and
-      inputs by port.
-    - `figures(result)`, where a case has it, returns the numbers that `write` returns, without writing anything.
-    - `scenes(result)`, where a case has it, returns the `flexph.scenes.Scene`s that `flexph view` shows, by name;
-      without it they are those of the runs (`flexph.Solution`) in the result.
+    - `needs` names the optional modules that `write` imports, so that a missing one is reported before computing.
+    - `system()`, optional, returns the system for `flexph analyze`: a `PHDAE`, `LinearPHDAE`,
+    `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, to be analysed at its sample, or a pair of it and
+    inputs by port.
+    - `figures(result)`, optional, returns the numbers that `write` returns, without writing anything.
+    - `scenes(result)`, optional, returns the `flexph.scenes.Scene`s for `flexph view` by name;
+    the default is a scene of each run (`flexph.Solution`) in the result.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """
@@ -183,11 +185,11 @@ class Case(Generic[_Result]):
 
 
 def find_cases() -> Mapping[str, Case[Any]]:
-    """Return the cases of all installed distributions by name.
+    """Cases of all installed distributions by name.
 
-    A case is imported when it is looked up, not before: names cost nothing, and a case whose imports fail
-    does not take the others with it. Looking it up raises TypeError if its entry point leads to anything but
-    a `Case`. Raises ValueError if two distributions register different cases under one name.
+    A case is imported when it is looked up: listing names costs no imports, and a case whose imports fail
+    does not affect the others. The lookup raises TypeError if the entry point does not refer to a `Case`. Raises
+    ValueError if two distributions register different cases under one name.
     """
     return _Installed(_entries())
 
@@ -202,7 +204,7 @@ def no_case(name: str, cases: Iterable[str]) -> str:
 
 
 def written_summaries() -> dict[str, str]:
-    """Summaries by name, read from the sources without an import; those that are written otherwise are absent."""
+    """Summaries of cases by name, read from their sources without an import; missing if the source has another form."""
     summaries = {name: _written_summary(entry.module, entry.attr) for name, entry in _entries().items()}
     return {name: summary for name, summary in summaries.items() if summary}
 
@@ -236,17 +238,17 @@ class _Installed(Mapping[str, Case[Any]]):
         return len(self._entries)
 
     def __contains__(self, name: object) -> bool:
-        # The mixin would look the case up, and so import it.
+        # The method of the mixin would look the case up, and so import it.
         return name in self._entries
 
 
 def _written_summary(module: str, name: str) -> str:
-    """First line of the docstring of ``run`` in ``name = Case(run, …)``; empty where the source does not say it so."""
+    """First line of the docstring of ``run`` in ``name = Case(run, …)``; empty if the source has another form."""
     try:
         spec = find_spec(module)
         source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None
         tree = ast.parse(source or "")
-    except (ImportError, SyntaxError, ValueError):  # what is wrong is said when the case is loaded
+    except (ImportError, SyntaxError, ValueError):  # the error is reported when the case is loaded
         return ""
     summaries = {node.name: ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)}
     for node in tree.body:

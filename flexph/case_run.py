@@ -1,4 +1,4 @@
-"""Running a case into a folder: its files, its summary, and what is kept of a run that ends early."""
+"""Execution of a case: result folder, files, summary, and checkpoints of unfinished runs."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, Resu
 from flexph.results.unfinished import Unfinished
 
 INTERRUPTED = 130
-"""Exit status of a command that Ctrl-C ended, as in a shell."""
+"""Exit status of a command ended by Ctrl-C, as in a shell."""
 
 TERMINATED = 143
-"""The same of one that was asked to end (SIGTERM)."""
+"""Exit status of a command ended by SIGTERM."""
 
 DEFAULT_EVERY = 60.0
-"""Seconds between the pieces of a run that is to be resumed, unless they are given."""
+"""Default interval [s] between the checkpoints of a run that can be resumed."""
 
 MANY = 5
-"""Files of a folder below the results up to which they are listed one by one."""
+"""Largest number of files in a subfolder that are listed one by one."""
 
 
 @dataclass(frozen=True)
 class Keeping:
-    """How a run is kept while it goes on: pieces ``every`` so many seconds, or not; whether it may ``resume`` one."""
+    """Checkpoint options of a run: interval [s] between checkpoints, None for none, and whether to resume a run."""
 
     every: float | None = None
     resume: bool = False
@@ -54,7 +54,7 @@ class Keeping:
 
 @dataclass(frozen=True)
 class Reporting:
-    """Whether a run has a report, whether the case is compared with its references for it, and the command for both."""
+    """Report options: whether to write a report, whether it has checks, and the command that repeats the run."""
 
     report: bool = True
     checks: bool = False
@@ -62,7 +62,7 @@ class Reporting:
 
 
 class Written(NamedTuple):
-    """Paths of the files of a run, and a sentence for each thing that could not be written."""
+    """Paths of the files of a run, and a sentence for each part that could not be written."""
 
     paths: list[Path]
     missing: tuple[str, ...] = ()
@@ -78,10 +78,10 @@ def run_case(
     keeping: Keeping = Keeping(),
     reporting: Reporting = Reporting(report=False),
 ) -> Written:
-    """Compute a case, and write its results and its summary into a folder; returns what was written and what was not.
+    """Compute a case and write its results and summary into a folder; returns the written and the missing parts.
 
-    Files in a folder that is not empty are replaced if forced, once everything is written. A run that is kept goes on
-    where it is resumed; one that is finished is not computed again. Raises click's exceptions.
+    Files in a non-empty folder are replaced only with `force`, after everything is written. A run with checkpoints
+    continues from them if it is resumed; a finished run is not computed again. Raises click's exceptions.
     """
     for module in case.needs:
         if find_spec(module) is None:
@@ -102,7 +102,7 @@ def run_case(
         except BaseException:
             if not existed and not any(
                 path.is_file() for path in out.rglob("*")
-            ):  # nothing was computed: leave nothing
+            ):  # nothing was computed: remove the folder
                 remove(out)
             raise
 
@@ -116,7 +116,7 @@ def _computed(
     every: float | None,
     reporting: Reporting,
 ) -> Written:
-    """The results of a case, whose runs are kept every so many seconds, or not."""
+    """Compute a case, with checkpoints every so many seconds if requested, and write its results."""
     from flexph.integration.times.checkpoint import runs_kept  # it loads scipy, which a list of cases does not need
 
     warned: list[str] = []
@@ -129,7 +129,7 @@ def _computed(
     with staging(folder.path) as part:
         try:
             figures = case.write(result, part)
-        except BaseException:  # also Ctrl-C: what is written is kept, beside older results
+        except BaseException:  # also for Ctrl-C: keep the written files, next to older results
             with deferred_signals():
                 publish(part, folder.path / "unfinished")
             raise
@@ -148,7 +148,7 @@ def _show(
     reporting: Reporting,
     warned: Sequence[str],
 ) -> tuple[str, ...]:
-    """Write what `flexph view` shows, and the report; returns a sentence for each that could not be written."""
+    """Write the files for `flexph view` and the report; returns a sentence for each that could not be written."""
     from flexph.report.reports import write_case_report
     from flexph.scenes.of_results import scenes_of, titled, write_scenes
 
@@ -160,7 +160,7 @@ def _show(
     if reporting.report:
         checks = list(case.checks()) if reporting.checks else None
         told = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
-        own = {} if case.scenes is None else scenes  # runs have views of their own
+        own = {} if case.scenes is None else scenes  # runs have their own views
         with _told_in_the_end("report", missing):
             write_case_report(part, record, figures, result, told | {"scenes": own})
     return tuple(missing)
@@ -168,16 +168,16 @@ def _show(
 
 @contextmanager
 def _told_in_the_end(kind: str, missing: list[str]) -> Iterator[None]:
-    """Keep the results where something about them cannot be written; what that is becomes a sentence of ``missing``."""
+    """Keep the results if a further output fails; ``missing`` receives a sentence about the failure."""
     try:
         yield
-    except Exception as error:  # hours of computing must not be lost with it
+    except Exception as error:  # a failure here must not discard hours of computing
         missing.append(f"no {kind}: {type(error).__name__}: {error}")
 
 
 @contextmanager
 def _noted_warnings(noted: list[str]) -> Iterator[None]:
-    """Note the warnings that are shown in the block."""
+    """Collect the messages of warnings that are shown in the block."""
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
@@ -191,7 +191,7 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _refusals(out: Path) -> Iterator[None]:
-    """One line for a folder that is refused, or cannot be written to."""
+    """Report a refused or unwritable folder in one line."""
     try:
         yield
     except FolderRefused as error:
@@ -205,7 +205,7 @@ def _told(name: str, case: Case[Any], values: Mapping[str, Any]) -> dict[str, An
 
 
 def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Run a case; return what the summary says about the run, and the result."""
+    """Run a case; returns the record of the run for the summary, and the result."""
     record = {
         **_told(name, case, values),
         "versions": _versions(),
@@ -227,21 +227,21 @@ def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict
 
 @contextmanager
 def _keep_unfinished(out: Path) -> Iterator[None]:
-    """Save the finished steps of a run that could not go on."""
+    """Save the finished steps of a run that failed or was interrupted."""
     try:
         yield
     except Unfinished as error:
         path = _saved(error, out)
-        said = str(error).replace(".solution", path.name)  # of which a program would ask
+        said = str(error).replace(".solution", path.name)  # programs refer to .solution
         click.echo(f"{said}\nthe {len(error.solution.times)} saved instants are in {path}", err=True)
         if (out / CHECKPOINT).exists():
-            click.echo("the same command with --resume goes on from there", err=True)
+            click.echo("the same command with --resume continues from there", err=True)
         status = status_of(error) if isinstance(error, KeyboardInterrupt) else 1
         raise click.exceptions.Exit(status) from error
 
 
 def _saved(error: Unfinished, out: Path) -> Path:
-    """Where the finished steps of a run are saved: where its disk is full, in the folder of temporary files."""
+    """Save the finished steps of a run; if its disk is full, in the temporary folder. Returns the path."""
     try:
         path = out / "unfinished.h5"
         error.solution.save(path)
@@ -252,7 +252,7 @@ def _saved(error: Unfinished, out: Path) -> Path:
 
 
 def status_of(interruption: BaseException | None) -> int:
-    """Exit status of a command that an interruption ended, or that which led to it."""
+    """Exit status of an interrupted command, from the interruption or its context."""
     while interruption is not None and not isinstance(interruption, Terminated):
         interruption = interruption.__context__
     return INTERRUPTED if interruption is None else TERMINATED
@@ -264,14 +264,14 @@ def _versions() -> dict[str, str]:
 
 
 def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """Return record and figures as one JSON object."""
+    """Record and figures as one JSON object."""
     if clash := sorted(record.keys() & figures.keys()):
-        raise ValueError(f"the summary needs the names {', '.join(clash)} itself: name these figures otherwise")
+        raise ValueError(f"figures must not use the names {', '.join(clash)} of the summary")
     return json_text({**record, **figures}) + "\n"
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths for reading: a folder of many files below the results is one line."""
+    """Paths as lines of text; a subfolder with many files is one line."""
     count = Counter(path.parent for path in paths)
     many = {folder for folder, number in count.items() if number > MANY and folder != out}
     lines = [str(path) for path in paths if path.parent not in many]

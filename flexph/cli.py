@@ -1,4 +1,4 @@
-"""The command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, and commands of others."""
+"""The command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, commands of other packages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMMANDS = "flexph.commands"
 
 
 class _Main(click.Group):
-    """The commands below, and those that other packages register under the entry-point group ``flexph.commands``."""
+    """Command group of flexph, extended by the entry-point group ``flexph.commands`` of other packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMANDS))})
@@ -65,7 +65,7 @@ class _Main(click.Group):
 
 
 class _Cases(click.Group):
-    """One command per installed case, made from the parameters of its run function."""
+    """One command for each installed case, with options from the parameters of its run function."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(find_cases())
@@ -90,8 +90,8 @@ def main(verbose: bool) -> None:
     flexph new my && flexph run my.yaml --out mine    a mechanism of your own
     """
     if verbose:
-        raise click.UsageError("before a command --verbose goes with --version; else it stands behind the command")
-    # Before any case is imported: pictures go to files here, and there may be no display.
+        raise click.UsageError("before a command --verbose is for --version only; otherwise put it behind the command")
+    # Before any case is imported: pictures are written to files, and there may be no display.
     os.environ.setdefault("MPLBACKEND", "Agg")
 
 
@@ -131,8 +131,8 @@ def run() -> None:
 def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
     """Compare computed numbers with references: published numbers, closed forms, other programs, theorems, bounds.
 
-    For all cases, or for those named. Published numbers for other data are shown as not comparable. The exit status
-    is 1 if a number is off by more than its tolerance.
+    Compares all cases, or those given. Published numbers for other data are shown as not comparable. The exit status
+    is 1 if a number deviates by more than its tolerance.
     """
     cases = {name: _load(name) for name in names or sorted(find_cases())}
     checks: list[tuple[str, Check]] = []
@@ -143,7 +143,7 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
                 checks.append((name, check))
             missing.remove(name)
     finally:
-        # Also when a case raises, or Ctrl-C ends it: what was compared up to there is worth reading.
+        # Also if a case raises or Ctrl-C ends it: the finished comparisons are worth reading.
         _print_checks(checks, missing, as_json=as_json)
     unchecked = cases.keys() - {name for name, _ in checks}
     if unchecked or not cases:
@@ -155,7 +155,7 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
 
 
 def _print_checks(checks: Sequence[tuple[str, Check]], missing: Sequence[str], *, as_json: bool) -> None:
-    """Print what was compared, and say which cases were not, or not to their end."""
+    """Print the comparisons, and name the cases whose comparison is missing or incomplete."""
     if as_json:
         print_json(verdict_values(checks, get_args(Kind), missing))
         return
@@ -170,15 +170,15 @@ def _print_checks(checks: Sequence[tuple[str, Check]], missing: Sequence[str], *
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="file for the picture (extra plot)")
 @AS_JSON
 def analyze(name: str, picture: Path | None, as_json: bool) -> None:
-    """Report what is known of the system of a case.
+    """Analyse the system of a case.
 
-    Algebraic constraints and index, conserved quantities, passivity, stability, and which variables stand in which
-    equation of the Dirac structure. Of a switching system each mode is reported, with a picture of its own.
+    Reports algebraic constraints and index, conserved quantities, passivity, stability, and the sparsity pattern of
+    the Dirac structure. For a switching system each mode is reported, with one picture each.
     """
     case = _load(name)
     if case.system is None:
         having = ", ".join(other for other in sorted(find_cases()) if _has_system(other))
-        raise click.ClickException(f"case {name!r} hands out no system; these do: {having or 'none'}")
+        raise click.ClickException(f"case {name!r} has no system; these have one: {having or 'none'}")
     if picture is not None:
         refuse_format(picture)
     reports = analyses(case.system())
@@ -193,28 +193,40 @@ def analyze(name: str, picture: Path | None, as_json: bool) -> None:
 
 
 def _has_system(name: str) -> bool:
-    """Whether a case can be loaded and hands out a system."""
+    """True if a case can be loaded and has a system."""
     try:
         return find_cases()[name].system is not None
-    except Exception:  # a case of another package must not take the others with it
+    except Exception as error:  # an error in the case of another package must not affect the others
+        _raise_interruption(error)
         return False
 
 
 def _load(name: str) -> Case[Any]:
-    """Return the case of this name, or end the command with a message."""
+    """The case of a name; ends the command with a message if it cannot be loaded."""
     cases = find_cases()
     if name not in cases:
         raise click.UsageError(no_case(name, cases))
     try:
         return cases[name]
     except ModuleNotFoundError as error:
+        _raise_interruption(error)
         raise click.ClickException(f"case {name!r} needs the module {error.name!r}, which is not installed") from error
-    except Exception as error:  # a case of another package must not take the others with it
+    except Exception as error:  # an error in the case of another package must not affect the others
+        _raise_interruption(error)
         raise click.ClickException(f"case {name!r} cannot be loaded: {error}") from error
 
 
+def _raise_interruption(error: BaseException) -> None:
+    """Raise the KeyboardInterrupt behind an error: extension modules turn it into an ImportError."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause
+        cause = cause.__cause__ or cause.__context__
+
+
 def _command(name: str, case: Case[Any]) -> click.Command:
-    """Return the command that runs a case."""
+    """Command that runs a case."""
 
     def callback(out: Path, **given: Any) -> None:
         values = {parameter.name: given.pop(parameter.name) for parameter in case.parameters}
@@ -238,9 +250,9 @@ def _run_and_list(
     report: bool,
     checks: bool,
 ) -> None:
-    """Run a case into a folder and print the paths of its results; ClickException for what could not be written."""
+    """Run a case into a folder and print the paths of its results; ClickException for files that are missing."""
     if force and resume:
-        raise click.UsageError("--resume goes on with what is there, --force replaces it: leave one of both out")
+        raise click.UsageError("--resume continues the existing run, --force replaces it: give one of them only")
     keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())
     written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
     tell(listed(written.paths, out))
@@ -249,7 +261,7 @@ def _run_and_list(
 
 
 def _run_options() -> list[click.Parameter]:
-    """Options of all runs."""
+    """Options shared by all runs."""
     return [
         click.Option(["--out"], type=Folder(), required=True, help="folder for the results"),
         click.Option(["--force"], is_flag=True, help="replace files in a folder that is not empty"),
@@ -259,7 +271,9 @@ def _run_options() -> list[click.Parameter]:
             metavar="SECONDS",
             help="keep finished steps in the folder every so many seconds",
         ),
-        click.Option(["--resume"], is_flag=True, help="go on with a run that is kept in the folder, or begin it"),
+        click.Option(
+            ["--resume"], is_flag=True, help="continue the run from its checkpoints in the folder, or begin it"
+        ),
         click.Option(
             ["--report/--no-report"], default=True, envvar=REPORT, help="write report.html  [default: report]"
         ),

@@ -1,4 +1,4 @@
-"""``flexph run model.yaml``."""
+"""Command ``flexph run model.yaml``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flexph.models.commands import SETTINGS, TRUST, loaded, refusals
 
 
 def model_command(file: str, options: Sequence[click.Parameter], run_and_list: Callable[..., None]) -> click.Command:
-    """The command that runs a model file, with the ``options`` of all runs, which ``run_and_list`` takes."""
+    """Command that runs a model file with ``run_and_list``, with the ``options`` shared by all runs."""
 
     @click.command(file, help=f"Run {file} and write its results.")
     @click.option(
@@ -34,7 +34,7 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
 
 
 def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
-    """The runs of a model file as a case. Raises ValueError for unknown names, and for a file without runs."""
+    """A case of the runs of a model file. Raises ValueError for unknown names, and for a file without runs."""
     model.check()
     if not names:
         raise ValueError(f"{model.tree.name} has no runs: add a section 'runs'")
@@ -53,12 +53,12 @@ def case_of(model: Any, names: Sequence[str]) -> Case[dict[str, Any]]:
 
 
 def figures(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers of all runs."""
+    """Figures of all runs."""
     return {"runs": {name: result.figures() for name, result in results.items()}}
 
 
 def write(results: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A folder for each run; returns their figures."""
+    """Write each run into its folder; returns their figures."""
     for name, result in results.items():
         (folder / name).mkdir()
         result.write(folder / name)

@@ -1,4 +1,4 @@
-"""Multibody systems side by side: their terms as functions of the positions of all ([rigid] sec. 6)."""
+"""Several multibody systems as one block system, in the positions of all ([rigid] sec. 6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .system.terms import (
 
 @dataclass(frozen=True)
 class Block:
-    """A system among others: its name and its places in the positions and velocities of all."""
+    """A system within a block system: its name, and its slices of the joint positions and velocities."""
 
     name: str
     system: MultibodySystem
@@ -36,11 +36,11 @@ class Block:
     whole: tuple[int, int]
 
     def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """A matrix (n_kin, k) of the system with the velocities of all as rows."""
+        """Extend a matrix (n_kin, k) of the system to the joint velocities as rows."""
         return self._placed(matrix, self.velocities, slice(None))
 
     def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """A matrix (k, n_kin) of the system with the velocities of all as columns."""
+        """Extend a matrix (k, n_kin) of the system to the joint velocities as columns."""
         return self._placed(matrix, slice(None), self.velocities)
 
     def _placed(self, matrix: Any, rows: slice, columns: slice) -> Any:
@@ -50,17 +50,17 @@ class Block:
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
-        """A function of its positions as one of all."""
+        """Extend a function of its positions to one of the joint positions."""
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
-        """One of its ports as one of the whole."""
+        """One of its ports as a port of the block system."""
         given = self.system.ports[name]
         return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
 
 
 def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
-    """Systems in their order."""
+    """Blocks of systems, in their order."""
     whole = (sum(s.positions for s in systems.values()), sum(s.velocities for s in systems.values()))
     placed, n, k = [], 0, 0
     for name, s in systems.items():
@@ -70,7 +70,7 @@ def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
 
 
 def terms(placed: Sequence[Block]) -> dict[str, Any]:
-    """What :class:`MultibodySystem` takes, of systems side by side; names are led by that of their system."""
+    """Arguments of :class:`MultibodySystem` for the block system; names are prefixed by their system."""
     return {
         "mass": block_diag(*(b.system.mass for b in placed)),
         "sample": np.concatenate([b.system.sample for b in placed]),
@@ -100,7 +100,7 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Z̄ over a step, where one has its own; the others take Z in the middle."""
+    """Z̄ over a step if a system defines one; the others take Z in the middle."""
     if all(b.system.kinematics_mean is None for b in placed):
         return None
     mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731
@@ -122,10 +122,10 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """A potential of a system as one of all, whose discrete gradient is what it is in the system alone.
+    """Potential of a system as a potential of all, with the discrete gradient of the system alone.
 
-    One that is no function of invariants is one of its positions: these are linear in those of all, and the gradient
-    of Gonzalez in them does not touch the positions of others.
+    A potential that is not a function of invariants is a function of its positions, which are linear in the joint
+    positions; Gonzalez' gradient in them does not involve the positions of other systems.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
     count = len(inner.values(b.system.sample))

@@ -22,7 +22,7 @@ End = str | Ground | None
 
 
 class _Port(NamedTuple):
-    """A port of a system, and how it is called."""
+    """A port of a system, with its full name."""
 
     block: Block
     port: str
@@ -43,15 +43,15 @@ def interconnect(
     *,
     sample: Sequence[float] | Array | None = None,
 ) -> MultibodySystem:
-    """Systems side by side, with ports coupled: ``F₁ = −F₂, y₁ = y₂`` for each pair ([rigid] sec. 6, eq. (12)).
+    """Interconnect systems at their ports: ``F₁ = −F₂, y₁ = y₂`` for each pair ([rigid] sec. 6, eq. (12)).
 
     Each coupling adds the rows ``[B₁ᵀ, −B₂ᵀ]`` to A, a velocity constraint named ``crank.C = rod.C`` whose multiplier
-    is the force −F₁. Where both ports are places, with positions p₁, p₂, it keeps p₁(ζ₁) = p₂(ζ₂) ([rigid] remark 4),
-    and starts are checked against that. Ports that are left, parts and constraints are named ``crank.M``,
-    ``rod.position`` and so on. Energies add, each with the discrete gradient that it has alone.
+    is the force −F₁. If both ports have positions p₁, p₂, it preserves p₁(ζ₁) = p₂(ζ₂) ([rigid] remark 4), and initial
+    states are checked against that. The remaining ports, parts and constraints are named ``crank.M``,
+    ``rod.position`` and so on. Energies add up, each with its own discrete gradient.
 
-    Rows of couplings must be independent of each other and of all other constraints at the sample, so that the rank of
-    A is constant around it ([rigid] eq. (13)). Along runs the system says where they come near to losing rank
+    Rows of couplings must be independent of each other and of all other constraints at the sample, so that A has
+    constant rank around it ([rigid] eq. (13)). During runs the system warns near a loss of rank
     (:class:`MultibodySystem`).
 
     Parameters
@@ -60,26 +60,28 @@ def interconnect(
         Systems by name.
     couplings : Sequence[tuple[End, End]]
         Pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width. Instead of a second port, ``None`` or
-        :data:`flexph.GROUND` is one that rests where the start has it, ``GROUND.at(x, y)`` one at a place.
+        :data:`flexph.GROUND` fixes the first one at its initial place, ``GROUND.at(x, y)`` at a given place.
     sample : array_like, optional
-        Positions of all, where these conditions are checked; by default those of the systems, at which couplings need
-        not be closed.
+        Joint positions at which these conditions are checked; by default the samples of the systems, at which
+        couplings need not be closed.
 
     Returns
     -------
     MultibodySystem
-        All systems as one.
+        The interconnected system.
 
     Raises
     ------
     ValueError
-        With the ports, where rows of couplings depend on others at the sample.
+        If rows of couplings depend on others at the sample; the message names the ports.
     """
     if not isinstance(systems, Mapping):
         raise ValueError(f"systems must be a dict with names as keys, got {type(systems).__name__}")
     for name, system in systems.items():
         if not isinstance(name, str) or not name or "." in name:
-            raise ValueError(f"systems must have names without dots, which lead those of their ports: got {name!r}")
+            raise ValueError(
+                f"systems must have names without dots, as prefixes of the names of their ports: got {name!r}"
+            )
         if not isinstance(system, MultibodySystem):
             raise ValueError(f"systems[{name!r}] must be a MultibodySystem, got {type(system).__name__}")
     if not systems:
@@ -126,14 +128,12 @@ def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
     seen: set[str] = set()
     for end in (str(end) for pair in pairs for end in pair if isinstance(end, _Port)):
         if end in seen:
-            raise ValueError(
-                f"a port can be coupled once, {end!r} is coupled twice: give the system another port there"
-            )
+            raise ValueError(f"a port can be coupled once, {end!r} is coupled twice: add another port to the system")
         seen.add(end)
 
 
 def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
-    """Raise ValueError where rows of couplings depend on others: where those have constant rank, all have then."""
+    """Raise ValueError if rows of couplings are dependent; independent rows have constant rank near the sample."""
     rank, names = whole.once(independence).dependent(whole.sample)
     if any(name.startswith(repr(c.name)) for name in names for c in coupled):
         raise ValueError(
@@ -144,7 +144,7 @@ def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstra
 
 
 def _constraint(first: _Port, second: _Port | Ground) -> VelocityConstraint:
-    """0 = B₁ᵀϖ₁ − B₂ᵀϖ₂, and p₁ − p₂ where both are places."""
+    """Constraint 0 = B₁ᵀϖ₁ − B₂ᵀϖ₂, with p₁ − p₂ if both ports have positions."""
     name, one = f"{first} = {second}", first.block.port(first.port)
     if isinstance(second, Ground):
         place, closed = _at(one.position, second, first), second.position is not None
@@ -172,6 +172,6 @@ def _at(position: PositionMap | None, ground: Ground, port: _Port) -> PositionMa
     if ground.position is None:
         return position
     if position is None:
-        raise ValueError(f"{port} is no place: it can rest (GROUND), but not at {ground.position}")
+        raise ValueError(f"{port} has no position: it can be fixed by GROUND, but not at {ground.position}")
     place: Array = check.array(f"position of the ground at {port}", ground.position, (port.width,))
     return PositionMap(lambda zeta: position.value(zeta) - place, position.jacobian, position.terms)

@@ -1,4 +1,4 @@
-"""Velocity constraints resolved: multibody systems in the velocities that their constraints leave."""
+"""Resolution of velocity constraints: multibody systems in independent velocities."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .system.system import MultibodySystem
 from .system.terms import Damper, Dissipation, ExternalPort
 
 CONSTANT = 1e-8
-"""Relative change of SᵀMS, and of A S, up to which they count as constant, or zero: the positions at which they are
-compared are reached along S to about 1e-9."""
+"""Relative change up to which SᵀMS counts as constant and A S as zero: the positions for the comparison are reached
+along S to about 1e-9."""
 RANK = 1e-10
-"""Singular value over the largest one below which columns of S, or rows of A, depend on others."""
+"""Ratio of a singular value to the largest one below which columns of S, or rows of A, are dependent."""
 SLOPE, NOISE = 1e-4, 1e-14
-"""Defect of a given Ṡ over its largest entry that is a mistake, and round-off of S, in the same differences."""
+"""Relative deviation of a given Ṡ from differences that is a mistake, and round-off of S in these differences."""
 Rate = Callable[[Array, Array], Array]
 
 
@@ -38,16 +38,16 @@ def resolve(
     derivative: Rate | None = None,
     velocity_parts: Mapping[str, slice] | None = None,
 ) -> MultibodySystem:
-    """The system in velocities ν with ``ϖ = S(ζ) ν``: velocity constraints with A S = 0 are gone ([survey] sec. 4.1).
+    """Resolve velocity constraints with A S = 0 by new velocities ν, ``ϖ = S(ζ) ν`` ([survey] sec. 4.1).
 
         Z_r = Z S,  M_r = SᵀM S,  G_r = SᵀG S + SᵀM Ṡ,  B_r = SᵀB,  τ_d,r = Sᵀτ_d(ζ, Sν)
 
-    The columns of S span all velocities that the constraints it resolves allow, so that nothing else is lost:
-    r = n_kin − rank A of these. Without such constraints S changes the velocities only. M_r must be constant; SᵀM Ṡ is
-    skew then ([survey] eq. (4.17) in these coordinates), and dH/dt is what it was. Position constraints, the potential
-    and places of ports stay as they are; other velocity constraints become A S.
+    The columns of S span all velocities that the resolved constraints allow, so that nothing else is lost:
+    r = n_kin − rank A for these constraints. Without any, S is a change of velocities. M_r must be constant; then SᵀM Ṡ
+    is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is unchanged. Position constraints, the potential and
+    positions of ports are unchanged; other velocity constraints become A S.
 
-    Constraints that are resolved hold in the mean of each step; positions that they keep, to the order of the method.
+    Resolved constraints hold in the mean of each step; the positions they imply, to the order of the method.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def resolve(
     Raises
     ------
     ValueError
-        With the defect, where S does not span these velocities, M_r varies, M_r is singular while S varies, or
-        ``derivative`` is not that of S.
+        If S does not span these velocities, if M_r varies, if M_r is singular while S varies, or if ``derivative`` is
+        not the derivative of S; the message states the defect.
     """
     if not isinstance(system, MultibodySystem):
         raise ValueError(f"system must be a MultibodySystem, got {type(system).__name__}")
@@ -99,7 +99,7 @@ def resolve(
 
 
 def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> list[str]:
-    """Names of the velocity constraints with A S = 0; S spans all that these allow."""
+    """Names of the velocity constraints with A S = 0, after a check that S spans all velocities that they allow."""
     names, rows = [], np.zeros((0, system.velocities))
     for a in system.velocity_constraints:
         lost = np.max([_size(at(a.matrix, zeta), at(basis, zeta)) for zeta in places], axis=0)
@@ -109,7 +109,7 @@ def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> l
         elif np.any(lost <= CONSTANT):
             raise ValueError(
                 f"basis must resolve all rows of {a.name!r} or none: A S is zero in {np.flatnonzero(lost <= CONSTANT)} "
-                f"of {len(lost)}; give them as constraints of their own"
+                f"of {len(lost)}; give them as separate constraints"
             )
     S = at(basis, system.sample)
     rank, left = _rank(S), system.velocities - _rank(rows)
@@ -135,7 +135,7 @@ def _rank(matrix: Array) -> int:
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
-    """SᵀM S, the same at all places."""
+    """Constant reduced mass SᵀM S, compared at all places."""
     masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
     change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
     size = float(np.abs(masses[0]).max(initial=0.0))
@@ -147,14 +147,14 @@ def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array])
     mass: Array = 0.5 * (masses[0] + masses[0].T)
     if callable(basis) and _rank(mass) < len(mass):
         raise ValueError(
-            f"SᵀM S must be regular where S varies, its rank is {_rank(mass)} of {len(mass)}: the momenta do not tell "
-            "the velocities on which Ṡ depends"
+            f"SᵀM S must be regular where S varies, its rank is {_rank(mass)} of {len(mass)}: the momenta do not "
+            "determine the velocities on which Ṡ depends"
         )
     return mass
 
 
 def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, places: Sequence[Array]) -> None:
-    """Ṡ along each of the new velocities against differences of S."""
+    """Compare Ṡ along each of the new velocities with differences of S."""
     if not callable(derivative):
         raise ValueError(f"derivative must be a function of ζ and ζ̇, got {type(derivative).__name__}")
     for zeta in places:
@@ -177,7 +177,7 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Ṡ along ζ̇ by central differences, and the step of time they take."""
+    """Ṡ along ζ̇ by central differences, and their time step."""
     speed = float(np.abs(along).max(initial=0.0))
     if speed == 0.0:
         return np.zeros_like(at(basis, zeta)), 1.0
@@ -186,14 +186,14 @@ def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tu
 
 
 class _Gyroscopic:
-    """``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ``, ν = M_r⁺Γ_r, Ṡ along ζ̇ = Z S ν."""
+    """``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ`` with ν = M_r⁺Γ_r, and Ṡ along ζ̇ = Z S ν."""
 
     def __init__(self, system: MultibodySystem, basis: Any, derivative: Rate | None, mass: Array) -> None:
         self.system, self.basis, self.derivative = system, basis, derivative
         self.inverse = np.linalg.pinv(mass, hermitian=True)
 
     def __call__(self, zeta: Array, momenta: Array) -> Array:
-        """G_r, skew."""
+        """Skew-symmetric matrix G_r."""
         s, S = self.system, at(self.basis, zeta)
         omega = S @ (self.inverse @ momenta)
         matrix: Array = S.T @ s.G(zeta, s.mass @ omega) @ S
@@ -209,19 +209,19 @@ class _Gyroscopic:
 
 
 def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array]:
-    """Z̄ S over a step, S in the middle."""
+    """Product Z̄ S over a step, with S in the middle."""
     return lambda zeta0, zeta1: system.Z_mean(zeta0, zeta1) @ at(basis, 0.5 * (zeta0 + zeta1))
 
 
 def _times(rows: Any, basis: Any) -> Any:
-    """A matrix with the velocities as columns, times S."""
+    """Product of S with a matrix that has the velocities as columns."""
     if callable(rows) or callable(basis):
         return lambda zeta: at(rows, zeta) @ at(basis, zeta)
     return np.asarray(rows) @ np.asarray(basis)
 
 
 def _columns(basis: Any, matrix: Any) -> Any:
-    """Sᵀ times a matrix with the velocities as rows."""
+    """Product of Sᵀ with a matrix that has the velocities as rows."""
     if callable(matrix) or callable(basis):
         return lambda zeta: at(basis, zeta).T @ at(matrix, zeta)
     return np.asarray(basis).T @ matrix

@@ -56,7 +56,7 @@ def test_the_readme_has_two_command_lines_one_program_and_few_words():
     assert "flexph run four-bar --out out" in commands[0] and "-m pytest" in commands[1]
     (program,) = python_blocks()
     assert len([line for line in program.splitlines() if line.strip()]) <= 12
-    assert len(text.split()) <= 500
+    assert len(text.split()) <= 450
 
 
 def test_the_dockerfile_runs_the_commands_of_the_readme():
@@ -80,6 +80,16 @@ def test_the_program_of_the_readme(tmp_path, monkeypatch):
     (scene,) = streams_of((tmp_path / "four-bar.html").read_text(encoding="utf-8"))
     assert {"crank", "rod", "rocker"} < {part["name"] for part in scene["parts"]}
     assert scene["account"]["residual"] == solution.ledger.largest_residual
+
+
+@pytest.mark.slow
+def test_the_program_of_the_readme_has_no_error_of_types(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    program = tmp_path / "four_bar.py"
+    program.write_text(python_blocks()[0], encoding="utf-8")
+    with chdir(ROOT):
+        told, _, status = api.run([f"--config-file={ROOT / 'pyproject.toml'}", "--strict", str(program)])
+    assert status == 0, told
 
 
 class Page(NamedTuple):

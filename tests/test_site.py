@@ -36,32 +36,53 @@ def test_functions_beside_equations_are_there():
 
 
 def test_every_case_has_a_page_with_command_numbers_and_checks(tmp_path):
-    import pages
+    import gallery_pages
+    import validation_page
     from case_runs import CaseRun
 
     from flexph.case import find_cases
 
-    name = next(iter(find_cases()))
+    name = "four-bar"
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "summary.json").write_text('{"case": "x", "drift_m": 1e-16}')
     (tmp_path / "checks.json").write_text(
         '[{"quantity": "ω_1", "kind": "published", "source": "[flex] table 1", "reference": 1.0, "computed": 1.1,'
         ' "difference": 0.1, "tolerance": 0.01, "relative": true, "passed": false}]'
     )
+    (tmp_path / "view.html").write_text("<div class='flexph-view'></div>")
     record = {"version": "1", "date": "today", "seconds": 1.0, "machine": "this"}
     run = CaseRun(name, find_cases()[name], tmp_path, record)
-    written = pages.gallery([run], DOCS)
+    written = gallery_pages.gallery([run], DOCS)
     assert set(written) == {name, "index"}
-    assert f"flexph run {name} --out out" in written[name] and "1e-16" in written[name]
-    assert "1 %" in written[name] and "**fails**" in pages.validation([run])
-    assert name in written["index"]
+    page, index = written[name], written["index"]
+    assert "1e-16" in page and "1 %" in page and "<strong>fails</strong>" in validation_page.validation([run])
+    order = [page.index(part) for part in ("flexph-view", "## Numbers", "## Checks", f"flexph run {name} --out out")]
+    assert order == sorted(order)
+    assert "## Beams" in index and f"href='{name}.html'" in index
+    assert re.search(r"data-words='[^']*\beigenfrequencies\b[^']*\bhinge\b", index)
+
+
+def test_what_is_in_cases_is_read_from_their_programs():
+    from contents import OTHER, contents_of
+
+    from flexph.case import find_cases
+
+    cases = find_cases()
+    own = {name: contents_of(cases[name]) for name in cases}
+    assert own["four-bar"].parts["joints"] == {"hinge", "weld"} and own["four-bar"].parts["bodies"] == {"beam"}
+    assert {"prismatic", "spherical", "universal"} <= own["solid-crank-slider"].parts["joints"]
+    assert own["woodpecker-toy"].category == "Contact and impact" and own["robot-arm"].category == "Control"
+    assert own["flexible-rope"].category == "Rods and cables" and own["lc-circuit"].category == "Circuits and machines"
+    assert sum(one.category == OTHER for one in own.values()) < len(own) // 3
+    assert own["solid-crank-slider"].captions["peaks"].startswith("Largest von Mises stress over time")
+    assert all(text == "" or text.endswith(".") for one in own.values() for text in one.captions.values())
 
 
 def test_results_in_detail_belong_to_cases():
-    import pages
+    import gallery_pages
 
     names = {entry.name for entry in entry_points(group="flexph.cases")}
-    told = [pages.stories_of(page) for page in DOCS.glob("cases/*.md") if page.name != "index.md"]
+    told = [gallery_pages.stories_of(page) for page in DOCS.glob("cases/*.md") if page.name != "index.md"]
     assert all(told) and {name for names_of in told for name in names_of} <= names
 
 
@@ -94,7 +115,7 @@ def test_fractions_and_indices_of_accents_are_those_of_tex():
 
 
 def test_pages_of_earlier_builds_go(tmp_path):
-    from pages import write_all
+    from page_parts import write_all
 
     write_all(tmp_path, ".md", {"one": "1", "two.three": "2"})
     write_all(tmp_path, ".md", {"two.three": "3"})

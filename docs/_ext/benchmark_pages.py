@@ -1,4 +1,4 @@
-"""The page of benchmarks that is written from what their commands printed."""
+"""The page of benchmarks, written from the output of their commands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pages import table
+from page_parts import table
 
 RATIO = re.compile(r"^ratio (\S+) (\S+)\s*$", re.M)
 
 
 def stored_runs(folder: Path) -> list[dict[str, Any]]:
-    """What :mod:`record` kept, by name of the command."""
+    """Records of :mod:`record` by name of the command."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
 def measured(runs: list[dict[str, Any]]) -> str:
-    """Ratios of all commands, and what each printed, with date and machine."""
+    """Ratios of all commands, and the output of each with date and machine."""
     names = [run["command"].split()[1].rpartition("/")[2] for run in runs]
     titles = [
         name if names.count(name) == 1 else run["command"].rpartition("benchmarks/")[2]

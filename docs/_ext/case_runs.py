@@ -18,14 +18,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import flexph
 from flexph.case import Case, find_cases
 from flexph.scenes.files import read_scene
 from flexph.scenes.of_results import scene_files
+from flexph.scenes.scene import Scene
 from flexph.view.html import html_fragment
 from flexph.view.looks import shown_field
 from flexph.view.packing import telling_row, with_triangles
-from flexph.view.still import drawn, png, still
+from flexph.view.pictures import write_film
+from flexph.view.still import still
 
 LIMIT = 1200
 """Seconds after which a case is given up."""
@@ -36,13 +40,15 @@ ACCOUNTS = ("ledger", "energy", "residual")
 """Words in the names of pictures of accounts."""
 
 LAYOUT = 3
-"""Of what is kept of a run: others are computed again."""
-DRAWN = 1
-"""Of covers, films and views: others are drawn again, from the scenes that are kept."""
+"""Version of the cache: runs of another one are computed again."""
+DRAWN = 3
+"""Version of covers, films and views: those of another one are drawn again, from the kept scenes."""
 SCENE = "scene.vtkhdf"
 """The first scene of a run."""
 COVER = (480, 300)
 """Pixels of a cover."""
+NEAR = 0.45
+"""Size of the bodies over that of all which is seen, below which these are left out of a cover."""
 FILM = 40
 """Frames of a film at most."""
 LIBRARY = "../_static/flexph-view.js"
@@ -59,7 +65,7 @@ print(json.dumps(rows, default=lambda value: value.item()))
 
 @dataclass(frozen=True)
 class CaseRun:
-    """What the pages show of a case: its pictures and figures, its checks, and where and when they were computed."""
+    """A computed case for its page: pictures, figures, checks, and time and machine of the run."""
 
     name: str
     case: Case[Any]
@@ -73,7 +79,7 @@ class CaseRun:
 
     @property
     def pictures(self) -> list[Path]:
-        """Its pictures by name, accounts of energy last."""
+        """Its pictures by name, those of energy last."""
         pictures = (self.folder / "results").rglob("*.png")
         return sorted(pictures, key=lambda path: (any(word in path.stem for word in ACCOUNTS), path))
 
@@ -86,18 +92,18 @@ class CaseRun:
     @property
     def film(self) -> Path | None:
         """A short film of its motion, if it has one."""
-        film = self.folder / "film.png"
+        film = self.folder / "film.webp"
         return film if film.exists() else None
 
     @property
     def view(self) -> str:
-        """HTML of its motion; empty where nothing moves."""
+        """HTML of its motion; empty without a motion."""
         view = self.folder / "view.html"
         return view.read_text(encoding="utf-8") if view.exists() else ""
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What its summary holds beside the record of the run."""
+        """Numbers of its summary, without the record of the run."""
         summary = json.loads((self.folder / "results" / "summary.json").read_text(encoding="utf-8"))
         return {
             key: value for key, value in summary.items() if key not in ("case", "parameters", "versions", "started")
@@ -152,25 +158,31 @@ def keep_motion(name: str, folder: Path) -> None:
     scene = read_scene(folder / SCENE)
     shown = with_triangles(scene)
     field = shown_field(shown, None)
-    (folder / "cover.png").write_bytes(still(shown, telling_row(shown), field, size=COVER))
+    (folder / "cover.png").write_bytes(still(near(shown, telling_row(shown)), 0, field, size=COVER))
     if len(scene.times) > 1:
-        film = drawn(
-            shown.thinned(FILM), range(min(FILM, len(scene.times))), field, size=(COVER[0] // 2, COVER[1] // 2)
-        )
-        (folder / "film.png").write_bytes(png(film))
+        size = COVER[0] // 2, COVER[1] // 2
+        write_film(folder / "film.webp", shown, frames=FILM, size=size, background="transparent", title="")
     (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
     drawn_by.write_text(str(DRAWN), encoding="utf-8")
 
 
+def near(scene: Scene, row: int) -> Scene:
+    """A scene at one of its times, without signs of joints and of the ground that are far from the bodies."""
+    own = scene.picked([row])
+    bodies = own.without("ground", "joint", "force", "contact", "arrow")
+    sizes = [float(np.linalg.norm(np.ptp(part.bounds, axis=0))) for part in (bodies, own.without("arrow"))]
+    return own.without("ground", "joint") if bodies.parts and sizes[0] < NEAR * sizes[1] else own
+
+
 def _key(case: Case[Any]) -> str:
-    """A name for what is computed: the version, the parameters and the source of the case."""
+    """Name of a run: digest of version, parameters and source of the case."""
     parameters = [(parameter.name, parameter.default) for parameter in case.parameters]
     told = (LAYOUT, flexph.__version__, parameters, Path(inspect.getfile(case.run)).read_text(encoding="utf-8"))
     return hashlib.sha256(repr(told).encode()).hexdigest()[:12]
 
 
 def _python(*arguments: str) -> str:
-    """What a program of Python prints, run with one thread of linear algebra."""
+    """Output of a Python program, run with one thread of linear algebra."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     run = subprocess.run(
         [sys.executable, *arguments],

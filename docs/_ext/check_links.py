@@ -22,7 +22,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what a tag is called and where it leads."""
+        """Record name and target of a tag."""
         given = {name: value for name, value in attrs if value}
         self.anchors.update(given[name] for name in ("id", "name") if name in given)
         if LINKS.get(tag) in given:

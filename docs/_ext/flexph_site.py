@@ -12,14 +12,16 @@ import sources
 from benchmark_pages import measured, stored_runs
 from case_runs import case_runs
 from docutils import nodes
+from gallery_pages import gallery, motion_files
 from mathematics import mathml
-from pages import gallery, motion_files, validation, write, write_all
+from page_parts import write, write_all
 from reference import PACKAGES, ROOT, bars, homes, pages, public_names
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
+from validation_page import validation
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +101,7 @@ def _exists(target: str) -> bool:
 
 
 class Source(SphinxRole):
-    """A function beside an equation: its place in the reference, or else its lines on a page of their own."""
+    """Role of a function in the text: a link to its reference, or else to a page with its lines."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """A reference to ``module.name``."""

@@ -15,6 +15,8 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).parents[2]
 GITHUB = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 TUTORIAL = re.compile(r"tutorials/(\d+-[\w-]+)")
+KERNEL = "  name: python3\n"
+"""Line in the head of a tutorial that names its kernel, which notebooks know by two names."""
 NOTEBOOKS = "notebooks"
 """Folder of the site with the notebooks that Colab opens."""
 
@@ -53,7 +55,8 @@ def notebook(path: Path, address: str) -> Any:
     import jupytext
     from nbformat.v4 import new_code_cell
 
-    made = jupytext.read(path)
+    text = path.read_text(encoding="utf-8")
+    made = jupytext.reads(text.replace(KERNEL, f"{KERNEL}  display_name: Python 3\n", 1), fmt="md:myst")
     made.cells.insert(0, new_code_cell(f'%pip install -q "flexph[plot,studies] @ git+{address}"'))
     made.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return made

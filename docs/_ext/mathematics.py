@@ -31,7 +31,7 @@ def _letter(entity: re.Match[str]) -> str:
 
 
 def converted(tex: str, *, block: bool) -> str:
-    """LaTeX as MathML: what docutils makes of it, but for two things that it reads otherwise than TeX.
+    """LaTeX as MathML by docutils, with two corrections to read it as TeX does.
 
     Fractions of two digits without braces are 12/…, and the index of a letter with an accent stands below the letter.
     """

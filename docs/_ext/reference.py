@@ -17,7 +17,7 @@ PACKAGES = ("flexph", "fem", "rigid")
 
 @dataclass(frozen=True)
 class PublicName:
-    """A public name: where it is found, and what it is."""
+    """A public name: its namespace and its value."""
 
     namespace: str
     name: str
@@ -118,7 +118,7 @@ def _summary(public: PublicName) -> str:
 
 
 def bars(text: str) -> str:
-    """Text with its bars escaped, but for those between backticks."""
+    """Text with its bars escaped, except those between backticks."""
     return "".join(
         part if part.startswith("`") else part.replace("|", "\\|") for part in re.split(r"(`+[^`]*`+)", text)
     )

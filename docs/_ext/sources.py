@@ -63,7 +63,7 @@ def label(target: str) -> str:
 
 
 def targets(docs: Path) -> set[str]:
-    """All that the pages refer to."""
+    """Targets of all references in the pages."""
     return {target for page in docs.rglob("*.md") for target in ROLE.findall(page.read_text(encoding="utf-8"))}
 
 

@@ -40,7 +40,7 @@ PICTURES: dict[str, tuple[str, Callable[[Names], None]]] = {}
 
 
 def picture(name: str, page: str) -> Callable[[Callable[[Names], None]], Callable[[Names], None]]:
-    """Register a function that draws the picture NAME.png beside a page."""
+    """Register a function that draws the picture NAME.png of a page."""
 
     def register(draw: Callable[[Names], None]) -> Callable[[Names], None]:
         PICTURES[name] = (page, draw)
@@ -50,7 +50,7 @@ def picture(name: str, page: str) -> Callable[[Callable[[Names], None]], Callabl
 
 
 def run(page: str) -> Names:
-    """Run the programs of a page in a folder of their own and return their names."""
+    """Run the programs of a page in a temporary folder and return their names."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     names: Names = {"__name__": "__main__"}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

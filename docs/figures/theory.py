@@ -110,39 +110,6 @@ def ports() -> None:
     axes.text(1.9, 0.05, "ledger: $\\Delta H = \\Sigma\\,$work $- \\Sigma\\,$dissipation", ha="center", va="center")
 
 
-def exact_step() -> None:
-    """A body at both ends of a step: arms, lever, mean rotation and increment of a point."""
-    axes = canvas(6.4, 3.3, (-0.4, 5.8), (-0.3, 2.9))
-    centres = np.array([[0.9, 0.5], [3.2, 0.9]])
-    angles, arm = (0.35, 1.15), np.array([1.9, 0.3])
-    tips = [centre + turn(angle) @ arm for centre, angle in zip(centres, angles, strict=True)]
-    for k, color in ((0, GREY), (1, BLUE)):
-        box_points = np.array([[-0.5, -0.2], [2.0, -0.2], [2.0, 0.4], [-0.5, 0.4], [-0.5, -0.2]])
-        axes.fill(*(centres[k][:, None] + turn(angles[k]) @ box_points.T), color=color, alpha=0.15, lw=0)
-        arrow(axes, centres[k], tips[k], color, f"$R_{k} x_{k}$", (-0.30, 0.16) if k == 0 else (0.42, -0.05))
-        axes.plot(*centres[k], "o", color=color, markersize=4)
-        axes.text(*(centres[k] + (-0.2, -0.2)), f"$r_{k}$", color=color)
-    arrow(axes, centres[0], centres[1], "k")
-    axes.text(2.15, 0.48, r"$\Delta r = h\,\bar{\dot r}$", ha="center")
-    arrow(axes, tips[0], tips[1], RED)
-    axes.text(
-        *(0.5 * (tips[0] + tips[1]) + (-0.55, 0.33)), r"$\Delta p = h[\bar{\dot r} + \Omega\times\ell + \ldots]$",
-        color=RED, ha="center")  # fmt: skip
-    middle = centres.mean(axis=0)
-    lever = 0.5 * (turn(angles[0]) @ arm + turn(angles[1]) @ arm)
-    arrow(axes, middle, middle + lever, GREEN, "", (0.0, 0.0))
-    axes.text(
-        *(middle + 0.55 * lever + (1.25, -0.35)), r"$\ell = \frac{1}{2}(R_0x_0 + R_1x_1)$", color=GREEN, ha="center"
-    )
-    axes.text(
-        0.75,
-        2.5,
-        "$R_1(1-[a]_\\times) = R_0(1+[a]_\\times)$\n" + r"$a = \frac{1}{2}h\,\bar\omega$",
-        ha="center",
-        va="center",
-    )
-
-
 def steps() -> None:
     """Instants at which three schemes evaluate forces."""
     axes = canvas(6.6, 2.1, (-3.6, 7.1), (-0.7, 2.4))
@@ -275,7 +242,7 @@ def robot() -> None:
 
 
 FIGURES: dict[str, Callable[[], None]] = {
-    "frames": frames, "ports": ports, "exact-step": exact_step, "steps": steps, "contact-step": contact_step,
+    "frames": frames, "ports": ports, "steps": steps, "contact-step": contact_step,
     "discrete-gradient": discrete_gradient, "dirac": dirac, "rod": rod, "robot": robot,
 }  # fmt: skip
 

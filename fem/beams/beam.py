@@ -75,7 +75,7 @@ def beam(
     damping: Damping = UNDAMPED,
     split: int = 1,
 ) -> Body | SplitBody:
-    """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), and the same in space.
+    """An Euler-Bernoulli beam along the body x axis, P at its root: [flex] eq. (32)-(37), in the plane or in space.
 
     ``dim=2``: velocities are axial (P1, or P2) and transverse (Hermite), stresses the axial force N [N] and the moment
     M [N m],
@@ -104,29 +104,30 @@ def beam(
     elements : int
         Number of equal elements.
     dim : int, optional
-        2 for a body of the plane, 3 for one of space.
+        2 for a planar body, 3 for a spatial one.
     reference : str, optional
-        What removes the rigid motion from the deformation:
+        Condition that removes the rigid motion from the deformation:
 
         - ``cantilever``: no displacement and rotation at the root;
         - ``simply_supported``: u_x = u_y [= u_z = θ_x] = 0 at the root, u_y [= u_z] = 0 at the tip;
         - ``mean_axis``: ∫ρu = 0 and ∫(ρX × u + ρI_p θ_x e_x) = 0 at the undeformed beam (Tisserand), which leaves a
           free beam without inertial coupling of deformation and rigid motion at u = 0 (lumped masses added later
-          couple them again). A few well-chosen coordinates follow from all the others: this fills the mass matrix.
+          couple them again). Some coordinates, chosen for good conditioning, depend on all others: this fills the mass
+          matrix.
     pair : str, optional
-        The mixed pair of velocities and stresses (:data:`fem.PAIRS`), all with clean spectra but the last:
+        The mixed pair of velocities and stresses (:data:`fem.PAIRS`); all but the last have clean spectra:
 
         - ``compatible``: P1 and a constant N, Hermite and a linear M on each element;
         - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element, the rest as before.
-          Axial frequencies, and those of a beam that a spin stretches, are of fourth order instead of second. One
-          coordinate and one stress more for each element;
+          Axial frequencies, and those of a beam stretched by rotation, are of fourth order instead of second, at the
+          cost of one coordinate and one stress more for each element;
         - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
-        - ``paper``: that of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
+        - ``paper``: the pair of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
     strain : str, optional
         ``von_karman`` takes the best constant (``quadratic``: the best line) to ``u_x' + ½u_y'² [+ ½u_z'²]`` on each
         element as its axial strain: geometric stiffening ([flex] remark 2) without membrane locking. No strain couples
-        bending and torsion within a body: a beam of space that turns aside under a moment in its stiff plane takes
-        several bodies (:mod:`fem.beams.buckling`).
+        bending and torsion within a body: lateral-torsional buckling of a spatial beam takes several bodies
+        (:mod:`fem.beams.buckling`).
     momenta : str, optional
         See :class:`flexph.Body`.
     stations : mapping of str to float, optional
@@ -136,25 +137,25 @@ def beam(
     damping : Damping, optional
         See :class:`Damping`.
     split : int, optional
-        Floating bodies of the same length, ``elements`` over all of them, that are welded one to the other under one
-        name: each section turns against its own frame alone, so that deflections may be as large as frames are many.
-        Of more than one, ports, states, stresses, loads, pictures and files have the names of the whole, and what is
-        about a single frame (``displacement``, a load in body axes, :func:`flexph.bodies.reduce_body`) is refused.
+        Number of floating bodies of equal length, with ``elements`` in all, that are welded in sequence under one
+        name. Each section rotates relative to its own frame only, so that deflections may grow with the number of
+        frames. With more than one, ports, states, stresses, loads, pictures and files have the names of the whole beam;
+        operations on a single frame (``displacement``, a load in body axes, :func:`flexph.bodies.reduce_body`) are
+        refused.
 
     Returns
     -------
     Body or SplitBody
         With the ports ``root``, ``tip`` and the stations, and the load port ``load``, a force per length [N/m] for each
-        element. Where it is split, ``cut1`` and ``cut1_next`` are the ports at the first joint, ``cut2`` and so on
-        those at the others, and its joints ``weld NAME.cut1–NAME.cut1_next``.
+        element. A split beam has the ports ``cut1`` and ``cut1_next`` at its first joint, ``cut2`` and so on at the
+        others, and the joints ``weld NAME.cut1–NAME.cut1_next``.
 
     Raises
     ------
     ValueError
-        Where a length, a section or a count is not positive, a name is unknown, a station is off the beam, the elements
-        are no multiple of ``split``, von Kármán
-        strain is asked of a pair whose axial force is continuous, or a constant of the material (ν or G) or of the
-        section (I_y, J) that space needs is missing.
+        If a length, a section or a count is not positive, a name is unknown, a station is off the beam, the number
+        of elements is not a multiple of ``split``, von Kármán strain is requested for a pair with a continuous axial
+        force, or a constant of the material (ν or G) or of the section (I_y, J) that space requires is missing.
 
     Examples
     --------

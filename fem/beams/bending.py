@@ -43,9 +43,9 @@ def bending(
 
         ρA v̇ = −M'' + p,  Ṁ/EI = v'',  v = ẇ [m/s], M the bending moment [N m], p the load per length [N/m].
 
-    Ports ``root`` and ``tip``, width 2: velocity v and rotation rate v' of the section on one side; force [N] and
-    moment [N m] from outside, (M', −M) at the root and (−M', M) at the tip, on the other. ``causality`` says which of
-    both is the input:
+    Ports ``root`` and ``tip``, width 2: the pair of velocity v and rotation rate v' of the section, and of external
+    force [N] and moment [N m], (M', −M) at the root and (−M', M) at the tip. ``causality`` selects the input of the
+    two:
 
     - ``force``: forces in, velocities out; a free beam. Hermite velocities φ and discontinuous P1 moments ψ,
       ``E = diag(∫ρA φφᵀ, ∫ψψᵀ/EI)``, ``D = ∫ψφ''ᵀ`` of ``J = [[0, −Dᵀ], [D, 0]]``;
@@ -66,11 +66,11 @@ def bending(
     elements : int
         Number of equal elements.
     causality : str, optional
-        What comes in at the ends, ``force`` or ``velocity``.
+        Input at the ends, ``force`` or ``velocity``.
     clamped : collection of str, optional
-        Ends that do not move; they have no port.
+        Fixed ends, which have no port.
     damping : Damping, optional
-        It acts on all velocities, the rigid ones too: αM + βDᵀC⁻¹D, and ratios of the lowest modes.
+        Damping of all velocities, including rigid motion: αM + βDᵀC⁻¹D, and ratios of the lowest modes.
     load : int, optional
         Adds a port ``load``: p is a polynomial of this degree d ≤ 4 on each element, given element by element by its
         values at d + 1 Gauss points (d = 0: p is constant on each element).
@@ -83,9 +83,9 @@ def bending(
     Raises
     ------
     ValueError
-        Where a length or a count is not positive, an end or a causality is unknown, the degree is not from 0 to 4, or a
+        If a length or a count is not positive, an end or a causality is unknown, the degree is not from 0 to 4, or a
         beam driven by velocities has stiffness damping or ratios: the velocities of its ends would have to enter the
-        damping force too.
+        damping force as well.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _degree(load: int) -> int:
 
 
 class _Mesh(NamedTuple):
-    """Matrices of unit ρA and EI; ``velocity`` keeps those coordinates that supports leave."""
+    """Matrices for unit ρA and EI; ``velocity`` keeps the coordinates that supports leave free."""
 
     causality: Causality
     step: float
@@ -153,13 +153,13 @@ class _Mesh(NamedTuple):
 
     @property
     def strain(self) -> Any:
-        """D over the kept velocities: the curvature of the Hermite field, whichever it is."""
+        """Strain matrix D over the kept velocities: the curvature of the Hermite field."""
         if self.causality == "force":
             return self._product(self.moment, self.velocity, curved=True) @ self.kept
         return sparse.csr_array(self._product(self.velocity, self.moment, curved=True).T)
 
     def end(self, name: str) -> Any:
-        """The two columns of B of an end."""
+        """The two columns of B that belong to an end."""
         hermite = self.velocity if self.causality == "force" else self.moment
         local, row = (np.array([0.0]), 0) if name == "root" else (np.array([1.0]), hermite.elements - 1)
         value, slope = (hermite.rows(local, self.step, k)[[row]].T for k in (0, 1))
@@ -170,7 +170,7 @@ class _Mesh(NamedTuple):
         return sparse.vstack([sparse.csr_array((self.velocity.size, 2)), sign * sparse.hstack([-slope, value])])
 
     def load(self, degree: int) -> Any:
-        """∫ φ p dx of polynomials that are 1 at one of the d + 1 Gauss points of an element: Lagrange's."""
+        """∫ φ p dx for Lagrange polynomials p, which are 1 at one of the d + 1 Gauss points of an element."""
         nodes, (points, weight) = gauss_points(degree + 1)[0], gauss_points(4)
         basis = np.linalg.solve(np.vander(nodes).T, np.vander(points, degree + 1).T)  # (d + 1, points)
         spread = sparse.kron(sparse.eye_array(self.velocity.elements), (basis * weight).T)

@@ -1,7 +1,7 @@
-"""Buckling of a beam that its strain leaves out, by closed forms.
+"""Closed-form buckling loads of beams whose strain does not include buckling.
 
-What is left out is the work of the stresses on the deformation against the frame of the body: turns of the frame itself
-are exact. The reference of the deformation therefore is the support of the closed form.
+The strain neglects the work of stresses on the deformation relative to the body frame; the rotation of the frame
+itself is exact. The reference of the deformation therefore acts as the support of the closed form.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ EULER: Mapping[Reference, float] = {
     "simply_supported": math.pi**2,
     "mean_axis": math.pi**2,
 }
-"""Critical compression over EI/L² (Euler 1744) where the frame keeps to the root, to the chord, to the mean axis: the
-last is beside the chord only."""
+"""Critical compression over EI/L² (Euler 1744) for a frame fixed to the root, the chord or the mean axis; the mean
+axis deviates from the chord only slightly."""
 LATERAL = 0.5 * math.pi
-"""Critical moment, uniform in the stiff plane, over √(EI GJ)/L where the torsion is held at one end; π between forks
-(Michell 1899). Mean moments are larger under others: 2.006 of a force at the tip (4.0126 at the root, Prandtl 1899),
-2.14 of a uniform load."""
+"""Critical moment, uniform in the stiff plane, over √(EI GJ)/L with torsion held at one end; π between forks
+(Michell 1899). Other loads have larger critical mean moments: 2.006 for a force at the tip (4.0126 at the root,
+Prandtl 1899), 2.14 for a uniform load."""
 
 COLUMN: Mapping[str, Any] = {
     "load": "axial compression",
@@ -46,10 +46,10 @@ ASIDE: Mapping[str, Any] = {
 def buckling_loads(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> tuple[BucklingLoad, ...]:
-    """What a beam leaves out, of rigidities EA, EI_z, in space EI_y and GJ by the names of their fields.
+    """Buckling loads that a beam neglects, from its rigidities EA, EI_z, in space EI_y and GJ by field.
 
-    Linear strain leaves out the buckling of a column; in space both strains leave out that of a beam which bends in its
-    stiff plane and turns aside: bending and torsion are coupled between bodies only.
+    Linear strain neglects the buckling of a column. In space both strains neglect lateral-torsional buckling of a
+    beam bent in its stiff plane, because bending and torsion are coupled between bodies only.
     """
     local, weight = mesh.quadrature()
     stresses, means = mesh.stresses(local), weight / mesh.length
@@ -58,7 +58,7 @@ def buckling_loads(
         critical = _euler(mesh, rigidities, reference)
         loads.append(BucklingLoad(**COLUMN, rows=stresses["x"], weights=means, critical=critical))
     for stiff, soft in (("y", "z"), ("z", "y")) if mesh.dim == 3 else ():
-        if rigidities[soft] < rigidities[stiff]:  # in its soft plane a beam bends, and does not turn aside
+        if rigidities[soft] < rigidities[stiff]:  # bent in its soft plane a beam does not buckle laterally
             critical = LATERAL * math.sqrt(rigidities[soft] * rigidities["turn"]) / mesh.length
             loads.append(BucklingLoad(**ASIDE, rows=stresses[stiff], weights=means, critical=critical))
     return tuple(loads)
@@ -67,9 +67,9 @@ def buckling_loads(
 def axial_stiffening(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> AxialStiffening:
-    """The axial force of a beam beside its rigidities; linear strain leaves out what it does to slopes."""
+    """Axial force of a beam over its rigidities, for the stiffening of slopes that linear strain neglects."""
     local, weight = mesh.quadrature()
-    names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the turns ψ
+    names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the rotation ψ
     return AxialStiffening(
         rows=mesh.stresses(local)["x"],
         weights=weight / mesh.length,

@@ -1,4 +1,4 @@
-"""Line elements and the pairs of velocity and stress spaces a beam can be made of.
+"""Line elements, and the pairs of velocity and stress spaces of beams.
 
 Shape functions are scikit-fem's on the reference element [0, 1] and are carried to an element of length h here, so
 that Hermite rotations are kept as hθ: the unscaled matrices, and Hermite functions formed from global coordinates,
@@ -21,7 +21,7 @@ from flexph.numerics.gauss_tableau import gauss_points
 
 _ELEMENTS = {"P0": ElementLineP0, "P1": ElementLineP1, "P2": ElementLineP2, "Hermite": ElementLineHermite}
 _NODAL = {"P1": 1, "P2": 1, "Hermite": 2}
-"""Coordinates that a continuous field has at each node."""
+"""Number of coordinates of a continuous field at each node."""
 _DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 
 
@@ -29,8 +29,8 @@ _DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 class Field:
     """A finite-element field over n equal elements: a shape family, continuous over the nodes or not.
 
-    Coordinates of continuous fields: those of the nodes, then those inside of the elements (P2: values at the middle).
-    The family ``Gauss``, discontinuous, are lines by their values at the two Gauss points: ∫fg of them is diagonal.
+    Continuous fields have the coordinates of the nodes, then those inside of the elements (P2: values at the middle).
+    The discontinuous family ``Gauss`` are lines with the values at the two Gauss points: ∫fg of them is diagonal.
     """
 
     family: str
@@ -54,12 +54,12 @@ class Field:
 
     @property
     def inside(self) -> int:
-        """Number of coordinates inside of each element, which no other element shares."""
+        """Number of interior coordinates of each element."""
         return self.local - 2 * self.nodal
 
     @property
     def dofs(self) -> np.ndarray:
-        """Coordinates of each element, (elements, local): its two nodes, then its inside."""
+        """Coordinates of each element, (elements, local): its two nodes, then its interior."""
         first = np.arange(self.elements)[:, None]
         nodes = self.nodal * first + np.arange(2 * self.nodal)
         return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])
@@ -85,7 +85,7 @@ def _table(family: str, points: tuple[float, ...]) -> tuple[Array, ...]:
     if family == "Gauss":
         a, b = gauss_points(2)[0]
         return np.array([(x - b) / (a - b), (x - a) / (b - a)]), np.outer([1.0, -1.0], np.ones_like(x)) / (a - b)
-    # a new element each time: scikit-fem keeps caches on element objects
+    # a new element each time, as scikit-fem caches data on element objects
     element = _ELEMENTS[family]()
     quadrature = (x[None, :], np.ones(len(points)))
     basis = skfem.Basis(skfem.MeshLine(np.array([0.0, 1.0])), element, quadrature=quadrature)
@@ -103,7 +103,7 @@ def _table(family: str, points: tuple[float, ...]) -> tuple[Array, ...]:
 class Pair:
     """A mixed pair: families of axial velocity, axial force, bending velocity and moment, of torsion and torque.
 
-    ``local_force`` and ``local_moment`` say that a stress is discontinuous, so that it can be condensed element by
+    ``local_force`` and ``local_moment`` are True for a discontinuous stress, which can be condensed element by
     element.
     """
 
@@ -129,7 +129,7 @@ class Pair:
 
 
 PAIRS = {
-    # clean over its whole spectrum and local: algebraically the displacement elements
+    # clean over its whole spectrum and local: equivalent to displacement elements
     "compatible": Pair("P0", True, "P1", True),
     # clean and local too, of fourth order in the axial direction as in bending
     "quadratic": Pair("Gauss", True, "P1", True, along="P2"),
@@ -143,5 +143,5 @@ moments has a kernel and is not offered."""
 
 
 def pair(name: str) -> Pair:
-    """The pair of that name."""
+    """Pair of a name."""
     return PAIRS[check.choice("pair", name, PAIRS)]

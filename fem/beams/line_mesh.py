@@ -1,8 +1,8 @@
 """The mesh of a straight beam: its fields, the numbering of coordinates, and their rows at points.
 
-Coordinates are lengths, so all matrices of a mesh are those of one with elements of unit length times powers of the
-element length. What sparse matrices cost is the time in which they are made: those of unit meshes are kept, and the
-beams of a design loop share them.
+Coordinates are lengths, so that all matrices of a mesh are those of a mesh with elements of unit length times
+powers of the element length. Making sparse matrices is the main cost: the matrices of unit meshes are cached, and
+the beams of a design loop share them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REFERENCES: tuple[Reference, ...] = ("cantilever", "simply_supported", "mean_axi
 _NODE = {2: ("x", "y", "y'"), 3: ("x", "y", "y'", "z", "z'", "turn")}
 """Coordinates of a node: displacements, and the angles u_y', u_z', θ_x times the element length."""
 
-_FIXED: dict[Reference | None, tuple[tuple[str, ...], tuple[str, ...]]] = {  # at the root, at the tip
+_FIXED: dict[Reference | None, tuple[tuple[str, ...], tuple[str, ...]]] = {  # held coordinates at the root, at the tip
     "cantilever": (("x", "y", "y'", "z", "z'", "turn"), ()),
     "simply_supported": (("x", "y", "z", "turn"), ("y", "z")),
     "mean_axis": ((), ()),
@@ -36,9 +36,9 @@ _FIXED: dict[Reference | None, tuple[tuple[str, ...], tuple[str, ...]]] = {  # a
 
 @dataclass(frozen=True)
 class Component:
-    """A scalar field f of a beam and the stress that works on it: strain = sign · f^(order).
+    """Scalar field f of a beam and its conjugate stress: strain = sign · f^(order).
 
-    ``place`` of its first coordinate among those of a node; of an ``angle`` coordinates are hf.
+    ``place``: position of its first coordinate among those of a node; the coordinates of an ``angle`` are hf.
     """
 
     velocity: Field
@@ -49,20 +49,20 @@ class Component:
     angle: bool = False
 
     def power(self, derivative: int = 0) -> int:
-        """Power of the element length by which a derivative of the field goes with its coordinates."""
+        """Exponent of the element length in the rows of a derivative of the field."""
         return -derivative - self.angle
 
 
 @dataclass(frozen=True)
 class LineMesh(Memo):
-    """Equal elements along the x axis in ``dim`` dimensions; of kept coordinates u the full ones are ``basis u``.
+    """Equal elements along the x axis in ``dim`` dimensions; kept coordinates u expand to the full ones by ``basis u``.
 
-    ``reference`` takes coordinates away, None keeps all of them.
+    ``reference`` removes coordinates, None keeps all of them.
 
     Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
     Full coordinates node by node, all of them lengths: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
-    hθ_x) in space; then those inside of the elements, u_x at the middle where it is quadratic. Stress coordinates field
-    by field: N, M_z, in space also M_y, T.
+    hθ_x) in space; then the interior ones of the elements, u_x at the middle for quadratic fields. Stress coordinates
+    field by field: N, M_z, in space also M_y, T.
     """
 
     length: float
@@ -78,7 +78,7 @@ class LineMesh(Memo):
 
     @once
     def basis(self) -> Any:
-        """The full coordinates of the kept ones, sparse."""
+        """Full coordinates from the kept ones, sparse."""
         return self.unit.once(_basis)
 
     @property
@@ -95,7 +95,7 @@ class LineMesh(Memo):
     def components(self) -> dict[str, Component]:
         """The fields of displacement and torsion with their stresses.
 
-        Sections turn by ψ = (θ_x, −u_z', u_y'); the moments (T, M_y, M_z) work on ψ'.
+        Sections rotate by ψ = (θ_x, −u_z', u_y'); the moments (T, M_y, M_z) are conjugate to ψ'.
         """
         along, force, across, moment = self.pair.fields(self.elements)
         components = {"x": Component(along, force, 0, 1), "y": Component(across, moment, 1, 2)}
@@ -133,7 +133,7 @@ class LineMesh(Memo):
         return scaled(rows, self.step ** self.components[name].power(derivative))
 
     def strain(self, name: str, local: np.ndarray) -> sparse.csr_array:
-        """Rows of the strain on which the stress of a field works: u_x', u_y'', −u_z'', θ_x'."""
+        """Strain conjugate to the stress of a field, as rows: u_x', u_y'', −u_z'', θ_x'."""
         component = self.components[name]
         return component.sign * self.rows(name, local, component.order)
 
@@ -152,12 +152,12 @@ class LineMesh(Memo):
         return _stresses(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
 
     def resultants(self, local: np.ndarray) -> sparse.csr_array:
-        """Rows of N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z point by point, in the plane with zeros."""
+        """Rows of N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z point by point; in the plane the others are zero."""
         rows = _resultants(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
         return scaled(rows, np.tile([1.0, 1.0 / self.step, 1.0 / self.step, 1.0, 1.0, 1.0], rows.shape[0] // 6))
 
     def find(self, x: float) -> tuple[int, float]:
-        """Element of a station and its local point."""
+        """Element that contains a station, and the local coordinate of the station."""
         element = min(int(x / self.step), self.elements - 1)
         return element, x / self.step - element
 
@@ -179,7 +179,7 @@ def _basis(unit: LineMesh) -> Any:
 
 
 def _mean_motion(mesh: LineMesh) -> np.ndarray:
-    """Means of all fields, and first moments about the centre of the transverse ones: rows without unit."""
+    """Rows of the means of all fields, and of first moments of transverse fields about the centre; no units."""
     local, weight = mesh.quadrature()
     mean, lever = weight / mesh.length, mesh.points(local) / mesh.length - 0.5
     rows = [mesh.rows(name, local).T @ mean for name in mesh.components]
@@ -207,7 +207,7 @@ def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_
 
 
 def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
-    """Rows over the stress of each field as rows over all stress coordinates."""
+    """Expand the rows over the stress of each field to rows over all stress coordinates."""
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
 
@@ -226,7 +226,7 @@ def _resultants(unit: LineMesh, local: tuple[float, ...]) -> sparse.csr_array:
 
 
 def scaled(matrix: sparse.csr_array, factors: float | np.ndarray) -> sparse.csr_array:
-    """A matrix times a factor, or each of its rows times its own; the places of its entries are shared."""
+    """A matrix times a factor, or times one factor for each row, with a shared sparsity pattern."""
     entries = np.repeat(factors, np.diff(matrix.indptr)) if np.ndim(factors) else factors
     return sparse.csr_array((matrix.data * entries, matrix.indices, matrix.indptr), shape=matrix.shape)
 

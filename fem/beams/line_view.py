@@ -1,4 +1,4 @@
-"""How a beam looks: its drawn axis and the stresses along it."""
+"""Drawn axis of a beam, and stresses along it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..materials.materials import Section
 from ..materials.section_stresses import axial_factors, section_points
 from .line_mesh import LineMesh, scaled
 
-CELLS = 4  # straight pieces an element is drawn with
+CELLS = 4  # straight pieces of a drawn element
 CORNERS = np.arange(CELLS + 1) / CELLS
 ENDS = np.repeat(CORNERS, 2)[1:-1]  # of each piece
-SEGMENTS = 16  # corners a circle is drawn with
+SEGMENTS = 16  # corners of a drawn circle
 
 _FORCES = {
     2: {"x": "axial_force", "y": "bending_moment"},
@@ -27,7 +27,7 @@ _FORCES = {
 
 
 def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float]) -> View:
-    """Straight pieces along the axis, with stresses at their middles; see :func:`line_stresses`."""
+    """View of straight pieces along the axis, with stresses at their middles; see :func:`line_stresses`."""
     count = CELLS * mesh.elements
     return View(
         points=mesh.on_axis(mesh.points(CORNERS)[_kept(mesh)]),
@@ -41,12 +41,12 @@ def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float])
 
 
 def line_sweep(mesh: LineMesh, section: Section) -> Sweep:
-    """The section along the axis; of one given by its constants, the rectangle of the same radii of gyration."""
+    """Section along the axis; a section given by its constants is drawn as the rectangle of equal radii of gyration."""
     return Sweep(outline(section), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step))
 
 
 def line_sections(mesh: LineMesh, section: Section) -> SectionStress | None:
-    """Stresses over the sections at both ends of all pieces; None where the outer fibres are not known."""
+    """Stresses over the sections at both ends of all pieces; None if the outer fibres are not known."""
     points = section_points(section, mesh.dim)
     if points is None:
         return None
@@ -82,7 +82,7 @@ def _rotation(unit: LineMesh) -> sparse.csr_array:
 
 
 def _kept(mesh: LineMesh) -> np.ndarray:
-    """Corners of every element without its end, and the tip."""
+    """Corners of every element except its end, and the tip."""
     keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
     return np.append(keep, mesh.elements * (CELLS + 1) - 1)
 
@@ -95,7 +95,7 @@ def _shape(unit: LineMesh) -> sparse.csr_array:
 def line_stresses(
     mesh: LineMesh, section: Section, local: np.ndarray, rigidities: Mapping[str, float]
 ) -> dict[str, StressField]:
-    """Forces and moments, and where the section has the dimensions they need, stresses at its surface.
+    """Forces and moments, and stresses at the surface if the section has the required dimensions.
 
     In the plane ``axial_force`` N [N], ``bending_moment`` M [N m], and ``axial_stress_upper``, ``axial_stress_lower``
     ``N/A ∓ M c/I`` [Pa] at y = ±c. In space ``bending_moment_y``, ``bending_moment_z``, ``torque``, and
@@ -103,8 +103,8 @@ def line_stresses(
         axial_stress_y_upper, axial_stress_y_lower:  N/A ∓ M_z c_y/I_z  at y = ±c_y, z = 0
         axial_stress_z_upper, axial_stress_z_lower:  N/A ± M_y c_z/I_y  at z = ±c_z, y = 0
 
-    (a corner of a rectangle carries the sum of two of them less N/A), for circles ``torsional_shear_stress``
-    ``T d/2J`` at the surface. The strains that belong to them follow from the rigidities EA, EI and GJ.
+    (a corner of a rectangle carries the sum of two of them minus N/A), for circles ``torsional_shear_stress``
+    ``T d/2J`` at the surface. The strains follow from the rigidities EA, EI and GJ.
     """
     rows = mesh.stresses(local)
     names, young = _FORCES[mesh.dim], rigidities["x"] / section.area

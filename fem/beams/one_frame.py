@@ -38,7 +38,7 @@ def beam_in_one_frame(
     ports: Mapping[str, float],
     damping: Damping,
 ) -> Body:
-    """The body of a mesh, with ports at places x [m] of its axis."""
+    """Body of a mesh, with ports at positions x [m] on its axis."""
     rigidities, inertia = _rigidities(material, section, mesh.dim), _inertia(mesh, material.density, section)
     return Body(
         inertia=inertia,
@@ -54,11 +54,11 @@ def beam_in_one_frame(
 
 
 def pair_for(name: str, strain: Strain) -> Pair:
-    """The pair of a name; raises ValueError where it does not take the strain."""
+    """Pair of a name; raises ValueError if it does not support the strain."""
     chosen = pair_named(name)
     if strain == "von_karman" and not chosen.local_force:
         raise ValueError(
-            f"strain 'von_karman' needs an axial force of each element alone, which pair {name!r} has not: "
+            f"strain 'von_karman' needs an axial force that is discontinuous between elements, unlike pair {name!r}: "
             "use pair 'compatible', 'quadratic' or 'hermite'"
         )
     return chosen
@@ -74,7 +74,7 @@ def _rigidities(material: Material, section: Section, dim: int) -> dict[str, flo
 
 
 def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
-    """Mass integrals of the axis, and of the spin of its sections about it."""
+    """Mass integrals of the axis, and of the rotation of the sections about it."""
     d, h, line_density, unit = mesh.dim, mesh.step, density * section.area, mesh.unit.once(unit_inertia)
     first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
     first[0], second[0, 0] = line_density * h**2 * unit.length_first, line_density * h**3 * unit.length_second
@@ -94,7 +94,7 @@ def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
 
 
 def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-    """½∫ρI_p(Ω_x + θ̇_x)² dx of a beam in space: spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia`."""
+    """Spin, spin_shape and spin_pair of :class:`flexph.bodies.Inertia` from ½∫ρI_p(Ω_x + θ̇_x)² dx in space."""
     s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
     spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
     if mesh.dim == 3:
@@ -104,7 +104,7 @@ def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.
 
 
 def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
-    """Weak form of stress/rigidity = strain of all fields, tested with the stresses themselves."""
+    """Weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
     h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
     each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
     von_karman = strain == "von_karman"
@@ -138,6 +138,6 @@ def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_arr
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Mean displacement of each element."""
+    """Load port with the mean displacement of each element."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))

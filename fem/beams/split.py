@@ -1,4 +1,4 @@
-"""Beams as several floating bodies, one after the other."""
+"""Beams of several floating bodies in sequence."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .line_mesh import LineMesh
 
 
 def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mesh: LineMesh, count: int) -> SplitBody:
-    """Bodies made of one mesh, one after the other, from ports at places x [m] of the whole.
+    """Bodies of one mesh in sequence, with ports at positions x [m] of the whole beam.
 
-    Raises ValueError for ports off the beam and those with the names of joints.
+    Raises ValueError for ports off the beam, and for ports with the names of joints.
     """
     starts = mesh.length * np.arange(count)
     joints = tuple((f"cut{i}", f"cut{i}_next") for i in range(1, count))
@@ -32,7 +32,7 @@ def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mes
     for name, x in ports.items():
         if not 0.0 <= check.number(f"station {name!r}", x) <= count * mesh.length:
             raise ValueError(f"station {name!r} must lie between 0 and the length {count * mesh.length} m, got {x} m")
-        i = max(int(np.searchsorted(starts, x)) - 1, 0)  # at a joint, the body before it
+        i = max(int(np.searchsorted(starts, x)) - 1, 0)  # a port at a joint belongs to the body before it
         own[i][name] = min(x - starts[i], mesh.length)
     for i, (before, after) in enumerate(joints):
         own[i][before] = mesh.length
@@ -44,7 +44,7 @@ def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mes
 
 
 def _load(frames: Sequence[Body]) -> NodalLoad:
-    """The loads of all frames as one."""
+    """Loads of all frames as one load port."""
     loads: list[LoadPort] = [frame.loads["load"] for frame in frames]
     return NodalLoad(
         nodes=np.repeat(np.arange(len(frames)), [len(load.positions) for load in loads]),
@@ -55,7 +55,7 @@ def _load(frames: Sequence[Body]) -> NodalLoad:
 
 
 def _view(frames: Sequence[Body], places: Array) -> View:
-    """The views of all frames as one."""
+    """Views of all frames as one view."""
     views = [frame.view for frame in frames if frame.view is not None]
     first, sweeps = views[0], [view.sweep for view in views if view.sweep is not None]
     starts = np.cumsum([0, *(len(view.points) for view in views)])
@@ -78,7 +78,7 @@ def _view(frames: Sequence[Body], places: Array) -> View:
 
 
 def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
-    """The sections of all frames, one after the other."""
+    """Section stresses of all frames in sequence."""
     own = [view.sections for view in views if view.sections is not None]
     if not own:
         return None

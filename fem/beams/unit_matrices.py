@@ -1,6 +1,6 @@
-"""Integrals of beams with elements of unit length, mass per length and rigidities, made once for all of a mesh.
+"""Integrals of beams with unit element length, mass per length and rigidities, cached for each mesh.
 
-Those of a beam are these times powers of its element length, see :mod:`fem.beams.line_mesh`.
+The integrals of a beam are these times powers of its element length, see :mod:`fem.beams.line_mesh`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def unit_inertia(unit: LineMesh) -> UnitInertia:
 
 
 def unit_elasticity(unit: LineMesh) -> UnitElasticity:
-    """Weak form of stress = strain of all fields, tested with the stresses themselves."""
+    """Weak form of stress = strain for all fields, with the stresses as test functions."""
     local, w = unit.quadrature()
     stress = {name: c.stress.rows(local, 1.0) for name, c in unit.components.items()}
     strain = [_product(s, w, unit.strain(name, local)) for name, s in stress.items()]
@@ -80,7 +80,7 @@ def unit_load(unit: LineMesh) -> Any:
 
 
 def _compliance(stress: Field) -> Any:
-    """∫ψψᵀ dx of a stress field; as many Gauss points as it has coefficients on an element are exact."""
+    """Integral ∫ψψᵀ dx of a stress field; as many Gauss points as coefficients on an element are exact."""
     local, weight = gauss_points(stress.local)
     rows = stress.rows(local, 1.0)
     compliance = _product(rows, np.tile(weight, stress.elements), rows)

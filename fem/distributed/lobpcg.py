@@ -1,4 +1,4 @@
-"""Lowest modes without a factor: the locally optimal block preconditioned conjugate gradient method."""
+"""Lowest modes without a factorisation: locally optimal block preconditioned conjugate gradient method (LOBPCG)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from flexph.numerics.arrays import Array
 from .system import System, products
 
 DEPENDENT = 1e-10
-"""Eigenvalue of a Gram matrix of unit vectors up to which a combination of them is left out."""
+"""Eigenvalue of a Gram matrix of unit vectors below which a combination of them is dropped."""
 
 
 class Images(NamedTuple):
-    """Vectors X (own, k), KX and MX."""
+    """Vectors X (own, k) with their images KX and MX."""
 
     x: Array
     k: Array
     m: Array
 
     def combined(self, weights: Array) -> Images:
-        """The same of XC."""
+        """Images of the combinations XC."""
         return Images(*(each @ weights for each in self))
 
     def beside(self, other: Images) -> Images:
-        """The same of [X, Y]."""
+        """Images of [X, Y]."""
         return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
 
     def out_of(self, system: System, vectors: Array) -> Array:
-        """V − X(XᵀKV) of vectors V (own, k), with XᵀKX = 1; twice, against round-off."""
+        """Project vectors V (own, k) to V − X(XᵀKV), with XᵀKX = 1; twice, against round-off."""
         for _ in range(2):
             vectors = vectors - self.x @ system.inner(self.k, vectors)
         return vectors
 
 
 def images(system: System, vectors: Array) -> Images:
-    """KX and MX of vectors (own, k)."""
+    """Vectors (own, k) with their images KX and MX."""
     return Images(vectors, products(system.stiffness, vectors), system.heavy(vectors))
 
 
@@ -52,12 +52,13 @@ def lobpcg(
     tolerance: float,
     steps: int,
 ) -> tuple[Array, Array]:
-    """The lowest ω² of K x = ω² M x and vectors (own, wanted), beside known vectors; from more that start (own, k).
+    """Lowest ω² of K x = ω² M x with vectors (own, wanted), in the complement of known ones; from a start (own, k).
 
-    By the largest μ = 1/ω² of M x = μ K x: about mean axes M has no inverse, K has. With xᵀKx = 1, the residual
-    r = Mx − μKx and a preconditioner B near K⁻¹ the error of a vector is √(rᵀBr)/μ in energy; each is sought until that
-    is the tolerance. Combinations that depend on others leave the space [X, BR, P] instead of breaking its Gram matrix
-    (A. Knyazev, SIAM J. Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002) 2165).
+    The largest μ = 1/ω² of M x = μ K x are computed: about mean axes M has no inverse, but K has. With xᵀKx = 1, the
+    residual r = Mx − μKx and a preconditioner B near K⁻¹, the error of a vector is √(rᵀBr)/μ in energy; iterations
+    continue down to the tolerance. Dependent combinations leave the space [X, BR, P] instead of breaking its Gram
+    matrix (A. Knyazev, SIAM J. Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002)
+    2165).
     """
     count = start.shape[1]
     found = images(system, known)
@@ -69,7 +70,7 @@ def lobpcg(
         values, weights = _best(system, space, count)
         if len(values) < count:
             break
-        best = images(system, space.x @ weights)  # anew: errors of combined images would grow from step to step
+        best = images(system, space.x @ weights)  # recomputed, as errors of combined images would accumulate
         residual = (best.m - best.k * values)[:, active]
         ahead = precondition(residual)
         going = np.sqrt(np.maximum(np.diag(system.inner(residual, ahead)), 0.0)) > tolerance * values[active]
@@ -79,7 +80,7 @@ def lobpcg(
         before = space.x[:, count:] @ weights[count:, active] if len(weights) > count else start[:, :0]
         fresh = found.out_of(system, np.hstack([ahead[:, going], before]))
         space = best.beside(images(system, best.out_of(system, fresh)))
-    raise ArithmeticError(f"{wanted} modes of {count} did not settle in {steps} steps: take --solver factor")
+    raise ArithmeticError(f"{wanted} modes of {count} did not converge in {steps} steps: use --solver factor")
 
 
 def _best(system: System, space: Images, count: int) -> tuple[Array, Array]:

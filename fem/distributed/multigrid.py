@@ -1,4 +1,4 @@
-"""Multigrid of a distributed solid: cells of degree 2 over those of degree 1, smoothed aggregation below them."""
+"""Multigrid for a distributed solid: quadratic cells over linear cells, smoothed aggregation below them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .system import System, near_null
 
 PREFIX = "flexph_aggregation_"
 AGGREGATION = {"pc_gamg_aggressive_coarsening": 0, "pc_gamg_threshold": 0.05}
-"""Options of GAMG: strong neighbours only, one layer of them; 20 steps of conjugate gradients instead of 40."""
+"""Options of GAMG: one layer of strong neighbours; this needs 20 steps of conjugate gradients instead of 40."""
 SWEEPS = 2
-"""Steps of the smoother, Chebyshev's on symmetric sweeps, before and after each correction. On even cells they take a
-third longer than with the blocks of the nodes alone, on cells five times as long as thick half as long."""
+"""Steps of the smoother (Chebyshev on symmetric sweeps) before and after each correction. Compared with nodal blocks
+they cost a third more time on regular cells, and half on cells with an aspect ratio of five."""
 
 
 def multigrid(system: System, pc: Any) -> None:
-    """Make a preconditioner that of a solid.
+    """Set up a preconditioner for a solid.
 
-    Aggregates of quadratic cells correct badly. Their displacements that are linear in each cell, with the coordinates
-    of its corners, are in the space exactly: that is the second level, K₁ = PᵀKP, and aggregation is left to it.
+    Aggregates of quadratic cells correct badly. The space contains the piecewise linear displacements, with the corner
+    coordinates, exactly: they form the second level, K₁ = PᵀKP, from which aggregation continues.
     """
     if system.part.model.mesh.degree == 1:
         _aggregation(pc)
@@ -62,9 +62,9 @@ def _aggregation(pc: Any) -> None:
 
 
 def prolongation(system: System) -> Any:
-    """P (n, n₁): all coordinates by those that move corners, whatever else a node does being the mean of its corners.
+    """Prolongation P (n, n₁) from corner coordinates; other nodes of a cell take the mean of their corners.
 
-    Held coordinates prolong to themselves only, those of no corner to nothing.
+    Held coordinates prolong to themselves only, coordinates without a corner to zero.
     """
     part, fine = system.part, system.stiffness
     first, end = fine.getOwnershipRange()
@@ -91,13 +91,13 @@ def prolongation(system: System) -> Any:
 
 
 def _rows(part: Part) -> Array:
-    """A nodal displacement (n,) that each coordinate of a part moves; the only one, of a free node."""
+    """A nodal displacement (n,) moved by each coordinate of a part; the only one for a free node."""
     columns = sparse.csc_array(part.shapes)
     return columns.indices[columns.indptr[:-1]]
 
 
 def corner_means(mesh: SolidMesh) -> Any:
-    """The mean (N, N) of those corners between which each node lies; a corner is its own."""
+    """Averages (N, N) over the corners between which each node lies; a corner takes its own value."""
     seen, parts = np.zeros(len(mesh.points), dtype=bool), []
     for block in mesh.blocks:
         for own, corners in zip(block.nodes.T, block.kind.nodes, strict=True):

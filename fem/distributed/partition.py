@@ -1,4 +1,4 @@
-"""The cells of a solid cut into parts, one for each rank, by recursive coordinate bisection."""
+"""Partition of the cells of a solid over ranks by recursive coordinate bisection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Part:
     """The cells of one rank.
 
     ``shapes``: displacements of its nodes (N·d, n) over the coordinates that move them, whose numbers in the whole
-    system are ``coordinates`` (n,). ``cells``: its cells in the whole mesh, all counted through.
+    system are ``coordinates`` (n,). ``cells``: numbers of its cells in the whole mesh, over all blocks.
     """
 
     model: SolidModel
@@ -29,10 +29,10 @@ class Part:
 
 
 class Share(NamedTuple):
-    """What a rank is sent: its part, the first coordinate of each rank, and its own rows.
+    """Data sent to a rank: its part, the first coordinate of each rank, and its rows of the vectors.
 
-    ``held`` (own,): coordinates that are held; ``linear`` (own,): those that move corners of cells; ``rigid`` (own, r):
-    rigid motions of the solid that nothing holds; ``loads`` (own, k): those of the static responses.
+    ``held`` (own,): held coordinates; ``linear`` (own,): coordinates that move corners of cells; ``rigid`` (own, r):
+    rigid motions of the solid that are not held; ``loads`` (own, k): loads of the static responses.
     """
 
     part: Part
@@ -45,9 +45,9 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Parts of a solid; coordinates are numbered anew, so that each rank owns some that follow each other.
+    """Parts of a solid, with coordinates renumbered so that each rank owns a contiguous range.
 
-    ``order`` (n,): the coordinate of the solid that each number stands for; ``starts``: the first of each rank, and n.
+    ``order`` (n,): old number of each coordinate; ``starts``: first coordinate of each rank, and n.
     """
 
     parts: tuple[Part, ...]
@@ -55,18 +55,18 @@ class Partition:
     starts: Array
 
     def split(self, rows: Array) -> list[Array]:
-        """Rows over the coordinates of the solid, (n, k), by the ranks that own them."""
+        """Rows over the coordinates of the solid, (n, k), split by the ranks that own them."""
         return np.split(rows[self.order], self.starts[1:-1])
 
     def joined(self, own: list[Array]) -> Array:
-        """The rows of all ranks over the coordinates of the solid, (n, k)."""
+        """Join the rows of all ranks to rows over the coordinates of the solid, (n, k)."""
         rows = np.empty((len(self.order), own[0].shape[1]))
         rows[self.order] = np.concatenate(own)
         return rows
 
 
 def cut(model: SolidModel, basis: Any, count: int) -> Partition:
-    """The parts of a solid with displacements (N·d, n) over its coordinates."""
+    """Cut a solid with displacements (N·d, n) over its coordinates into parts."""
     mesh, d = model.mesh, model.dim
     centres = np.vstack([mesh.points[b.corners()].mean(axis=1) for b in mesh.blocks])
     rank = bisected(centres, count)
@@ -90,7 +90,7 @@ def cut(model: SolidModel, basis: Any, count: int) -> Partition:
 
 
 def linear_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Which coordinates (n,) are more than the displacement of a node between corners."""
+    """Mask (n,) of the coordinates that do more than displace a node between corners."""
     corner = np.zeros(len(model.mesh.points), dtype=bool)
     for block in model.mesh.blocks:
         corner[block.corners()] = True
@@ -102,7 +102,7 @@ def linear_coordinates(model: SolidModel, basis: Any) -> Array:
 
 
 def bisected(centres: Array, count: int) -> Array:
-    """The rank of each cell by its centre: halves across the longest side, halved again."""
+    """Rank of each cell by its centre: halved across the longest side, recursively."""
     rank = np.zeros(len(centres), dtype=int)
     _bisect(centres, np.arange(len(centres)), range(count), rank)
     return rank
@@ -120,7 +120,7 @@ def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
 
 
 def _owners(touched: list[Array], size: int, dim: int) -> Array:
-    """The rank that owns each coordinate: the first that has it; those of a node stay together."""
+    """Rank that owns each coordinate: the first that uses it; coordinates of a node stay together."""
     owner = np.full(size, len(touched))
     for r in reversed(range(len(touched))):
         owner[touched[r]] = r
@@ -128,7 +128,7 @@ def _owners(touched: list[Array], size: int, dim: int) -> Array:
 
 
 def _submodel(model: SolidModel, picks: list[Array], nodes: Array) -> SolidModel:
-    """The model of some cells of each block, which have these nodes."""
+    """Model of some cells of each block, on the given nodes."""
     mesh, start = model.mesh, model.mesh.starts
     used = [(b, block, own) for b, (block, own) in enumerate(zip(mesh.blocks, picks, strict=True)) if len(own)]
     blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[own])) for _, block, own in used)

@@ -1,4 +1,4 @@
-"""Ranks of an MPI job: whether there is one, sums over its ranks, the memory of each, and its end when one fails."""
+"""Ranks of an MPI job: detection of the launcher, sums over ranks, memory, and the common end after an error."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import numpy as np
 from flexph.numerics.arrays import Array
 
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
-"""Variables by which Open MPI, MPICH and its kin, MVAPICH and Slurm's srun tell a process how many ranks there are."""
+"""Environment variables with the number of ranks: Open MPI, MPICH and relatives, MVAPICH, srun of Slurm."""
 
 
 def launched() -> int:
-    """How many ranks this process was started with, 1 without a launcher of MPI."""
+    """Number of ranks that this process was started with, 1 without an MPI launcher."""
     return max((int(os.environ[name]) for name in SIZES if os.environ.get(name, "").isdigit()), default=1)
 
 
 def world() -> Any:
-    """The communicator of all ranks. Raises ValueError where packages are missing, with what installs them."""
+    """Communicator of all ranks. Raises ValueError with installation advice if packages are missing."""
     try:
         from mpi4py import MPI
         from slepc4py import SLEPc
     except ImportError as error:
         raise ValueError(
-            f"a reduction under MPI needs mpi4py, petsc4py and slepc4py ({error}): docs/how-to/cluster.md says how to "
+            f"a reduction under MPI needs mpi4py, petsc4py and slepc4py ({error}): docs/how-to/cluster.md shows how to "
             "install them; without mpiexec and --petsc it needs none of them"
         ) from error
     if SLEPc.COMM_WORLD.size != MPI.COMM_WORLD.size:
@@ -41,7 +41,7 @@ def world() -> Any:
 
 @contextmanager
 def ending_all(comm: Any) -> Iterator[None]:
-    """End the whole job with the message of a rank that raises: the others would wait for it for ever."""
+    """End the whole job with the message of a failing rank, for which the others would wait forever."""
     try:
         yield
     except BaseException as error:
@@ -53,7 +53,7 @@ def ending_all(comm: Any) -> Iterator[None]:
 
 
 def total(comm: Any, own: Array) -> Array:
-    """The sum of an array over all ranks."""
+    """Sum of an array over all ranks."""
     given = np.asarray(own, dtype=float, order="C")
     result = np.empty_like(given)
     comm.Allreduce(given, result)
@@ -61,9 +61,9 @@ def total(comm: Any, own: Array) -> Array:
 
 
 def return_free_memory() -> None:
-    """Give what is free on the heap of this process back to the system, where its C library is glibc.
+    """Return free heap memory of this process to the system, if its C library is glibc.
 
-    Assembly leaves half a gigabyte of holes for 175 000 coordinates a rank, beside which a factor would lie.
+    Assembly leaves half a gigabyte of gaps for 175 000 coordinates a rank, in addition to the memory of a factor.
     """
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none, and no holes of that size

@@ -1,4 +1,4 @@
-"""Reduced bodies of solids whose cells are distributed over ranks."""
+"""Reduction of solids whose cells are distributed over ranks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MEAN_AXIS = "mean_axis"
 
 @dataclass(frozen=True)
 class Choices:
-    """What a reduction keeps: modes, static responses of ports, inertia relief, fields for export; how it solves."""
+    """Options of a reduction: modes, static responses of ports, inertia relief, exported fields, solver."""
 
     modes: int = 12
     static: Sequence[str] = ()
@@ -51,7 +51,7 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """A solid as rank 0 has it: displacements (N·d, n) of its coordinates, its ports over them, and its parts."""
+    """Solid on rank 0: displacements (N·d, n) over its coordinates, its ports over them, and its parts."""
 
     model: SolidModel
     basis: Any
@@ -60,7 +60,7 @@ class Solid(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """The reduced body, the number of coordinates of the full one, and the seconds of each stage."""
+    """Reduced body, number of coordinates of the full one, and the time [s] of each stage."""
 
     body: Body
     size: int
@@ -70,10 +70,10 @@ class Reduction(NamedTuple):
 def reduce_distributed(
     comm: Any, mesh: Any, material: Any, *, ports: Mapping[str, Any], choices: Choices, **shape: Any
 ) -> Reduction | None:
-    """The body that :func:`flexph.bodies.reduce_body` makes of :func:`fem.solid`, by all ranks; None beyond rank 0.
+    """Reduce a :func:`fem.solid` on all ranks as :func:`flexph.bodies.reduce_body` does; None on ranks other than 0.
 
-    ``mesh`` and ``material`` are read on rank 0, ``shape`` is what :func:`fem.solid` takes as reference (mean_axis or a
-    port that is tied rigidly), degree, plane, thickness and omit. Raises as these functions do, on the rank concerned.
+    Rank 0 reads ``mesh`` and ``material``; ``shape`` has the arguments reference (mean_axis or a rigidly tied port),
+    degree, plane, thickness and omit of :func:`fem.solid`. Raises as these functions do, on the rank concerned.
     """
     stages: dict[str, float] = {}
     reference = shape.pop("reference", MEAN_AXIS)
@@ -106,10 +106,10 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 def _shares(
     count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
 ) -> tuple[Solid, list[Share]]:
-    """The solid cut into the shares of all ranks."""
+    """The solid, and the shares of all ranks."""
     model = read_model(mesh, material, **shape)
     if model.lumped is not None:
-        raise ValueError("mesh must have no masses at nodes for a reduction under MPI, got some: omit= leaves them out")
+        raise ValueError("mesh must have no masses at nodes for a reduction under MPI: leave them out by omit=")
     basis, ports = tied(model, ties[0])
     for name in (static := port_names(choices.static)):
         check.lookup("port", name, ports)
@@ -123,7 +123,7 @@ def _shares(
     free_of_motion = held if ties[1] != MEAN_AXIS else np.zeros_like(held)  # loads on pins are balanced by inertia
     loads = loads[:, np.any((loads != 0.0) & ~free_of_motion, axis=0)]
     partition = cut(model, basis, count)
-    model = replace(model, mesh=replace(model.mesh))  # without what was kept while it was judged
+    model = replace(model, mesh=replace(model.mesh))  # without the cached data of the checks
     linear = linear_coordinates(model, basis)[:, None]
     split = [partition.split(each) for each in (held, linear, rigid, loads)]
     shares = [
@@ -134,7 +134,7 @@ def _shares(
 
 
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
-    """The coordinates of the port that is held, or single ones that hold the body where mean axes are taken."""
+    """Coordinates of the held port, or, for mean axes, single coordinates that hold the body."""
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:
         return pins(rigid)
@@ -147,14 +147,14 @@ def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
 
 
 def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Array:
-    """The basis T (own, k) of the deformation; what solved for it is gone when its strains are taken."""
+    """Basis T (own, k) of the deformation; the solver is released before strains are computed."""
     raw = np.hstack(_responses_and_modes(system, share, choices, timed))
     mass = float(total(system.comm, np.array(share.part.model.mass.sum())))
     return ritz(system, raw, mass)
 
 
 def _responses_and_modes(system: System, share: Share, choices: Choices, timed: Any) -> tuple[Array, Array]:
-    """Static responses and lowest modes (own, k), by a factor or by multigrid."""
+    """Static responses and lowest modes (own, k), by a factorisation or by multigrid."""
     size = int(share.starts[-1])
     solver: Solver = choices.solver or ("factor" if size < CROSSOVER else "multigrid")
     with timed("factor" if solver == "factor" else "multigrid"):
@@ -164,13 +164,13 @@ def _responses_and_modes(system: System, share: Share, choices: Choices, timed: 
         static = responses(search, np.hstack(loads))
     with timed("modes"):
         modes = lowest_modes(search, choices.modes)
-    search.ksp.destroy()  # what PETSc holds is not counted by Python
+    search.ksp.destroy()  # Python does not count references that PETSc holds
     return_free_memory()
     return static, modes
 
 
 def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -> Body | None:
-    """The body over û of u = T û, on rank 0, its rigid motion still that of the held coordinates."""
+    """Body over û of u = T û on rank 0; its rigid motion is still that of the held coordinates."""
     comm, part, k = system.comm, system.part, vectors.shape[1]
     nodal = system.displacements(vectors)
     inertia = _summed(comm, solid_inertia(part.model, nodal))
@@ -193,7 +193,7 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
 
 
 def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) -> View:
-    """How the body looks, and its stresses, which come rank by rank."""
+    """View of the body, with the stresses collected rank by rank."""
     model, shapes = solid.model, sparse.csr_array(solid.basis @ T)
     if stresses is None:
         return shape_view(model, drawing(model.mesh), shapes)
@@ -206,7 +206,7 @@ def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) ->
 
 
 def _summed(comm: Any, own: Inertia) -> Inertia:
-    """The mass integrals of all ranks, without round-off of products of vectors."""
+    """Mass integrals of all ranks, without round-off in products of vectors."""
     d, s = own.dim, len(own.spin)
     pair = total(comm, np.array([[form.toarray() for form in row] for row in own.shape_pair]))
     size = np.sqrt(np.einsum("iikk->k", pair))

@@ -1,4 +1,4 @@
-"""Static responses and lowest modes of a distributed solid: by one factor of MUMPS, or without one by multigrid."""
+"""Static responses and lowest modes of a distributed solid, by a MUMPS factor or by multigrid."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from .system import System
 
 Solver = Literal["factor", "multigrid"]
 CROSSOVER = 1_000_000
-"""Coordinates from which on multigrid takes less memory and time than a factor on few ranks."""
+"""Number of coordinates above which multigrid needs less memory and time than a factor on few ranks."""
 SPARE = 6
-"""Modes carried along beyond those asked for."""
+"""Number of modes computed in addition to the requested ones."""
 EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-9, 1e-4
-"""Residual of a static response over its load, of 1/ω² by a factor over itself, error of a mode by multigrid in energy,
-and that of one which is only looked for."""
+"""Tolerances: residual of a static response over its load, residual of 1/ω² by a factor, error in energy of a mode by
+multigrid, and of a mode that is only searched for."""
 TRIES, STEPS, SEARCHED = 5, 5000, 300
-"""Searches for modes that were missed, steps of an iteration, and of LOBPCG."""
+"""Largest numbers of searches for missed modes, of iteration steps, and of LOBPCG steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factored:
-    """One Cholesky factor by MUMPS for static responses and for Krylov-Schur's method on (M, K)."""
+    """Cholesky factor by MUMPS, for static responses and for the Krylov-Schur method on (M, K)."""
 
     system: System
     ksp: Any
 
     def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
-        """By the largest θ = 1/ω² of M x = θ K x."""
+        """Largest θ = 1/ω² of M x = θ K x, with vectors."""
         eps = _problem(self.system, _mass_operator(self.system), self.system.stiffness, known)
         eps.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
         eps.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
@@ -50,13 +50,13 @@ class Factored:
 
 @dataclass(frozen=True, eq=False)
 class Multigrid:
-    """Conjugate gradients and LOBPCG with multigrid."""
+    """Conjugate gradients and LOBPCG with a multigrid preconditioner."""
 
     system: System
     ksp: Any
 
     def pairs(self, count: int, known: Array, tolerance: float = FREE_OF_FACTOR) -> tuple[Array, Array]:
-        """By the smallest ω² of K x = ω² M x."""
+        """Smallest ω² of K x = ω² M x, with vectors."""
         width = max(count, min(count + SPARE, self.system.stiffness.getSize()[0] // 4))
         start = _random(self.system, width, known)
         return lobpcg(
@@ -74,7 +74,7 @@ class Multigrid:
 
 
 def prepared(system: System, solver: Solver) -> Factored | Multigrid:
-    """K factored, or its multigrid hierarchy. Raises ArithmeticError where that fails."""
+    """Factorise K, or set up its multigrid hierarchy. Raises ArithmeticError if that fails."""
     ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
     ksp.setOperators(system.stiffness)
     ksp.setTolerances(rtol=EXACT, max_it=STEPS)
@@ -90,17 +90,17 @@ def prepared(system: System, solver: Solver) -> Factored | Multigrid:
         ksp.setFromOptions()
         ksp.setUp()
     except PETSc.Error as error:
-        raise ArithmeticError(f"the stiffness could not be prepared for solutions ({solver}): {error}") from error
+        raise ArithmeticError(f"setting up the solver {solver!r} of the stiffness failed: {error}") from error
     return (Factored if factored else Multigrid)(system, ksp)
 
 
 def responses(search: Factored | Multigrid, loads: Array) -> Array:
-    """Static responses (own, k) to loads (own, k), those of a free body balanced by its inertia."""
+    """Static responses (own, k) to loads (own, k); loads on a free body are balanced by its inertia."""
     return _solutions(search.ksp, search.system.balanced(loads))
 
 
 def _solutions(ksp: Any, loads: Array) -> Array:
-    """K⁻¹F of loads (own, k)."""
+    """Solutions K⁻¹F for loads (own, k)."""
     right, left = ksp.getOperators()[0].createVecs()
     answer = np.empty_like(loads)
     for k, load in enumerate(loads.T):
@@ -108,15 +108,15 @@ def _solutions(ksp: Any, loads: Array) -> Array:
         ksp.solve(left, right)
         if ksp.getConvergedReason() < 0:
             raise ArithmeticError(
-                f"a static response did not settle in {ksp.getIterationNumber()} steps (reason "
-                f"{ksp.getConvergedReason()}): take --solver factor"
+                f"a static response did not converge in {ksp.getIterationNumber()} steps (reason "
+                f"{ksp.getConvergedReason()}): use --solver factor"
             )
         answer[:, k] = right.array
     return answer
 
 
 def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
-    """Vectors (own, count) of the lowest modes; sought again beside them until there is none below the last one."""
+    """Vectors (own, count) of the lowest modes; the search repeats until no mode below the last one is missing."""
     system = search.system
     if not count:
         return np.zeros((len(system.held), 0))
@@ -128,11 +128,11 @@ def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
         order = np.argsort(np.concatenate([squares, more]))[:count]
         squares = np.concatenate([squares, more])[order]
         vectors = np.hstack([vectors, beside])[:, order]
-    raise ArithmeticError(f"the {count} lowest modes were not told from others; ask for another number of them")
+    raise ArithmeticError(f"the {count} lowest modes were not separated from others; request another number of modes")
 
 
 def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
-    """A x = λ B x beside known vectors, from random ones that are free of held coordinates."""
+    """Eigenproblem A x = λ B x in the complement of known vectors, with a random start free of held coordinates."""
     eps = SLEPc.EPS().create(PETSc.COMM_WORLD)
     eps.setOperators(a, b)
     eps.setProblemType(SLEPc.EPS.ProblemType.GHEP)
@@ -143,7 +143,7 @@ def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
 
 
 def _random(system: System, count: int, known: Array) -> Array:
-    """Vectors (own, count) that are free of held coordinates."""
+    """Random vectors (own, count), zero at held coordinates."""
     start = np.random.default_rng([system.comm.rank, known.shape[1]]).standard_normal((len(system.held), count))
     start[system.held] = 0.0
     return start
@@ -152,8 +152,7 @@ def _random(system: System, count: int, known: Array) -> Array:
 def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
     """Let a spectral transformation solve by a function of (right side, solution).
 
-    A solver that it is handed itself it gives matrices of its own, and sets it up again: another factor beside the
-    first.
+    If given a solver it would set it up again with matrices of its own, and so compute a second factor.
     """
     own = transform.getKSP()
     own.setType(PETSc.KSP.Type.PREONLY)
@@ -162,13 +161,13 @@ def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
 
 
 class _Applied:
-    """A function of (right side, solution) as PETSc takes preconditioners."""
+    """Function of (right side, solution) in the form of a PETSc preconditioner."""
 
     def __init__(self, apply: Callable[[Any, Any], None]) -> None:
         self._apply = apply
 
     def apply(self, _: Any, right: Any, solution: Any) -> None:
-        """The solution of a right side."""
+        """Solution for a right side."""
         self._apply(right, solution)
 
 
@@ -177,18 +176,18 @@ def _solved(eps: Any, system: System, count: int) -> tuple[Array, Array]:
     try:
         eps.solve()
     except PETSc.Error as error:
-        raise ArithmeticError(f"the search for {count} modes failed, take another --solver: {error}") from error
+        raise ArithmeticError(f"the search for {count} modes failed, use another --solver: {error}") from error
     if eps.getConverged() < count:
         raise ArithmeticError(
-            f"{eps.getConverged()} of {count} modes settled in {eps.getIterationNumber()} steps: ask for another "
-            "number of them, or take --solver factor"
+            f"{eps.getConverged()} of {count} modes converged in {eps.getIterationNumber()} steps: ask for another "
+            "number of them, or use --solver factor"
         )
     vector = system.stiffness.createVecRight()
     values, vectors = np.empty(count), np.empty((len(system.held), count))
     for k in range(count):
         values[k] = eps.getEigenpair(k, vector).real
         vectors[:, k] = vector.array
-    eps.destroy()  # or it would keep the factor
+    eps.destroy()  # otherwise it would keep the factor
     return values, vectors
 
 
@@ -199,7 +198,7 @@ def _vector(system: System, values: Array) -> Any:
 
 
 def _mass_operator(system: System) -> Any:
-    """M, or M − WWᵀ as an operator."""
+    """Mass M, or M − WWᵀ as an operator."""
     if not system.momenta.shape[1]:
         return system.mass
     operator = PETSc.Mat().createPython(system.mass.getSizes(), context=_MeanAxes(system), comm=PETSc.COMM_WORLD)
@@ -208,19 +207,19 @@ def _mass_operator(system: System) -> Any:
 
 
 class _MeanAxes:
-    """M − WWᵀ as PETSc takes it."""
+    """Mass operator M − WWᵀ in the form that PETSc calls."""
 
     def __init__(self, system: System) -> None:
         self._system = system
 
     def mult(self, _: Any, x: Any, y: Any) -> None:
-        """Y = (M − WWᵀ)x."""
+        """Compute y = (M − WWᵀ)x."""
         system = self._system
         system.mass.mult(x, y)
         y.array[:] -= system.momenta @ total(system.comm, system.momenta.T @ x.array_r)
 
     def getDiagonal(self, _: Any, diagonal: Any) -> None:
-        """The diagonal, for preconditioners that ask for it."""
+        """Diagonal, for preconditioners that need it."""
         system = self._system
         system.mass.getDiagonal(diagonal)
         diagonal.array[:] -= np.einsum("nr,nr->n", system.momenta, system.momenta)

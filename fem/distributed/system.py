@@ -1,4 +1,4 @@
-"""Stiffness and mass of a distributed solid in PETSc, the rigid motion held or taken out."""
+"""PETSc stiffness and mass of a distributed solid, with rigid motion held or projected out."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .ranks import total
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """K and M over the coordinates of all ranks, of which each has its own rows.
+    """Stiffness K and mass M over the coordinates of all ranks, distributed by rows.
 
-    On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are those that move corners of cells, for
-    multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K
-    with it. About mean axes rigid ``motions`` Q (own, r), QᵀMQ = 1, and their ``momenta`` W = MQ take M to M − WWᵀ, the
-    mass of u − Q Wᵀu; with a port held r = 0.
+    On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are the coordinates that move corners of
+    cells, for multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K with it. About mean axes rigid
+    ``motions`` Q (own, r), QᵀMQ = 1, and their ``momenta`` W = MQ take M to M − WWᵀ, the mass of u − Q Wᵀu; with a held
+    port r = 0.
     """
 
     comm: Any
@@ -39,21 +39,21 @@ class System:
     unit: float
 
     def heavy(self, vectors: Array) -> Array:
-        """(M − WWᵀ)V of vectors (own, k)."""
+        """Products (M − WWᵀ)V of vectors (own, k)."""
         return products(self.mass, vectors) - self.momenta @ self.inner(self.momenta, vectors)
 
     def inner(self, a: Array, b: Array) -> Array:
-        """AᵀB of vectors (own, k)."""
+        """Inner products AᵀB of vectors (own, k)."""
         return total(self.comm, a.T @ b)
 
     def balanced(self, loads: Array) -> Array:
-        """Loads (own, k) without what would accelerate the body about mean axes, and none on held coordinates."""
+        """Loads (own, k) without their resultant on the rigid motions, and zero on held coordinates."""
         rest = loads - self.momenta @ self.inner(self.motions, loads)
         rest[self.held] = 0.0
         return rest
 
     def here(self, vectors: Array) -> Array:
-        """Vectors (own, k) over all coordinates of the cells of this rank."""
+        """Vectors (own, k) expanded to all coordinates of the cells of this rank."""
         scatter, whole, here = self._scatter()
         local = np.empty((len(self.part.coordinates), vectors.shape[1]))
         for k, given in enumerate(vectors.T):
@@ -63,11 +63,11 @@ class System:
         return local
 
     def displacements(self, vectors: Array) -> Array:
-        """Displacements (N·d, k) of the nodes of this rank by vectors (own, k)."""
+        """Displacements (N·d, k) of the nodes of this rank, from vectors (own, k)."""
         return np.asarray(self.part.shapes @ self.here(vectors))
 
     def loads(self, nodal: Array) -> Array:
-        """Loads (own, k) by forces on the nodes of all ranks, (N·d, k) on this one."""
+        """Loads (own, k) from forces on the nodes of all ranks, (N·d, k) on this one."""
         scatter, whole, here = self._scatter()
         loads = np.empty((whole.array.size, nodal.shape[1]))
         for k, given in enumerate((self.part.shapes.T @ nodal).T):
@@ -78,11 +78,11 @@ class System:
         return loads
 
     def elasticity(self, vectors: Array) -> SolidElasticity:
-        """The elastic energy of the cells of this rank over vectors (own, k)."""
+        """Elastic energy of the cells of this rank over vectors (own, k)."""
         return SolidElasticity(self.part.model, self.displacements(vectors))
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors (own, k), by the strains of the cells."""
+        """Energies VᵀK V of vectors (own, k), from the strains of the cells."""
         return total(self.comm, self.elasticity(vectors).energies(np.eye(vectors.shape[1])))
 
     def _scatter(self) -> tuple[Any, Any, Any]:
@@ -92,7 +92,7 @@ class System:
 
 
 def products(matrix: Any, vectors: Array) -> Array:
-    """A V of vectors (own, k)."""
+    """Products A V of vectors (own, k)."""
     x, y = matrix.createVecs()
     images = np.empty_like(vectors)
     for k, given in enumerate(vectors.T):
@@ -103,7 +103,7 @@ def products(matrix: Any, vectors: Array) -> Array:
 
 
 def assembled(comm: Any, share: Share, *, mean: bool) -> System:
-    """K and M, each rank's part from its own cells; with ``mean`` axes rigid motions are taken out of the mass."""
+    """Assemble K and M from the cells of each rank; with ``mean`` axes rigid motions are projected out of the mass."""
     part, starts, held, rigid = share.part, share.starts, share.held, share.rigid
     d = part.model.dim
     block = 1 if np.any(starts % d) else d
@@ -127,7 +127,7 @@ def assembled(comm: Any, share: Share, *, mean: bool) -> System:
 
 
 def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
-    """Rigid motions (own, r), orthonormal, as multigrid takes them."""
+    """Null space of rigid motions (own, r), orthonormal, for multigrid."""
     even = solve_triangular(np.linalg.cholesky(total(comm, rigid.T @ rigid)), rigid.T, lower=True)
     vectors = [stiffness.createVecRight() for _ in even]
     for vector, values in zip(vectors, even, strict=True):
@@ -136,14 +136,14 @@ def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
 
 
 def _matrix(comm: Any, part: Part, starts: Array, nodal: Callable[[], Any], block: int) -> Any:
-    """The sum over ranks of nodal matrices (N·d, N·d), over the coordinates."""
+    """Sum over ranks of nodal matrices (N·d, N·d), over the coordinates."""
     own = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
     index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)
     return PETSc.Mat().createAIJ((own.shape, own.shape), bsize=block, csr=(*index, own.data), comm=PETSc.COMM_WORLD)
 
 
 def _own_rows(comm: Any, part: Part, starts: Array, local: Any) -> Any:
-    """The rows (own, n) of this rank of the sum of all local matrices."""
+    """Rows (own, n) of this rank of the sum of all local matrices."""
     numbers = part.coordinates.astype(np.int32)
     wide = sparse.csr_array((local.data, numbers[local.indices], local.indptr), (len(numbers), int(starts[-1])))
     owner = np.searchsorted(starts, part.coordinates, side="right") - 1

@@ -1,4 +1,4 @@
-"""The basis of a distributed reduction: static responses, inertia relief and modes, by Rayleigh and Ritz."""
+"""Basis of a distributed reduction: static responses, inertia relief and modes, by the Rayleigh-Ritz method."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .system import System
 
 
 class Moments(NamedTuple):
-    """∫ρYYᵀ of a body with Y = (1, X), (1 + d, 1 + d), and the loads ∫ρφ_i Y, (own, d, 1 + d)."""
+    """Integrals ∫ρYYᵀ of a body, Y = (1, X), (1 + d, 1 + d), and the loads ∫ρφ_i Y, (own, d, 1 + d)."""
 
     whole: Array
     loads: Array
 
 
 def moments(system: System) -> Moments:
-    """The moments of the undeformed body and of its coordinates."""
+    """Moments of the undeformed body and of its coordinates."""
     mesh, mass, d = system.part.model.mesh, system.part.model.mass, system.part.model.dim
     fields = np.hstack([np.ones((len(mesh.points), 1)), mesh.points])
     heavy = mass @ fields
@@ -33,7 +33,7 @@ def moments(system: System) -> Moments:
 
 
 def inertia_loads(system: System) -> Array:
-    """Loads (own, k) of unit rigid motions (:func:`flexph.bodies.held.inertia_forces`) that are no round-off."""
+    """Inertia loads (own, k) of unit rigid motions (:func:`flexph.bodies.held.inertia_forces`) above round-off."""
     given = moments(system)
     d = system.part.model.dim
     lever, second = given.loads[:, :, 1:], given.whole[1:, 1:]
@@ -55,7 +55,7 @@ def inertia_loads(system: System) -> Array:
 
 
 def orthonormal(system: System, vectors: Array) -> Array:
-    """A basis Q (own, k), QᵀMQ = 1, of the span of vectors: :func:`flexph.numerics.factors.orthonormal.orthonormal`."""
+    """Basis Q (own, k), QᵀMQ = 1, of a span of vectors: :func:`flexph.numerics.factors.orthonormal.orthonormal`."""
     basis = np.zeros((len(vectors), 0))
     heavy = basis
     for vector in vectors.T[:, :, None]:

@@ -35,13 +35,13 @@ class Damping:
     stiffness : float
         β ≥ 0 [s].
     ratios : tuple of float
-        ζ_i in [0, 1) of the lowest modes, *all* of them counted by frequency, axial and torsional ones too; a section
-        with I_y = I_z has each bending mode twice.
+        ζ_i in [0, 1) of the lowest modes, counted over *all* modes by frequency, axial and torsional ones included; a
+        section with I_y = I_z has each bending mode twice.
 
     Raises
     ------
     ValueError
-        Where α or β is negative, or a ratio is not in [0, 1).
+        If α or β is negative, or a ratio is not in [0, 1).
     """
 
     mass: float = 0.0
@@ -60,7 +60,7 @@ class Damping:
 
 
 def damped(elasticity: ElasticEnergy, inertia: Inertia, damping: Damping) -> ElasticEnergy:
-    """The elasticity with this damping. Raises ValueError for another type, and for more ratios than modes."""
+    """Elasticity with damping. Raises ValueError for another type of damping, and for more ratios than modes."""
     if not isinstance(damping, Damping):
         raise ValueError(f"damping must be a Damping, such as Damping(stiffness=1e-5), got {damping!r}")
     return replace(  # type: ignore[type-var]  # every kind of elastic energy is a data class

@@ -1,4 +1,4 @@
-"""Elastic solids: orthotropic and anisotropic materials, and what a solid or plane problem takes of any of them."""
+"""Elastic solids: orthotropic and anisotropic materials, and their compliances in solid and plane problems."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 IN_PLANE = (0, 1, 5)
 """Components of a plane problem: xx, yy, xy."""
 INCOMPRESSIBLE = 1e-6
-"""Least over largest eigenvalue of a compliance below which it counts as singular."""
+"""Smallest over largest eigenvalue of a compliance below which it counts as singular."""
 
 
 class Elastic(Protocol):
-    """A linear elastic material of space: density ρ [kg/m³] and compliance S (6, 6) [1/Pa] in body axes, Voigt."""
+    """A linear elastic material in space: density ρ [kg/m³] and compliance S (6, 6) [1/Pa] in body axes, Voigt."""
 
     @property
     def density(self) -> float:
@@ -31,7 +31,7 @@ class Elastic(Protocol):
 
     @property
     def compliance(self) -> Array:
-        """S of ε = S σ, (6, 6) [1/Pa]."""
+        """Compliance S of ε = S σ, (6, 6) [1/Pa]."""
 
 
 @quantities(density="kg/m^3", shear="Pa", young="Pa")
@@ -53,12 +53,12 @@ class Orthotropic:
     density : float
         ρ [kg/m³].
     axes : array_like, optional
-        Rotation (3, 3) whose columns are the axes 1, 2, 3 in body axes, which they are by default.
+        Rotation (3, 3) whose columns are the material axes 1, 2, 3 in body axes; the body axes by default.
 
     Raises
     ------
     ValueError
-        Where a modulus is not positive, or the compliance is not positive definite.
+        If a modulus is not positive, or the compliance is not positive definite.
     """
 
     young: tuple[float, float, float]
@@ -77,7 +77,7 @@ class Orthotropic:
 
     @property
     def compliance(self) -> Array:
-        """S (6, 6) [1/Pa] in body axes."""
+        """Compliance S (6, 6) [1/Pa] in body axes."""
         (e1, e2, e3), (n12, n13, n23), (g12, g13, g23) = self.young, self.poisson, self.shear
         own = np.diag([1.0 / e1, 1.0 / e2, 1.0 / e3, 1.0 / g23, 1.0 / g13, 1.0 / g12])
         own[0, 1] = own[1, 0] = -n12 / e1
@@ -100,12 +100,12 @@ class Anisotropic:
     density : float
         ρ [kg/m³].
     axes : array_like, optional
-        Rotation (3, 3) whose columns are the axes of the stiffness in body axes, which they are by default.
+        Rotation (3, 3) whose columns are the axes of the stiffness in body axes; the body axes by default.
 
     Raises
     ------
     ValueError
-        For another matrix, with its defect.
+        If the matrix is not symmetric and positive definite, with its defect.
     """
 
     stiffness: Any
@@ -121,12 +121,12 @@ class Anisotropic:
 
     @property
     def compliance(self) -> Array:
-        """S (6, 6) [1/Pa] in body axes."""
+        """Compliance S (6, 6) [1/Pa] in body axes."""
         return turned_compliance(np.linalg.inv(self.stiffness), self.axes)
 
 
 def isotropic_compliance(young: float, poisson: float, shear: float) -> Array:
-    """S (6, 6) [1/Pa] of E, ν and G."""
+    """Compliance S (6, 6) [1/Pa] from E, ν and G."""
     compliance = np.diag([1.0 / young] * 3 + [1.0 / shear] * 3)
     compliance[:3, :3] -= poisson / young * (1.0 - np.eye(3))
     return compliance
@@ -138,12 +138,12 @@ def _refuse_indefinite(matrix: Array) -> None:
     if not lowest > 0.0:
         raise ValueError(
             f"material must be positive definite: lowest eigenvalue {lowest:.3e} (unit diagonal); check poisson, "
-            "which is ν_12, ν_13, ν_23 with ν_ij/E_i = ν_ji/E_j"
+            "which stands for ν_12, ν_13, ν_23 with ν_ij/E_i = ν_ji/E_j"
         )
 
 
 def turned_compliance(own: Array, axes: Any) -> Array:
-    """The compliance of material axes in body axes: ``S = Q S' Qᵀ`` with strains ε = Q ε'."""
+    """Compliance in body axes from that in material axes: ``S = Q S' Qᵀ`` with strains ε = Q ε'."""
     if axes is None:
         return own
     R = rotation_matrix("axes", axes)
@@ -166,16 +166,16 @@ def plane_compliance(compliance: Array, plane: str) -> Array:
 
 
 def normal_stress(compliance: Array, plane: str) -> Array:
-    """σ_zz over (σ_xx, σ_yy, σ_xy), (3,): zero in plane stress, that of ε_zz = 0 in plane strain."""
+    """σ_zz over (σ_xx, σ_yy, σ_xy), (3,): zero in plane stress, from ε_zz = 0 in plane strain."""
     if plane == "stress":
         return np.zeros(3)
     return -compliance[2, IN_PLANE] / compliance[2, 2]
 
 
 def checked_compliance(name: str, material: Elastic, plane: str | None) -> Array:
-    """The compliance over the components of a solid (6, 6) or plane problem (3, 3).
+    """Compliance over the components of a solid (6, 6) or plane problem (3, 3).
 
-    Raises ValueError where it is singular (no change of volume, or coupling out of the plane).
+    Raises ValueError if it is singular (incompressible), or couples to shear out of the plane.
     """
     whole = material.compliance
     if plane is not None and np.any(whole[np.ix_(IN_PLANE, (3, 4))] != 0.0):

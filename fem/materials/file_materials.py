@@ -1,4 +1,4 @@
-"""Materials of mesh files: densities and moduli by the regions that they are assigned to."""
+"""Materials of mesh files: densities and moduli of the regions to which they are assigned."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .materials import Material
 
 
 def file_materials(contents: MeshContents) -> dict[str, Material]:
-    """The materials of a file by the names of their regions of cells.
+    """Materials of a file by the names of their regions of cells.
 
-    Raises ValueError where the file assigns none, or one that lacks its density or its isotropic moduli.
+    Raises ValueError if the file assigns none, or one without density or isotropic moduli.
     """
     if not contents.sections:
         held = f"its materials {', '.join(map(repr, contents.materials))} are assigned to no region"
@@ -22,7 +22,7 @@ def file_materials(contents: MeshContents) -> dict[str, Material]:
 
 
 def file_material(name: str, contents: MeshContents) -> Material:
-    """A material of a file by its name. Raises ValueError for one that is not there, or is not isotropic."""
+    """Material of a file by its name. Raises ValueError if it is missing or not isotropic."""
     given = _found(name, contents)
     if given.refused:
         raise ValueError(
@@ -45,7 +45,7 @@ def _found(name: str, contents: MeshContents) -> FileMaterial:
 
 
 def file_densities(contents: MeshContents) -> dict[str, float] | None:
-    """Densities by the names of regions of cells, or None where the file does not say all of them."""
+    """Densities by the names of regions of cells, None unless the file has all of them."""
     materials = {key.upper(): material for key, material in contents.materials.items()}
     densities = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
     known = {region: density for region, density in densities.items() if density is not None}
@@ -53,16 +53,16 @@ def file_densities(contents: MeshContents) -> dict[str, float] | None:
 
 
 def element_notes(contents: MeshContents) -> list[str]:
-    """What the elements of this package do otherwise than those of the program that the file is for."""
+    """Differences between the elements of this package and those of the program of the file."""
     notes = [note for kind in contents.types for note in differences(kind)]
     linear = [kind for kind in contents.types if lumped(kind)]
     if linear:
-        notes.append(f"masses of {', '.join(linear)} are lumped in its own program, and consistent here")
+        notes.append(f"masses of {', '.join(linear)} are lumped in the program of the file, and consistent here")
     return notes
 
 
 def warn_of_elements(contents: MeshContents) -> None:
-    """Say that stiffnesses differ from those of the program that the file is for."""
+    """Warn that stiffnesses differ from those of the program of the file."""
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
@@ -70,7 +70,7 @@ def warn_of_elements(contents: MeshContents) -> None:
 
 
 def law_notes(contents: MeshContents) -> list[str]:
-    """What the materials of sections have beside density and isotropic elasticity."""
+    """Properties of the materials of sections other than density and isotropic elasticity, which are left out."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = [known[name.upper()] for _, name in contents.sections if name.upper() in known]
     return [
@@ -80,8 +80,15 @@ def law_notes(contents: MeshContents) -> list[str]:
     ]
 
 
+def unread_notes(contents: MeshContents) -> list[str]:
+    """Notes on materials of sections whose density or moduli cannot be read."""
+    known = {key.upper(): (key, material) for key, material in contents.materials.items()}
+    used = dict(known[name.upper()] for _, name in contents.sections if name.upper() in known)
+    return [f"material {key!r} cannot be read: {m.refused}" for key, m in used.items() if m.refused]
+
+
 def warn_of_laws(contents: MeshContents) -> None:
-    """Say that materials of a file are not taken as a whole."""
+    """Warn that properties of materials of a file are left out."""
     notes = law_notes(contents)
     if notes:
         warn("; ".join(notes), ValidityWarning)

@@ -12,7 +12,7 @@ from flexph.numerics.arrays import Array
 from flexph.units.arguments import quantities
 
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
-"""Components in the order of Voigt."""
+"""Index pairs of the components in Voigt order."""
 FIRST, SECOND = (np.array(side) for side in zip(*PAIRS, strict=True))
 ONE = np.eye(3)
 
@@ -24,19 +24,19 @@ class Hyperelastic:
     """
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """ψ (k,), 2 ∂ψ/∂C (k, 3, 3) and 4 ∂²ψ/∂C² (k, 6, 6) in the order of Voigt, at C (k, 3, 3)."""
+        """ψ (k,), 2 ∂ψ/∂C (k, 3, 3) and 4 ∂²ψ/∂C² (k, 6, 6) in Voigt order, at C (k, 3, 3)."""
         raise NotImplementedError
 
 
 class Isotropic(Hyperelastic):
-    """ψ of I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C."""
+    """Stored energy ψ of I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C."""
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ (k,), its first (k, 3) and its second derivatives (k, 3, 3) by (I₁, I₂, J), (3, k)."""
+        """ψ (k,) with its first (k, 3) and second derivatives (k, 3, 3) in the invariants (I₁, I₂, J), (3, k)."""
         raise NotImplementedError
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """By the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹, and their derivatives."""
+        """ψ and its derivatives in C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
         trace, J, inverse = np.trace(C, axis1=1, axis2=2), np.sqrt(np.linalg.det(C)), np.linalg.inv(C)
         I2 = 0.5 * (trace**2 - np.einsum("kij,kji->k", C, C))
         psi, first, second = self.of_invariants(np.array([trace, I2, J]))
@@ -54,7 +54,7 @@ class Isotropic(Hyperelastic):
 
 
 def symmetric_product(A: Array) -> Array:
-    """½(A_ik A_jl + A_il A_jk) of tensors (k, 3, 3) in the order of Voigt, (k, 6, 6)."""
+    """Products ½(A_ik A_jl + A_il A_jk) of tensors (k, 3, 3) in Voigt order, (k, 6, 6)."""
     i, j = FIRST[:, None], SECOND[:, None]
     return np.asarray(0.5 * (A[:, i, FIRST] * A[:, j, SECOND] + A[:, i, SECOND] * A[:, j, FIRST]))
 
@@ -87,7 +87,7 @@ class NeoHooke(Isotropic):
             raise ValueError(f"lam must be above −2μ/3 = {-2.0 / 3.0 * self.mu:.6g} Pa, got {self.lam}")
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives by (I₁, I₂, J)."""
+        """ψ and its derivatives in (I₁, I₂, J)."""
         trace, _, J = invariants
         log = np.log(J)
         first, second = np.zeros((J.size, 3)), np.zeros((J.size, 3, 3))
@@ -129,7 +129,7 @@ class MooneyRivlin(Isotropic):
         check.positive("bulk", self.bulk, "Pa")
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives by (I₁, I₂, J)."""
+        """ψ and its derivatives in (I₁, I₂, J)."""
         I1, I2, J = invariants
         a, b = J ** (-2.0 / 3.0), J ** (-4.0 / 3.0)
         first, second = np.zeros((J.size, 3)), np.zeros((J.size, 3, 3))

@@ -1,4 +1,4 @@
-"""Laws of finite strain in model files."""
+"""Finite-strain laws in model files."""
 
 from __future__ import annotations
 

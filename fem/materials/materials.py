@@ -21,7 +21,7 @@ from .elastic import isotropic_compliance
 class Material:
     """A linear elastic, isotropic material: Young's modulus E [Pa], density ρ [kg/m³].
 
-    Bodies in space also need either Poisson's ratio or the shear modulus.
+    Spatial bodies also need either Poisson's ratio or the shear modulus.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Material:
     Raises
     ------
     ValueError
-        Where a value is out of its range or both of them are given.
+        If a value is out of its range or both ν and G are given.
     """
 
     young: float
@@ -57,7 +57,7 @@ class Material:
 
     @property
     def shear_modulus(self) -> float:
-        """G = E/(2(1 + ν)) [Pa]. Raises ValueError where the material has neither ν nor G."""
+        """Shear modulus G = E/(2(1 + ν)) [Pa]. Raises ValueError if the material has neither ν nor G."""
         if self.shear is not None:
             return self.shear
         if self.poisson is None:
@@ -66,9 +66,9 @@ class Material:
 
     @property
     def compliance(self) -> Array:
-        """S of ε = S σ, (6, 6) [1/Pa], over (xx, yy, zz, yz, xz, xy); singular at ν = ½. Needs ν or G."""
+        """S of ε = S σ, (6, 6) [1/Pa], over (xx, yy, zz, yz, xz, xy); singular at ν = ½. Requires ν or G."""
         if self.shear is None and self.poisson is None:
-            raise ValueError("material needs poisson= or shear= in a solid: its stresses are of all directions")
+            raise ValueError("material needs poisson= or shear= in a solid: it has stresses in all directions")
         G = self.shear_modulus
         nu = self.young / (2.0 * G) - 1.0 if self.poisson is None else self.poisson
         return isotropic_compliance(self.young, nu, G)
@@ -90,41 +90,41 @@ class Material:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A cross section with its principal axes along y and z, given in one of three ways.
+    """A cross section with principal axes along y and z, given in one of three ways.
 
-    A circle or a ring (``diameter``, ``inner_diameter``), a rectangle (``width``, ``height``), or its constants. All
-    constants are then attributes: circles I = π(d⁴ − d_i⁴)/64, J = 2I; rectangles I_z = bh³/12, I_y = hb³/12 and J by
-    :func:`rectangle_torsion`.
+    A circle or a ring (``diameter``, ``inner_diameter``), a rectangle (``width``, ``height``), or its constants, which
+    are attributes in every case: circles have I = π(d⁴ − d_i⁴)/64, J = 2I; rectangles I_z = bh³/12, I_y = hb³/12 and J
+    by :func:`rectangle_torsion`.
 
     Parameters
     ----------
     diameter : float, optional
-        d [m] of a circle.
+        Diameter d [m] of a circle.
     inner_diameter : float, optional
-        d_i [m], of a hollow one.
+        Inner diameter d_i [m] of a ring.
     width : float, optional
-        b [m] along z.
+        Width b [m] along z.
     height : float, optional
-        h [m] along y.
+        Height h [m] along y.
     area : float
-        A [m²].
+        Area A [m²].
     second_moment : float
-        I_z [m⁴] of bending in the x-y plane.
+        Second moment I_z [m⁴] of bending in the x-y plane.
     second_moment_y : float, optional
-        I_y [m⁴] of bending in the x-z plane, for bodies in space.
+        Second moment I_y [m⁴] of bending in the x-z plane, for spatial bodies.
     torsion_constant : float, optional
-        J [m⁴] of St. Venant, for bodies in space.
+        St. Venant torsion constant J [m⁴], for spatial bodies.
     polar_moment : float, optional
-        I_p [m⁴] of the rotary inertia; I_y + I_z by default.
+        Polar moment I_p [m⁴] of the rotary inertia; I_y + I_z by default.
     fibre : float, optional
         Distance of the outer fibre from the axis along y [m], for stresses.
     fibre_z : float, optional
-        The same along z [m].
+        Distance of the outer fibre from the axis along z [m], for stresses.
 
     Raises
     ------
     ValueError
-        Where a value is not positive or shapes are mixed.
+        If a value is not positive or shapes are mixed.
     """
 
     diameter: float | None = None
@@ -182,7 +182,7 @@ class Section:
         }
 
     def _given(self) -> dict[str, Any]:
-        """Check the given constants; A and I_z must be among them."""
+        """Constants given by the user, checked; only A and I_z are required."""
         given = {name: getattr(self, name) for name in _UNITS}
         missing = [name for name in ("area", "second_moment") if given[name] is None]
         if missing and all(value is None for value in given.values()):
@@ -194,7 +194,7 @@ class Section:
         return {k: None if v is None else check.positive(k, v, _UNITS[k]) for k, v in given.items()}
 
     def in_space(self, name: str) -> float:
-        """Constant that only bodies in space need; raises ValueError if it is missing."""
+        """A constant that only spatial bodies need. Raises ValueError with its name if it is missing."""
         value = getattr(self, name)
         if value is None:
             raise ValueError(f"section needs {name}= [{_UNITS[name]}] in space (dim=3)")
@@ -213,7 +213,7 @@ _UNITS = {
 
 
 ZETA_5 = 1.0369277551433699263
-"""ζ(5): importing scipy.special for it takes 0.05 s."""
+"""Constant ζ(5); importing scipy.special for it takes 0.05 s."""
 
 
 def rectangle_torsion(width: float, height: float) -> float:

@@ -1,4 +1,4 @@
-"""Stresses at points of a cross section over its forces and moments: circles, rings, rectangles, and outer fibres."""
+"""Stresses at points of cross sections from their resultants: circles, rings, rectangles, and outer fibres."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .materials import Section, rectangle_torsion
 
 N, Q_Y, Q_Z, T, M_Y, M_Z = range(RESULTANTS)
 ANGLES = 48
-"""Points of an edge of a circle: where bending is largest is one of them, a shear across is met to 0.2 %."""
+"""Number of points on a circular edge: it includes the extreme fibres of bending; shear across errs by 0.2 %."""
 SIDE, INSIDE = 17, 3
-"""Points along a side of a rectangle, and along each side of the grid within."""
+"""Numbers of points along a side of a rectangle, and along each side of its interior grid."""
 TERMS = 99
-"""Last number of the series of the torsion of a rectangle, whose terms alternate and fall like 1/n²."""
+"""Last index of the torsion series of a rectangle, whose terms alternate and decrease like 1/n²."""
 
 
 class SectionPoints(NamedTuple):
     """Stresses (σ_xx, τ_xy, τ_xz) at q points over N, Q_y, Q_z, T, M_y, M_z: factors (q, 3, 6).
 
-    ``round``: whether the points are to turn with the bending moment; ``complete``: whether shear stresses are known.
+    ``round``: True if the points follow the direction of bending; ``complete``: True if shear stresses are known.
     """
 
     factors: Array
@@ -34,11 +34,11 @@ class SectionPoints(NamedTuple):
 
 @lru_cache(maxsize=256)
 def section_points(section: Section, dim: int) -> SectionPoints | None:
-    """The points of a section at which stresses are largest; None where it does not say how far its outer fibres are.
+    """Points of a section at which stresses are largest; None if the distance of its outer fibres is not known.
 
-    Axial stress is N/A + M_y z/I_y − M_z y/I_z. Of a shape that is known, torsion is that of St. Venant, and a shear
-    force Q gives Q S/(I b), its mean over the width b (Jourawski); on the edge of a circle it is tangential. Of a
-    section that is given by its constants the axial stress at the outer fibres is all that is known.
+    Axial stress is N/A + M_y z/I_y − M_z y/I_z. For a known shape, torsion follows St. Venant, and a shear force Q
+    gives its mean Q S/(I b) over the width b (Jourawski); on the edge of a circle it is tangential. A section given by
+    its constants only has the axial stress at its outer fibres.
     """
     if section.diameter is not None:
         return SectionPoints(_circle(section, dim), round=True, complete=True)
@@ -54,7 +54,7 @@ def section_points(section: Section, dim: int) -> SectionPoints | None:
 
 
 def axial_factors(section: Section, y: Array, z: Array) -> Array:
-    """Axial stress at points (q,) [m] over the resultants, (q, 6); without M_y where I_y is not known."""
+    """Axial stress at points (q,) [m] over the resultants, (q, 6); without M_y if I_y is not known."""
     factors = np.zeros((y.size, RESULTANTS))
     factors[:, N], factors[:, M_Z] = 1.0 / section.area, -y / section.second_moment
     if section.second_moment_y is not None:
@@ -63,10 +63,10 @@ def axial_factors(section: Section, y: Array, z: Array) -> Array:
 
 
 def _circle(section: Section, dim: int) -> Array:
-    """Both edges of a ring, or that of a circle; in the plane half of each, as the other half is the same.
+    """Stress factors on both edges of a ring or on the edge of a circle; in the plane on half of each, by symmetry.
 
-    A shear force Q along y gives ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness from b to a, with
-    which stresses are in equilibrium and the edges free: Q S/(I b) at θ = 90°.
+    A shear force Q along y gives ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness from b to a, which
+    satisfies equilibrium with free edges and equals Q S/(I b) at θ = 90°.
     """
     assert section.diameter is not None
     outer, inner = 0.5 * section.diameter, 0.5 * (section.inner_diameter or 0.0)
@@ -84,7 +84,7 @@ def _circle(section: Section, dim: int) -> Array:
 
 
 def _rectangle(section: Section, width: float, height: float, dim: int) -> Array:
-    """Points of the sides and of a grid within; in the plane those of one side, as all is the same along z."""
+    """Stress factors on the sides and an interior grid; in the plane on one side, as nothing varies along z."""
     y, z = _points_of_rectangle(0.5 * height, 0.5 * width)
     if dim == 2:
         y, z = y[:SIDE], z[:SIDE]
@@ -106,7 +106,7 @@ def _points_of_rectangle(half_y: float, half_z: float) -> tuple[Array, Array]:
 
 
 def torsion_of_rectangle(y: Array, z: Array, height: float, width: float) -> tuple[Array, Array]:
-    """τ_xy and τ_xz (q,) of a unit torque [1/m³] at points of a rectangle of a height along y and a width along z.
+    """τ_xy and τ_xz (q,) of a unit torque [1/m³] at points of a rectangle (height along y, width along z).
 
     With a and b half of the shorter and the longer side, u along the shorter and w along the longer one, and J the
     torsion constant (Timoshenko and Goodier, Theory of Elasticity, torsion of rectangular bars), n = 1, 3, 5, …:
@@ -114,13 +114,13 @@ def torsion_of_rectangle(y: Array, z: Array, height: float, width: float) -> tup
         τ_xw =  (2u − (16a/π²) Σ (−1)^((n−1)/2) cosh(nπw/2a)/(n² cosh(nπb/2a)) sin(nπu/2a)) / J
         τ_xu = −(16a/π²) Σ (−1)^((n−1)/2) sinh(nπw/2a)/(n² cosh(nπb/2a)) cos(nπu/2a) / J
     """
-    if height > width:  # the same, seen along −x: y and z change places
+    if height > width:  # the same seen along −x, with y and z exchanged
         along_z, along_y = torsion_of_rectangle(z, y, width, height)
         return -along_y, -along_z
     a, b = 0.5 * height, 0.5 * width
     n = np.arange(1, TERMS + 1, 2)[:, None]
     sign, wave = np.where(n % 4 == 1, 1.0, -1.0) / n**2, 0.5 * n * np.pi / a
-    ahead, behind = np.exp(wave * (z - b)), np.exp(-wave * (z + b))  # no cosh of large numbers
+    ahead, behind = np.exp(wave * (z - b)), np.exp(-wave * (z + b))  # avoids cosh of large numbers
     over = 1.0 + np.exp(-2.0 * wave * b)
     factor = 16.0 * a / np.pi**2
     along_z = 2.0 * y - factor * np.sum(sign * (ahead + behind) / over * np.sin(wave * y), axis=0)

@@ -1,4 +1,4 @@
-"""Laws over Green's strain: of space, of plane strain and of plane stress."""
+"""Laws in Green's strain for space, plane strain and plane stress."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from flexph.numerics.arrays import Array
 from .hyperelastic import FIRST, SECOND, Hyperelastic
 
 UNLOADED = 1e-9
-"""Stress without strain, over the stiffness, that is round-off."""
+"""Stress without strain, over the stiffness, below which it is round-off."""
 
 
 def tensors_of(strain: Array) -> Array:
-    """C = 1 + 2E (k, 3, 3) of strains in the order of Voigt (k, 6)."""
+    """Tensors C = 1 + 2E (k, 3, 3) from strains in Voigt order (k, 6)."""
     C = np.zeros((len(strain), 3, 3))
     values = strain.copy()
     values[:, :3] = 1.0 + 2.0 * values[:, :3]
@@ -27,7 +27,7 @@ def tensors_of(strain: Array) -> Array:
 
 @dataclass(frozen=True)
 class SpatialLaw:
-    """A law over Green's strain (k, 6) in the order of Voigt."""
+    """A law in Green's strain (k, 6) in Voigt order."""
 
     law: Hyperelastic
 
@@ -42,7 +42,7 @@ IN_PLANE = np.array([0, 1, 5])
 
 @dataclass(frozen=True)
 class PlaneStrainLaw:
-    """A law over the strain of the plane (xx, yy, xy), E_zz = 0."""
+    """A law in the planar strain (xx, yy, xy), with E_zz = 0."""
 
     law: Hyperelastic
 
@@ -52,7 +52,7 @@ class PlaneStrainLaw:
         return Evaluated(energy, stress[:, IN_PLANE], tangent[:, IN_PLANE[:, None], IN_PLANE])
 
     def spatial(self, strain: Array) -> Array:
-        """Strains (k, 6)."""
+        """Spatial strains (k, 6)."""
         whole = np.zeros((len(strain), 6))
         whole[:, IN_PLANE] = strain
         return whole
@@ -60,7 +60,7 @@ class PlaneStrainLaw:
 
 @dataclass(frozen=True)
 class PlaneStressLaw:
-    """A law over the strain of the plane, E_zz such that S_zz = 0: solved at each point by Newton's method."""
+    """A law in the planar strain, with E_zz from S_zz = 0 by Newton's method at each point."""
 
     law: Hyperelastic
 
@@ -72,32 +72,32 @@ class PlaneStressLaw:
         return Evaluated(energy, stress[:, IN_PLANE], condensed)
 
     def spatial(self, strain: Array) -> Array:
-        """Strains (k, 6) with E_zz by Newton's method on ln C_zz, which stays positive."""
+        """Spatial strains (k, 6), with E_zz by Newton's method on ln C_zz, which keeps C_zz positive."""
         spatial = SpatialLaw(self.law)
         whole, rest = np.zeros((len(strain), 6)), spatial.at(np.zeros((1, 6))).tangent[0, 2]
         whole[:, IN_PLANE] = strain
-        log = np.log1p(np.maximum(-2.0 * whole @ rest / rest[2], -0.9))  # by the stiffness without strain
+        log = np.log1p(np.maximum(-2.0 * whole @ rest / rest[2], -0.9))  # from the stiffness at zero strain
         for _ in range(50):
             whole[:, 2] = 0.5 * np.expm1(log)
             _, stress, tangent = spatial.at(whole)
             step = np.clip(stress[:, 2] / (0.5 * np.exp(log) * tangent[:, 2, 2]), -0.5, 0.5)
             log = log - step
-            if np.abs(step).max(initial=0.0) <= 1e-8:  # the next one would be its square
+            if np.abs(step).max(initial=0.0) <= 1e-8:  # quadratic convergence: the next step would be its square
                 break
         whole[:, 2] = 0.5 * np.expm1(log)
         return whole
 
 
 def whole_stress(law: Any, strain: Array) -> tuple[Array, Array]:
-    """Strains and stresses of space (k, 6) at strains of the plane (k, 3), of a law of the plane."""
+    """Spatial strains and stresses (k, 6) of a planar law at planar strains (k, 3)."""
     whole = law.spatial(strain)
     return whole, SpatialLaw(law.law).at(whole).stress
 
 
 def stored_energy(law: Any, plane: str | None) -> Any:
-    """A law over the strains of a body of space, of plane strain or of plane stress.
+    """A law in the strains of a spatial body, of plane strain or of plane stress.
 
-    Raises ValueError for what is no law, for one with stress without strain, and for one that is unstable there.
+    Raises ValueError for other types, for a law with stress at zero strain, and for one that is unstable there.
     """
     if not isinstance(law, Hyperelastic):
         raise ValueError(f"law must be a NeoHooke, MooneyRivlin or StoredEnergy, got {type(law).__name__}")

@@ -1,4 +1,4 @@
-"""Stored energies that a user gives with their derivatives."""
+"""Stored energies given by the user with their derivatives."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .strain_laws import SpatialLaw, tensors_of
 SAMPLES = np.array(
     [[0.2, -0.1, 0.15, 0.1, -0.06, 0.08], [-0.1, 0.3, 0.05, -0.12, 0.1, 0.04], [0.1, 0.1, 0.1, 0.0, 0, 0]]
 )
-"""Green's strains at which a derivative is compared with the differences of its energy."""
+"""Green's strains at which a derivative is compared with differences of its energy."""
 STEP = 1e-5
 DERIVATIVE = 1e-6
-"""What a derivative may miss of the differences of its energy, over the stiffness: (step)² of third derivatives."""
+"""Largest deviation of a derivative from differences of its energy, over the stiffness: of the order of STEP²."""
 
 
 @checked
@@ -35,14 +35,14 @@ class StoredEnergy(Hyperelastic):
     derivative : callable
         ∂ψ/∂C (k, 3, 3) of C, symmetric.
     second : callable, optional
-        4 ∂²ψ/∂C² (k, 6, 6) of C in the order of Voigt (xx, yy, zz, yz, xz, xy), which speeds the iteration up; by
-        differences of the derivative by default.
+        4 ∂²ψ/∂C² (k, 6, 6) of C in Voigt order (xx, yy, zz, yz, xz, xy), which speeds the iteration up; by default
+        differences of the derivative.
 
     Raises
     ------
     ValueError
-        Where the derivative is not that of the energy, with what it misses; where the solid has stress without strain;
-        and where it is unstable there.
+        If the derivative does not belong to the energy, with the deviation, and if the solid has stress at zero strain
+        or is unstable there.
     """
 
     energy: Callable[[Array], Array]
@@ -63,25 +63,25 @@ class StoredEnergy(Hyperelastic):
         _check_derivative(self)
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives."""
+        """ψ and its derivatives at tensors C."""
         stress = 2.0 * np.asarray(self.derivative(C), dtype=float)
         tangent = _differences(self, C) if self.second is None else np.asarray(self.second(C), dtype=float)
         return np.asarray(self.energy(C), dtype=float), stress, tangent
 
 
 def _differences(law: StoredEnergy, C: Array) -> Array:
-    """4 ∂²ψ/∂C² by differences of the derivative, symmetric, (k, 6, 6)."""
+    """Symmetric differences 4 ∂²ψ/∂C² (k, 6, 6) of the derivative."""
     tangent = np.zeros((len(C), 6, 6))
     for b, (i, j) in enumerate(PAIRS):
         step = np.zeros((3, 3))
-        step[i, j] = step[j, i] = STEP if i != j else 2.0 * STEP  # of the strain, shear counted twice
+        step[i, j] = step[j, i] = STEP if i != j else 2.0 * STEP  # in strain; shear components count twice
         change = np.asarray(law.derivative(C + step)) - np.asarray(law.derivative(C - step))
         tangent[:, :, b] = change[:, FIRST, SECOND] / STEP
     return 0.5 * (tangent + tangent.transpose(0, 2, 1))
 
 
 def _check_derivative(law: StoredEnergy) -> None:
-    """Raise ValueError where a derivative is not that of the energy."""
+    """Raise ValueError if the derivative does not belong to the energy."""
     whole = SpatialLaw(law)
     samples, (_, _, undeformed) = whole.at(SAMPLES), whole.at(np.zeros((1, 6)))
     stiffness = max(float(np.abs(x).max()) for x in (undeformed, samples.stress))
@@ -91,5 +91,5 @@ def _check_derivative(law: StoredEnergy) -> None:
     missed = float(np.abs(rates - samples.stress).max())
     if missed > DERIVATIVE * stiffness:
         raise ValueError(
-            f"derivative must be ∂ψ/∂C of the energy, symmetric: 2 ∂ψ/∂C misses its differences by {missed:.3g} Pa"
+            f"derivative must be ∂ψ/∂C of the energy, symmetric: 2 ∂ψ/∂C differs from differences by {missed:.3g} Pa"
         )

@@ -18,12 +18,12 @@ SIDES = ("left", "right", "front", "back", "bottom", "top")
 @quantities(lengths="m")
 @checked
 def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool = False) -> skfem.Mesh:
-    """A box (three lengths [m]) or a rectangle (two) from the origin, cut in equal cells, so many along each axis.
+    """A box (three lengths [m]) or a rectangle (two) from the origin, divided into equal cells along each axis.
 
     Parameters
     ----------
     lengths : sequence of float
-        Sides along x, y and, of a box, z [m].
+        Lengths along x, y and, for a box, z [m].
     counts : sequence of int
         Number of cells along each side.
     simplices : bool, optional
@@ -32,13 +32,13 @@ def box_mesh(lengths: Sequence[float], counts: Sequence[int], *, simplices: bool
     Returns
     -------
     skfem.Mesh
-        Of degree 1; :func:`fem.solid` takes it with ``degree=2``. Its regions are ``left`` and ``right`` (along x),
-        ``front`` and ``back`` (y), ``bottom`` and ``top`` (z).
+        A mesh of degree 1; :func:`fem.solid` accepts it with ``degree=2``. Its regions are ``left`` and ``right``
+        (along x), ``front`` and ``back`` (y), ``bottom`` and ``top`` (z).
 
     Raises
     ------
     ValueError
-        For other numbers of sides, and for sides or counts that are not positive.
+        For another number of sides, and for sides or counts that are not positive.
 
     Examples
     --------

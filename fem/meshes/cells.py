@@ -1,7 +1,6 @@
 """Cells of solid meshes: their nodes, faces, shape functions and quadrature, as data.
 
-Nodes are those of :mod:`flexph.meshes.cell_nodes`; shape functions and quadrature are scikit-fem's, brought to that
-order.
+Nodes follow :mod:`flexph.meshes.cell_nodes`; shape functions and quadrature are scikit-fem's, reordered to match.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
     "tetra": ((0, 1, 2, 3),),
     "hexahedron": ((0, 1, 2, 6), (0, 2, 3, 6), (0, 3, 7, 6), (0, 7, 4, 6), (0, 4, 5, 6), (0, 5, 1, 6)),
 }
-"""Simplices that draw a cell where a mesh mixes types."""
+"""Simplices that draw a cell if a mesh mixes types."""
 
 
 @dataclass(frozen=True)
 class Cell(Memo):
     """A kind of cell: its shape, its degree, its nodes (means of corners), scikit-fem's element.
 
-    ``stress`` and ``mass`` are orders of quadrature: stresses live at the points of the first. On simplices these are
-    as many as a discontinuous polynomial of one degree less has values, so that stress and strain are in one space; on
-    quadrilaterals and hexahedra the points of the full rule, with which the pair is algebraically the displacement
-    element.
+    ``stress`` and ``mass`` are orders of quadrature; stresses live at the points of the first. Simplices have as many
+    points as a discontinuous polynomial of one degree less has values, so that stress and strain share one space;
+    quadrilaterals and hexahedra have the points of the full rule, with which the pair is equivalent to displacement
+    elements.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """scikit-fem's number of each node."""
+        """Index of each node in scikit-fem."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()
@@ -83,13 +82,13 @@ class Cell(Memo):
 
     @once
     def mirrored(self) -> list[int]:
-        """The node at the mirror image of each node (first two axes exchanged): turns a cell inside out."""
+        """Node at the mirror image of each node (first two axes exchanged), which turns a cell inside out."""
         swapped = self.positions.copy()
         swapped[:, [0, 1]] = swapped[:, [1, 0]]
         return np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
 
     def facet(self, number: int) -> tuple[Cell, list[int]]:
-        """The kind of a facet, and its nodes among those of the cell."""
+        """Cell of a facet, and its nodes among those of the cell."""
         kind, local = facet_nodes(self.name, number)
         return CELLS[kind], local
 
@@ -112,14 +111,14 @@ CELLS = {
     )
 }
 ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexahedron": "hexahedron27"}
-"""The cells of degree 2 that a mesh of degree 1 is refined to."""
+"""Cells of degree 2 that refine the cells of a mesh of degree 1."""
 
 
 @lru_cache(maxsize=64)
 def table(name: str, order: int) -> tuple[Array, Array, Array]:
     """Shape functions (nodes, q), gradients (nodes, dim, q) and weights (q,) of a kind of cell at a quadrature rule.
 
-    ``order`` 0 is one point.
+    ``order`` 0 is the rule of one point.
     """
     cell = CELLS[name]
     if order == 0:
@@ -134,5 +133,5 @@ def table(name: str, order: int) -> tuple[Array, Array, Array]:
 
 @lru_cache(maxsize=64)
 def corner_slopes(name: str) -> Array:
-    """Gradients of the shape functions at the corners of a kind of cell, (nodes, dim, corners)."""
+    """Gradients of the shape functions at the corners of a cell, (nodes, dim, corners)."""
     return CELLS[name].shapes(REFERENCE[CELLS[name].shape].T)[1]

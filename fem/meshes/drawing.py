@@ -1,4 +1,4 @@
-"""How cells are drawn: as they are, or as simplices where a mesh mixes types; and stresses at their nodes."""
+"""Drawing of cells, as they are or as simplices if a mesh mixes types, and stresses at their nodes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .solid_mesh import SolidMesh
 
 
 class Piece(NamedTuple):
-    """A part of every cell of a block: its nodes among those of the cell."""
+    """Part of every cell of a block: its nodes among those of the cell."""
 
     block: int
     local: tuple[int, ...]
 
 
 class Drawing(NamedTuple):
-    """Cells (c, n) of one type over the nodes ``used`` (p,) of the mesh, the cell each is (a part) of, the pieces."""
+    """Cells (c, n) of one type over the nodes ``used`` (p,) of the mesh, with the mesh cell of each, and the pieces."""
 
     name: str
     used: Array
@@ -31,7 +31,7 @@ class Drawing(NamedTuple):
 
 
 def drawing(mesh: SolidMesh) -> Drawing:
-    """The cells of a mesh as a viewer takes them."""
+    """The cells of a mesh in the form for a viewer."""
     if len(mesh.blocks) == 1:
         kind = mesh.blocks[0].kind
         name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
@@ -47,8 +47,8 @@ def drawing(mesh: SolidMesh) -> Drawing:
 def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Array, corners: list[Array]) -> tuple:
     """Stresses at the nodes of all drawn cells.
 
-    By blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its nodes; the
-    first of these points; ``corners`` (k, corners) of the smooth field, which is a mean of these at other nodes.
+    Arguments by blocks: ``own`` (nodes, q) or (k, nodes, q), the polynomials through the points of a cell at all its
+    nodes; the first of these points; ``corners`` (k, corners) of the smooth field, averaged at other nodes.
     """
     values = []
     for b, local in shown.pieces:
@@ -59,7 +59,7 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
 
 
 def corner_means(kind: Cell) -> Array:
-    """Each node as the mean of some corners, (nodes, corners)."""
+    """Weights of the corners (nodes, corners) of which each node is the mean."""
     means = np.zeros((len(kind.nodes), kind.corners))
     for i, of in enumerate(kind.nodes):
         means[i, list(of)] = 1.0 / len(of)

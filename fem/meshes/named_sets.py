@@ -15,7 +15,7 @@ from flexph.numerics.arrays import Array
 from .solid_mesh import NamedSet
 
 NUMBERED = ("gmsh:physical", "cell_tags", "medit:ref", "nastran:ref", "avsucd:material", "su2:tag", "netgen:index")
-"""Cell data of meshio by which formats number groups of cells: gmsh, MED, Medit, Nastran, AVS-UCD, SU2, Netgen."""
+"""Cell data of meshio with the group numbers of cells: gmsh, MED, Medit, Nastran, AVS-UCD, SU2, Netgen."""
 
 KINDS = ("point", "line", "surface", "volume")
 
@@ -24,7 +24,7 @@ Part = tuple[str, Array]
 
 
 def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
-    """Named sets: the numbered groups of a format (gmsh's physical groups, …), cell sets, and point sets, of meshio."""
+    """Named sets of a meshio mesh: numbered groups of a format (gmsh: physical groups), cell sets and point sets."""
     members_by_name: dict[str, list[tuple[int, Array]]] = {}
     for key in NUMBERED:
         for b, tag, name in _numbered_groups(given, key, parts):
@@ -42,9 +42,9 @@ def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> di
 
 
 def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tuple[int, int, str]]:
-    """Block, number and name of the groups of cells that ``cell_data[key]`` numbers; 0 is no group.
+    """Block, number and name of the groups of cells in ``cell_data[key]``; the number 0 is no group.
 
-    Without a name they are called by their number, or ``volume 1``, ``surface 1`` where several dimensions use it.
+    A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several dimensions use the number.
     """
     tags = given.cell_data.get(key, [])
     own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
@@ -59,7 +59,7 @@ def _numbered_groups(given: meshio.Mesh, key: str, parts: list[Part]) -> list[tu
 
 
 def _names_of_tags(given: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
-    """The names of a group by its number and dimension: of gmsh, of MED (which may give it several), or none."""
+    """Function that returns the names of a group by number and dimension: from gmsh, from MED (several), or none."""
     if key == "gmsh:physical":
         known = {(int(tag), int(dim)): name for name, (tag, dim) in given.field_data.items()}
         return lambda tag, dim: [known[tag, dim]] if (tag, dim) in known else []
@@ -80,7 +80,7 @@ def _pairs(rows: list[Array], width: int) -> Array:
 
 
 def _cell_set(members: list[tuple[int, Array]], parts: list[Part], chosen: list[Part]) -> NamedSet:
-    """Cells of blocks as cells of the body, corners of its facets, or nodes."""
+    """Named set of cells of blocks: cells of the body, corners of its facets, or nodes."""
     top = dimension(chosen[0][0])
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
     order = [kind for kind, _ in chosen]
@@ -97,7 +97,7 @@ def _cell_set(members: list[tuple[int, Array]], parts: list[Part], chosen: list[
 
 
 def facet_corners(data: Array, kind: str) -> Array:
-    """Corners (k, 4) of facets with their nodes, those of lines and triangles filled up by −1."""
+    """Corners (k, 4) of facets from their nodes, padded by −1 for lines and triangles."""
     match = TYPE.fullmatch(kind)
     assert match is not None
     count = {"line": 2, "triangle": 3, "quad": 4}[match[1]]
@@ -105,20 +105,20 @@ def facet_corners(data: Array, kind: str) -> Array:
 
 
 def renumbered(given: NamedSet, fresh: Array) -> NamedSet:
-    """Nodes by their numbers in use; the padding −1 stays."""
+    """A named set with its nodes renumbered to those in use; the padding −1 is kept."""
     nodes = fresh[given.nodes]
     return NamedSet(given.cells, sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
 
 
 def sorted_corners(facets: Array) -> Array:
-    """Corners (k, 4) ascending, with those that are −1 behind."""
+    """Corners (k, 4) in ascending order, with −1 at the end."""
     last = np.iinfo(facets.dtype).max
     corners = np.sort(np.where(facets < 0, last, facets), axis=1)
     return np.where(corners == last, -1, corners)
 
 
 def of_skfem(mesh: skfem.Mesh) -> tuple[meshio.Mesh, dict[str, NamedSet]]:
-    """A mesh of scikit-fem, with its boundaries and subdomains."""
+    """Convert a mesh of scikit-fem with its boundaries and subdomains."""
     converted = to_meshio(mesh)
     plain = meshio.Mesh(converted.points, converted.cells)
     named = {}

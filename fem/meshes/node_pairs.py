@@ -1,4 +1,4 @@
-"""Pairs of nodes that share a cell: where the matrices of all cells are summed."""
+"""Pairs of nodes that share a cell: the sparsity pattern for the assembly of all cells."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .solid_mesh import SolidMesh
 
 
 class NodePairs(NamedTuple):
-    """The pairs of nodes that share a cell, ascending: the second node of each (p,), the first pair of each node.
+    """Ascending pairs of nodes that share a cell: second node of each (p,), first pair of each node.
 
-    places: by blocks the pairs of the nodes of each cell, (k, n·n).
+    ``places``: by blocks the indices of the pairs of the nodes of each cell, (k, n·n).
     """
 
     second: Array
@@ -29,7 +29,7 @@ class NodePairs(NamedTuple):
         return sparse.csc_array(entries, shape=(len(self.second), len(place))) @ values.reshape(len(place), -1)
 
     def matrix(self, values: Array) -> Any:
-        """The matrix (N·d, N·d) with blocks (p, d, d)."""
+        """Sparse matrix (N·d, N·d) with blocks (p, d, d)."""
         size = values.shape[1] * (len(self.first) - 1)
         return sparse.csr_array(sparse.bsr_array((values, self.second, self.first), shape=(size, size)))
 

@@ -1,4 +1,4 @@
-"""Coordinates that meet a few conditions: a sparse basis of their solutions."""
+"""Sparse basis of the coordinates that satisfy a few linear conditions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flexph.numerics.ranks import pivots
 
 
 def null_space(rows: Any) -> sparse.csr_array:
-    """Basis Z of the solutions of rows · Z u = 0: the coordinates that column pivoting picks follow from the others."""
+    """Basis Z of the solutions of rows · Z u = 0; column pivoting selects the dependent coordinates."""
     full = rows.toarray() if sparse.issparse(rows) else rows
     rank, size = full.shape
     held = np.sort(pivots(full)[:rank])

@@ -1,4 +1,4 @@
-"""Meshes of meshio and scikit-fem as meshes of solids: checked cells, named regions."""
+"""Meshes of meshio and scikit-fem converted to meshes of solids: checked cells, named regions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .solid_mesh import Block, SolidMesh, righted
 from .soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 
 FLAT = 1e-9
-"""Spread of z over that of x and y up to which a mesh lies in a plane."""
+"""Spread of z over that of x and y up to which a mesh is plane."""
 
 
-def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) -> SolidMesh:
-    """The cells of the highest dimension of a mesh, with all named regions; see :func:`fem.solid` for what is refused.
+def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, one_piece: bool = True) -> SolidMesh:
+    """Convert the cells of highest dimension of a mesh, with all named regions; :func:`fem.solid` lists the refusals.
 
-    ``plane`` says that these are triangles and quadrilaterals of the x-y plane. ``degree`` 2 gives cells of degree 1
-    nodes on their edges; None is the degree of the mesh.
+    With ``plane`` the cells are triangles and quadrilaterals of the x-y plane. ``degree`` 2 adds nodes on the edges
+    of cells of degree 1; None keeps the degree of the mesh. With ``one_piece`` several pieces are refused.
     """
     if degree not in (None, 1, 2):
         raise ValueError(f"degree must be 1 or 2, got {degree!r}")
@@ -48,12 +48,13 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None) ->
     refuse_overlaps(mesh_read)
     _refuse_loose(mesh_read, [(name, fresh[nodes]) for name, nodes in parts])
     refuse_hanging(mesh_read)
-    refuse_pieces(mesh_read)
+    if one_piece:
+        refuse_pieces(mesh_read)
     return mesh_read.elevated() if degree == 2 and mesh_read.degree == 1 else mesh_read
 
 
 def _parts(given: meshio.Mesh) -> list[Part]:
-    """The blocks of a meshio mesh, types checked."""
+    """Blocks of a meshio mesh with checked types."""
     refuse_unknown((block.type, block.data) for block in given.cells)
     return [(block.type, nodes_of(block.type, block.data, len(given.points))) for block in given.cells]
 
@@ -76,7 +77,7 @@ def _points(given: Any, plane: bool) -> Array:
 
 
 def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
-    """The cells of the body by type. Raises ValueError where there are none, or some of another dimension."""
+    """Cells of the body by type. Raises ValueError if there are none, or cells of another dimension."""
     held = [(name, nodes) for name, nodes in parts if len(nodes)]
     words = ", ".join(dict.fromkeys(name for name, _ in held)) or "no cells"
     top = max((dimension(name) for name, _ in held), default=0)
@@ -107,7 +108,7 @@ def _refuse_degree(names: list[str], degree: int | None) -> None:
 
 
 def refuse_twins(mesh: SolidMesh) -> None:
-    """ValueError, naming them, for cells that occur twice, or that have a node twice."""
+    """Raise ValueError for cells that occur twice or have a node twice, with their numbers."""
     for block in mesh.blocks:
         again = np.flatnonzero((np.diff(np.sort(block.nodes, axis=1), axis=1) == 0).any(axis=1))
         if again.size:
@@ -122,7 +123,7 @@ def refuse_twins(mesh: SolidMesh) -> None:
 
 
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
-    """ValueError, naming them, for cells of one dimension less that are no facets: parts that would be lost."""
+    """Raise ValueError for cells of one dimension less that are not facets, as they would be lost."""
     before: dict[str, int] = {}
     for name, nodes in parts:
         start = before.setdefault(name, 0)

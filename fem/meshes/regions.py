@@ -18,7 +18,7 @@ _NO_CELLS, _NO_FACETS = np.zeros((0, 2), dtype=int), np.zeros((0, 3), dtype=int)
 
 
 def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
-    """Nodes (k,) by the numbers that they have in the mesh as it was given, checked."""
+    """Nodes (k,) from their numbers in the given mesh, checked."""
     numbers = np.unique(np.atleast_1d(np.asarray(given)))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(
@@ -35,7 +35,7 @@ def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A part of a mesh: all of its nodes, and the cells, or else the facets, that measure it."""
+    """Part of a mesh: all of its nodes, and the cells or facets that measure it."""
 
     name: str
     nodes: Array
@@ -44,16 +44,16 @@ class Region:
 
     @property
     def kind(self) -> str:
-        """What it is measured by."""
+        """Measure of the region: "volume", "surface" or "nodes"."""
         return "volume" if len(self.cells) else "surface" if len(self.facets) else "nodes"
 
 
 def region(mesh: SolidMesh, name: str, given: object) -> Region:
-    """The region of a name, of node numbers, or of a function of positions x (d, N) that is true on it.
+    """Region from a name, from node numbers, or from a function of positions x (d, N) that is true on it.
 
-    ``name`` is how errors call it. A function takes all nodes it is true at; facets on the boundary, and cells, belong
-    to the region where all of their nodes do. Raises ValueError for a name that is not there, listing those that are,
-    and for a region without nodes.
+    ``name`` is the name in error messages. A function selects nodes; facets on the boundary, and cells, belong to the
+    region if all of their nodes do. Raises ValueError for an unknown name, with the known ones, and for a region
+    without nodes.
     """
     if isinstance(given, Region):
         return given
@@ -76,28 +76,28 @@ def region(mesh: SolidMesh, name: str, given: object) -> Region:
 
 
 def region_of_cells(mesh: SolidMesh, kind: str, names: Iterable[str]) -> Array:
-    """The place among the named regions of that of each cell, (cells,). Raises ValueError unless each cell has one.
+    """Index of the named region of each cell, (cells,). Raises ValueError unless each cell has exactly one.
 
-    ``kind`` is what the regions are given, as errors call it.
+    ``kind`` names the assigned quantity in error messages.
     """
     of = np.full(int(mesh.starts[-1]), -1)
     for k, name in enumerate(names):
         cells = region(mesh, kind, name).cells
         if not len(cells):
-            raise ValueError(f"{kind} {name!r} must be of a region of cells, which {name!r} has not")
+            raise ValueError(f"{kind} {name!r} must belong to a region of cells, {name!r} has none")
         numbers = mesh.numbered(cells)
         twice = numbers[of[numbers] >= 0]
         if twice.size:
-            raise ValueError(f"{kind} of every cell must be one, got two for cells {listed(np.sort(twice))}")
+            raise ValueError(f"{kind} must be unique for every cell, got two for cells {listed(np.sort(twice))}")
         of[numbers] = k
     bare = np.flatnonzero(of < 0)
     if bare.size:
-        raise ValueError(f"{kind} must be given for all cells, none is for cells {listed(bare)}")
+        raise ValueError(f"{kind} must be given for all cells, missing for cells {listed(bare)}")
     return of
 
 
 def _from_nodes(mesh: SolidMesh, name: str, nodes: Array) -> Region:
-    """Nodes with the boundary facets and the cells that are wholly among them."""
+    """Region of nodes, with the boundary facets and cells whose nodes all belong to it."""
     inside = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last one answers the padding −1
     inside[nodes], inside[-1] = True, True
     cells = [
@@ -126,7 +126,7 @@ def _from_set(mesh: SolidMesh, name: str, given: NamedSet) -> Region:
 
 
 def _from_facets(mesh: SolidMesh, name: str, corners: Array) -> Region:
-    """Facets by their corners; each taken from the first cell that has it."""
+    """Region of facets given by their corners; each facet is taken from the first cell that has it."""
     f = mesh.facets
     keys, inverse = np.unique(np.vstack([f.corners, corners]), axis=0, return_inverse=True)
     inverse = inverse.ravel()

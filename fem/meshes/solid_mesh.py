@@ -17,12 +17,12 @@ from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
-"""Jacobian over the size of a cell to the power of its dimension below which the cell is flat."""
+"""Jacobian below which a cell is flat, over the size of the cell to the power of its dimension."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Cells of one kind: their nodes (k, nodes)."""
+    """Cells of one kind with their nodes (k, nodes)."""
 
     kind: Cell
     nodes: Array
@@ -33,7 +33,7 @@ class Block:
 
 
 class NamedSet(NamedTuple):
-    """A named part of a mesh as it was given: cells (block, cell), corners of facets padded by −1, or nodes."""
+    """A named part of a mesh as given: cells (block, cell), corners of facets padded by −1, or nodes."""
 
     cells: Array
     facets: Array
@@ -52,7 +52,7 @@ class Points(NamedTuple):
 class SolidMesh(Memo):
     """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets.
 
-    ``numbers`` (n,): the numbers, ascending, that the first n points had where the mesh comes from.
+    ``numbers`` (n,): original numbers of the first n points, ascending.
     """
 
     points: Array
@@ -62,7 +62,7 @@ class SolidMesh(Memo):
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return int(self.points.shape[1])
 
     @property
@@ -72,7 +72,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, all cells counted through."""
+        """Number of the first cell of each block, over all cells."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -81,11 +81,11 @@ class SolidMesh(Memo):
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers of cells (block, cell), all cells counted through."""
+        """Numbers over all cells from pairs (block, cell)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
-        """The points of a quadrature rule in the cells of a block, all of them or some."""
+        """Points of a quadrature rule in all or some cells of a block."""
         own = self.blocks[block]
         return points_in(self.points, Block(own.kind, own.nodes[cells]), order)
 
@@ -95,7 +95,7 @@ class SolidMesh(Memo):
         return shapes.T.copy(), np.linalg.det(jacobians(self.points, self.blocks[block], slopes)) * weights
 
     def elevated(self) -> SolidMesh:
-        """The mesh with cells of degree 2: nodes on edges, faces and in cells at the means of their corners."""
+        """The mesh with cells of degree 2, whose new nodes are the means of corners on edges, on faces and in cells."""
         count, wanted = len(self.points), []
         kinds = [CELLS[ELEVATED[b.kind.name]] for b in self.blocks]
         for kind, block in zip(kinds, self.blocks, strict=True):
@@ -115,9 +115,9 @@ class SolidMesh(Memo):
 
 
 class Facets(NamedTuple):
-    """All facets of all cells: their corners, sorted and padded by −1, their places, and which facet each is.
+    """All facets of all cells: sorted corners padded by −1, places, and the number of the distinct facet of each.
 
-    ``label`` numbers the distinct facets, ``cells`` is how many cells each has.
+    ``label`` numbers the distinct facets, ``cells`` counts the cells of each.
     """
 
     corners: Array  # (f, 4)
@@ -127,7 +127,7 @@ class Facets(NamedTuple):
 
     @property
     def boundary(self) -> Array:
-        """Which of all facets have one cell only."""
+        """Mask of the facets that belong to one cell only."""
         return self.cells[self.label] == 1
 
 
@@ -136,7 +136,7 @@ def _padded(rows: Array, width: int) -> Array:
 
 
 def facets_of(blocks: tuple[Block, ...]) -> Facets:
-    """The facets of all cells of the blocks."""
+    """Facets of all cells of the blocks."""
     corners, places = [], []
     for b, block in enumerate(blocks):
         for i, facet in enumerate(FACETS[block.kind.shape]):
@@ -149,7 +149,7 @@ def facets_of(blocks: tuple[Block, ...]) -> Facets:
 
 
 def points_in(points: Array, block: Block, order: int) -> Points:
-    """Shape functions, gradients and weighted volumes at the points of a quadrature rule, of isoparametric cells."""
+    """Shape functions, gradients and weighted volumes at the points of a quadrature rule in isoparametric cells."""
     shapes, slopes, weights = table(block.kind.name, order)
     jacobian = jacobians(points, block, slopes)
     gradients = np.einsum("njq,kqji->kqni", slopes, np.linalg.inv(jacobian), optimize=True)
@@ -157,17 +157,17 @@ def points_in(points: Array, block: Block, order: int) -> Points:
 
 
 def jacobians(points: Array, block: Block, slopes: Array) -> Array:
-    """∂x/∂ξ, (k, q, d, d)."""
+    """Jacobians ∂x/∂ξ, (k, q, d, d)."""
     return np.einsum("kni,njq->kqij", points[block.nodes], slopes, optimize=True)
 
 
 def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
-    """Cells with positive volume: of kinds that are numbered the other way throughout, the mirror image.
+    """Cells with positive volume: kinds with the opposite orientation throughout are mirrored.
 
-    ``each``: of every single cell that is, as in scikit-fem, whose simplices are numbered either way, and in the plane,
-    where programs number cells as they see their surface, from above or below.
+    ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
+    the plane, where programs orient cells as seen from above or below their surface.
 
-    Raises ValueError, naming them, for cells that are flat, folded, or turned inside out among others.
+    Raises ValueError with the numbers of cells that are flat, folded, or inverted among others.
     """
     blocks_righted = []
     for block in blocks:
@@ -185,7 +185,7 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
             right = np.where(turned[:, None], block.nodes[:, kind.mirrored], block.nodes)
             block, volume = Block(kind, right), np.where(turned[:, None], -volume, volume)
         inside = np.any(volume <= DEGENERATE * size[:, None], axis=1)
-        # at a corner zero may be meant: sides that meet at 180°, nodes at the quarters towards a crack
+        # zero at a corner may be intended: sides that meet at 180°, quarter-point nodes at a crack
         ends = np.linalg.det(jacobians(points, block, corner_slopes(kind.name)))
         wrong = np.flatnonzero(inside | np.any(ends < -DEGENERATE * size[:, None], axis=1))
         if wrong.size:
@@ -201,7 +201,7 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
 
 
 def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Array]]:
-    """Facets by the cells and the side they are of: kind, nodes (k, nodes), and which of ``places`` they are."""
+    """Groups of facets by block and side: kind, nodes (k, nodes), and indices into ``places``."""
     groups = []
     for b, number in np.unique(places[:, [0, 2]], axis=0):
         pick = np.flatnonzero((places[:, 0] == b) & (places[:, 2] == number))

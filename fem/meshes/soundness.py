@@ -1,4 +1,4 @@
-"""Meshes that hang together: one piece, face by face, without hanging nodes."""
+"""Checks that a mesh is connected: one piece, whole facets, no hanging nodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from flexph.numerics.checks import listed
 from .solid_mesh import Block, SolidMesh
 
 TOUCHING = 1e-6
-"""Distance of a node from a facet, over the size of the facet, up to which it lies on it."""
+"""Distance of a node from a facet, over the size of the facet, up to which it lies on the facet."""
 
 
 def refuse_pieces(mesh: SolidMesh) -> None:
-    """ValueError, naming cells, unless all cells are connected facet by facet."""
+    """Raise ValueError with cells unless all cells are connected by facets."""
     f = mesh.facets
     cells = mesh.numbered(f.places[:, :2])
     size = int(mesh.starts[-1])
@@ -47,7 +47,7 @@ def _spans(mesh: SolidMesh) -> list[tuple[Block, int, int]]:
 
 
 def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
-    """How a piece with these nodes misses the others."""
+    """Hint on how a piece with these nodes misses the others."""
     both = np.intersect1d(some, others)
     if both.size:
         return f"; it has {len(both)} nodes in common with others, which are no whole facet"
@@ -60,7 +60,7 @@ def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
 
 
 def refuse_overlaps(mesh: SolidMesh) -> None:
-    """ValueError, naming them, for cells that share a facet with two others, or that lie on the same side of one."""
+    """Raise ValueError for cells that share a facet with two others, or that lie on the same side of one."""
     f, cells = mesh.facets, mesh.numbered(mesh.facets.places[:, :2])
     many = np.flatnonzero(f.cells[f.label] > 2)
     if many.size:
@@ -78,7 +78,7 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
 
 
 def _way_round(mesh: SolidMesh) -> Array:
-    """+1 or −1 for each facet, as its corners go round seen from outside of its cell; cells on both sides differ."""
+    """Orientation (+1, −1) of the corners of each facet seen from outside of its cell; opposite for two neighbours."""
     ways = []
     for block in mesh.blocks:
         for facet in FACETS[block.kind.shape]:
@@ -97,7 +97,7 @@ def _named(mesh: SolidMesh, cells: Array) -> str:
 
 
 def refuse_hanging(mesh: SolidMesh) -> None:
-    """ValueError, naming nodes and cells, where a node lies on the inside of a facet of another cell."""
+    """Raise ValueError with nodes and cells if a node lies inside a facet of another cell."""
     f = mesh.facets
     outer = np.flatnonzero(f.boundary)
     corners = f.corners[outer]
@@ -123,7 +123,7 @@ def refuse_hanging(mesh: SolidMesh) -> None:
 
 
 def _simplices(corners: Array, dim: int) -> list[Array]:
-    """Facets as simplices: all triangles, and both halves of each quadrilateral (corners are sorted: all four)."""
+    """Simplices of facets: triangles as they are, quadrilaterals as all four halves (their corners are sorted)."""
     if dim == 2:
         return [corners[:, :2]]
     quads = np.where(corners[:, 3:] >= 0, corners, corners[:, [0, 1, 2, 2]])
@@ -131,12 +131,12 @@ def _simplices(corners: Array, dim: int) -> list[Array]:
 
 
 def _on(simplex: Array, points: Array, corners: Array) -> Array:
-    """Whether points lie on simplices (k, d, d) and apart from the corners (k, 4, d) of their facets."""
+    """Mask of points that lie on simplices (k, d, d) away from the corners (k, 4, d) of their facets."""
     size = np.linalg.norm(simplex - simplex.mean(axis=1)[:, None], axis=2).max(axis=1)
     edges = simplex[:, 1:] - simplex[:, :1]
     gram = np.einsum("kai,kbi->kab", edges, edges)
     scale = np.maximum(np.einsum("kaa->k", gram), np.finfo(float).tiny)
-    flat = np.linalg.det(gram) <= 1e-12 * scale ** edges.shape[1]  # a triangle twice over the same corner
+    flat = np.linalg.det(gram) <= 1e-12 * scale ** edges.shape[1]  # a triangle with a repeated corner
     gram[flat] = np.eye(edges.shape[1])
     lever = points - simplex[:, 0]
     weights = np.linalg.solve(gram, np.einsum("kai,ki->ka", edges, lever)[:, :, None])[:, :, 0]

@@ -1,4 +1,4 @@
-"""Lagrange functions at any points of cells with straight edges."""
+"""Lagrange functions at arbitrary points of cells with straight edges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flexph.numerics.arrays import Array
 from .solid_mesh import SolidMesh
 
 SETTLED = 1e-14
-"""Step of Newton's method, in reference coordinates, which is round-off."""
+"""Step of Newton's method, in reference coordinates, that counts as round-off."""
 
 
 def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[Array, Array]:
@@ -24,7 +24,7 @@ def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[
 
 
 def _jacobian(corners: Array, at: Array) -> Array:
-    """∂x/∂ξ of the map of corners (k, c, 2) at reference points (k, q, 2)."""
+    """Jacobians ∂x/∂ξ of the map of corners (k, c, 2) at reference points (k, q, 2)."""
     if corners.shape[1] == 3:
         edges = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
         return np.broadcast_to(edges[:, None], (*at.shape, 2))
@@ -34,7 +34,7 @@ def _jacobian(corners: Array, at: Array) -> Array:
 
 
 def _reference(corners: Array, points: Array) -> Array:
-    """Reference coordinates (k, q, 2) of points in straight-sided cells; Newton's method in quadrilaterals."""
+    """Reference coordinates (k, q, 2) of points in straight-sided cells; in quadrilaterals by Newton's method."""
     at = np.broadcast_to(REFERENCE["triangle" if corners.shape[1] == 3 else "quad"].mean(axis=0), points.shape)
     for _ in range(1 if corners.shape[1] == 3 else 12):
         x, y = at[..., :1], at[..., 1:]

@@ -12,10 +12,10 @@ from .cells import Cell
 
 
 def through_points(kind: Cell, at: Array) -> Array:
-    """Values at reference points (..., d) of the polynomials that are one at one of the n stress points: (..., n).
+    """Values (..., n) at reference points (..., d) of the polynomials that are one at one of the n stress points.
 
-    Constant and linear on simplices; of degree one or two in each coordinate on quadrilaterals and hexahedra: as many
-    coefficients as there are points.
+    They are constant or linear on simplices, and of degree one or two in each coordinate on quadrilaterals and
+    hexahedra, with as many coefficients as there are points.
     """
     own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
     monomials = _monomials(at, len(own)).reshape(-1, len(own))

@@ -1,4 +1,4 @@
-"""Reissner-Mindlin plates in space.
+"""Kirchhoff and Reissner-Mindlin plates in space.
 
 Imports: fem.materials, fem.meshes, fem.solids, flexph.bodies, flexph.meshes, flexph.meshes.files, flexph.numerics,
 flexph.numerics.factors, flexph.units.

@@ -1,4 +1,4 @@
-"""Coordinates of a plate: in-plane displacements, deflections of macro elements, shear angles, and samples of them.
+"""Coordinates of a plate: in-plane displacements, deflections of macro elements, shear angles; sampling of fields.
 
 Coordinates are lengths, in this order: in-plane displacements of the nodes (x, y node by node); of the corners w,
 ℓ∂_x w, ℓ∂_y w; of the edges ℓ∂_n w; with shear of the nodes ℓγ_x, ℓγ_y. ℓ is a typical length of the cells.
@@ -25,28 +25,28 @@ from .macro_elements import Macro, macro
 
 Theory = Literal["kirchhoff", "reissner_mindlin"]
 CHUNK = 256
-"""Cells that are sampled at once."""
+"""Number of cells that are sampled at once."""
 
 
 class LocalRows(NamedTuple):
-    """A field at points of cells: values (k, q, a) of the coordinates (k, a) that it has in each cell."""
+    """Field at points of cells: values (k, q, a) over the local coordinates (k, a) of each cell."""
 
     values: Array
     columns: Array
 
     def add_to(self, moments: Array, weights: Array) -> None:
-        """Add the integrals with weights (k, q, r) at the points to those over all coordinates (r, n)."""
+        """Add the integrals with weights (k, q, r) at the points to the integrals over all coordinates (r, n)."""
         local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
         for row, own in zip(moments, local, strict=True):
             np.add.at(row, self.columns, own)
 
 
 Fields = list[list[LocalRows]]
-"""Fields (x, y, …), each a sum."""
+"""Fields (x, y, …), each a sum of local rows."""
 
 
 class Sampled(NamedTuple):
-    """Fields at points as sparse rows over all coordinates: displacement (x, y, w), its slopes and the shear angles."""
+    """Fields at points as sparse rows over all coordinates: displacement (x, y, w), its slopes, shear angles."""
 
     x: Any
     y: Any
@@ -56,7 +56,7 @@ class Sampled(NamedTuple):
 
     @property
     def turn(self) -> tuple[Any, Any]:
-        """β = ∇w − γ: normals turn by (β_y, −β_x)."""
+        """Slopes β = ∇w − γ; normals turn by (β_y, −β_x)."""
         if self.shear is None:
             return self.slopes
         return self.slopes[0] - self.shear[0], self.slopes[1] - self.shear[1]
@@ -64,14 +64,14 @@ class Sampled(NamedTuple):
 
 @dataclass(frozen=True)
 class PlateCoordinates(Memo):
-    """The coordinates of a plane mesh of degree 2 with straight edges, all cells counted through."""
+    """Coordinates of a plane mesh of degree 2 with straight edges."""
 
     solid: SolidModel
     theory: Theory
 
     @property
     def mesh(self) -> SolidMesh:
-        """The mesh, its cells with nodes on their edges."""
+        """The mesh, with nodes on the edges of its cells."""
         return self.solid.mesh
 
     @once
@@ -88,7 +88,7 @@ class PlateCoordinates(Memo):
 
     @once
     def middles(self) -> Array:
-        """The node in the middle of each edge (E,)."""
+        """Node in the middle of each edge (E,)."""
         f, middles = self.mesh.facets, np.zeros(len(self.edges), dtype=int)
         for b, block in enumerate(self.mesh.blocks):
             c = block.kind.corners
@@ -105,7 +105,7 @@ class PlateCoordinates(Memo):
 
     @once
     def length(self) -> float:
-        """ℓ [m]."""
+        """Length scale ℓ [m]."""
         return float(np.sqrt(self.solid.weights.sum() / self.mesh.starts[-1]))
 
     def edges_of(self, block: int) -> Array:
@@ -120,7 +120,7 @@ class PlateCoordinates(Memo):
 
     @property
     def shearing(self) -> int:
-        """Number of the first shear angle."""
+        """Number of the first shear-angle coordinate."""
         return self.bending + 3 * len(self.corners) + len(self.edges)
 
     @property
@@ -129,7 +129,7 @@ class PlateCoordinates(Memo):
         return self.shearing + (self.solid.size if self.theory == "reissner_mindlin" else 0)
 
     def at_corners(self, nodes: Array) -> Array:
-        """Coordinates (k, 3) of the deflection of nodes that are corners."""
+        """Coordinates (k, 3) of the deflection at corner nodes."""
         return self.bending + 3 * np.searchsorted(self.corners, nodes)[..., None] + np.arange(3)
 
     def at_edges(self, numbers: Array) -> Array:
@@ -151,7 +151,7 @@ class PlateCoordinates(Memo):
         return tuple(macros)
 
     def local_fields(self, block: int, cells: Array, points: Array) -> tuple[Fields, Fields]:
-        """Displacement (x, y, w) and slopes less shear angles β at points (k, q, 2) of cells (k,) of a block."""
+        """Displacement (x, y, w), and slopes minus shear angles β, at points (k, q, 2) of cells (k,) of a block."""
         deflection, of = self.macros[block]
         own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
         value, slope, bent = own.values(points, 0), own.values(points, 1), of[cells]
@@ -165,7 +165,7 @@ class PlateCoordinates(Memo):
         return displacement, turn
 
     def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
-        """The fields at points (k, q, 2) of cells (k,) of a block; rows cell by cell."""
+        """Fields at points (k, q, 2) of cells (k,) of a block, with rows ordered cell by cell."""
         displacement, turn = self.local_fields(block, cells, points)
         rows = lambda own: rows_at(own.values, own.columns, self.size)  # noqa: E731
         x, y, w = (rows(own[0]) for own in displacement)
@@ -173,7 +173,7 @@ class PlateCoordinates(Memo):
         return Sampled(x, y, w, (rows(turn[0][0]), rows(turn[1][0])), shear)
 
     def pieces(self, order: int) -> Iterator[tuple[int, Array, Array, Array]]:
-        """Chunks of cells with a rule on their pieces: block, cells (k,), points (k, q, 2), areas (k, q)."""
+        """Chunks of cells with a quadrature rule on their pieces: block, cells (k,), points (k, q, 2), areas (k, q)."""
         points, weights = get_quadrature(ElementTriP1(), order)
         for b, (deflection, _) in enumerate(self.macros):
             where, area = deflection.rule(points, weights)
@@ -182,17 +182,17 @@ class PlateCoordinates(Memo):
                 yield b, cells, where[cells], area[cells]
 
     def numbered(self, block: int, cells: Array) -> Array:
-        """Numbers of cells of a block, all cells counted through."""
+        """Numbers of cells of a block, over all cells."""
         return self.mesh.starts[block] + cells
 
     def widened(self, rows: Any) -> Any:
-        """Rows over the in-plane displacements as rows over all coordinates."""
+        """Extend rows over the in-plane displacements to rows over all coordinates."""
         own = sparse.csr_array(rows)
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
 
 
 def point_by_point(components: Sequence[Any]) -> Any:
-    """Rows of several components at the same points, (points, n) each, with all components of a point together."""
+    """Rows of several components at the same points, (points, n) each, interleaved point by point."""
     count = components[0].shape[0]
     order = np.arange(count)[:, None] + count * np.arange(len(components))
     return sparse.vstack(components).tocsr()[order.ravel()]

@@ -1,4 +1,4 @@
-"""Mass integrals of a plate over all its coordinates, summed from those of its cells."""
+"""Mass integrals of a plate over all its coordinates, summed over its cells."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .coordinates import LocalRows
 from .model import MASS, PlateModel
 
 MANY = 4_000_000
-"""Entries of cells that are collected before they are summed."""
+"""Number of entries of cells that are collected before they are summed."""
 
 
 def plate_inertia(model: PlateModel) -> Inertia:
     """Mass integrals over all coordinates, of the field (u_x − zβ_x, u_y − zβ_y, w) at (x, y, z).
 
-    Without rotary inertia they are those of the middle surface.
+    Without rotary inertia they are the integrals of the middle surface.
     """
     n, s, whole = model.size, spins(3), 0.0
     first, second = np.zeros(3), np.zeros((3, 3))
@@ -64,7 +64,7 @@ def plate_inertia(model: PlateModel) -> Inertia:
 
 
 def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]:
-    """All pairs of directions from those i ≤ j."""
+    """All pairs of directions from the pairs i ≤ j."""
     for i in range(3):
         upper[i, i] = sparse.csr_array(0.5 * (upper[i, i] + upper[i, i].T))
     form = lambda i, j: upper[i, j] if i <= j else sparse.csr_array(upper[j, i].T)  # noqa: E731 - one formula
@@ -72,7 +72,7 @@ def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]
 
 
 class _Sum:
-    """A sparse matrix (n, n) as the sum of those of cells."""
+    """Sparse matrix (n, n), assembled from cells."""
 
     def __init__(self, n: int) -> None:
         self._whole, self._parts, self._count = sparse.csr_array((n, n)), [], 0  # type: ignore[var-annotated]
@@ -91,7 +91,7 @@ class _Sum:
             self._parts, self._count = [], 0
 
     def matrix(self) -> Any:
-        """The sum."""
+        """The assembled matrix."""
         if not self._parts:
             return self._whole
         data, rows, columns = (np.concatenate(own) for own in zip(*self._parts, strict=True))

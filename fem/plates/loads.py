@@ -18,9 +18,9 @@ from .regions import edge_samples
 
 
 def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """The load port of a region over u; normals are those of the upper face.
+    """Load port of a region over u, with the normals of the upper face.
 
-    Raises ValueError where the region has no cells or edges.
+    Raises ValueError if the region has no cells or edges.
     """
     load = given if isinstance(given, Load) else Load(given)
     if load.on == "volume":
@@ -39,7 +39,7 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
 
 
 def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Array, Array, list[Any], Array]:
-    """Samples of cells or edges: the one of each, its area or length, rows of the displacement, positions."""
+    """Samples of cells or edges: owner, area or length, rows of the displacement, and position of each."""
     owner, measures, rows, at, start = [], [], [], [], 0
     samples = _cells(model, loaded) if loaded.kind == "volume" else edge_samples(model, loaded.facets)
     for b, cells, points, measure in samples:

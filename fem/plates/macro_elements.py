@@ -1,10 +1,10 @@
 """C¹ deflections on triangles and quadrilaterals: cubic macro elements.
 
-A triangle is cut at its centroid into three (R. W. Clough, J. L. Tocher, 1965), a convex quadrilateral by its diagonals
-into four (G. Sander, 1964; B. Fraeijs de Veubeke, 1968). The deflection is cubic on each piece and C¹ across all of
-them; its coordinates are deflection and slopes at the corners and the slope normal to each edge at its middle. Both
-hold all cubics, and along an edge the same functions: they can be mixed. Pieces are kept by their Bernstein-Bézier
-coefficients.
+A triangle is divided at its centroid into three pieces (R. W. Clough, J. L. Tocher, 1965), a convex quadrilateral by
+its diagonals into four (G. Sander, 1964; B. Fraeijs de Veubeke, 1968). The deflection is cubic on each piece and C¹
+across all of them; its coordinates are the deflection and slopes at the corners and the normal slope at the middle of
+each edge. Both contain all cubics, and the same functions along an edge, so that they can be mixed. Pieces are stored
+by their Bernstein-Bézier coefficients.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Macro:
     """Cells of one shape with c corners: pieces (k, c, 3, 2), their coefficients (k, c, 10, 4c) over the coordinates.
 
     Piece i is the triangle of corners i, i + 1 and the centre. Coordinates of a cell are (w, ∂_x w, ∂_y w) corner by
-    corner, then ∂_n w edge by edge, n as given.
+    corner, then ∂_n w edge by edge, with the given normals n.
     """
 
     pieces: Array
@@ -54,7 +54,7 @@ class Macro:
         return piece, own, slopes[np.arange(len(slopes))[:, None], piece]
 
     def rule(self, points: Array, weights: Array) -> tuple[Array, Array]:
-        """A quadrature rule of the unit triangle, points (2, q), on all pieces: points (k, cq, 2) and weights."""
+        """Quadrature rule of the unit triangle, points (2, q), applied to all pieces: points (k, cq, 2) and weights."""
         shares = np.vstack([1.0 - points.sum(axis=0), points])
         positions = np.einsum("kcai,aq->kcqi", self.pieces, shares)
         measures = 2.0 * areas(self.pieces)[..., None] * weights
@@ -76,7 +76,7 @@ def barycentric_slopes(triangles: Array) -> Array:
 
 
 def macro(corners: Array, normals: Array) -> Macro:
-    """The macro elements of cells with corners (k, c, 2), counterclockwise, and normals (k, c, 2) of their edges."""
+    """Macro elements of cells with counterclockwise corners (k, c, 2) and edge normals (k, c, 2)."""
     k, c, _ = corners.shape
     centre = np.broadcast_to(_centre(corners)[:, None], corners.shape)
     ends = np.roll(corners, -1, axis=1)
@@ -107,13 +107,13 @@ def _centre(corners: Array) -> Array:
 
 
 def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
-    """Coefficient next to a corner, a third of the way to another point: w + ∇w·(x − x_i)/3, (k, 4c)."""
+    """Bernstein coefficient next to a corner, a third of the way to another point: w + ∇w·(x − x_i)/3, (k, 4c)."""
     lever = (to - start) / 3.0
     return unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]
 
 
 def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> Array:
-    """c_111 of a piece from the normal slope in the middle of its outer edge, n = Σ d_a ∂/∂λ_a."""
+    """Coefficient c_111 of a piece from the normal slope at the middle of its outer edge, n = Σ d_a ∂/∂λ_a."""
     towards = lambda a, b, c: 0.25 * own[a] + 0.5 * own[b] + 0.25 * own[c]  # noqa: E731
     rest = slope / 3.0 - d[:, :1] * towards((3, 0, 0), (2, 1, 0), (1, 2, 0))
     rest = rest - d[:, 1:2] * towards((2, 1, 0), (1, 2, 0), (0, 3, 0))
@@ -121,7 +121,7 @@ def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> A
 
 
 def _join(coefficients: Array, corners: Array, centre: Array) -> None:
-    """The coefficients near the centre, by C¹ across the inner edges: V_{i+1} = a V_{i−1} + b V_i + e C."""
+    """Set the coefficients near the centre from C¹ continuity across inner edges: V_{i+1} = a V_{i−1} + b V_i + e C."""
     c = corners.shape[1]
     inner = []
     for i in range(c):
@@ -146,7 +146,7 @@ def _weights(triangles: Array, points: Array) -> tuple[Array, ...]:
 
 
 def _power(weights: Array, exponents: tuple[tuple[int, int, int], ...]) -> Array:
-    """Bernstein polynomials of these exponents, (..., len)."""
+    """Bernstein polynomials of the given exponents, (..., len)."""
     factorial = (1.0, 1.0, 2.0, 6.0)
     columns = []
     for i, j, k in exponents:

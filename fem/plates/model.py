@@ -21,12 +21,12 @@ TRANSVERSE = (4, 3)
 """Components of the transverse shear (xz, yz) in Voigt order."""
 
 MASS = 8
-"""Order of quadrature on the pieces of a cell, of products of displacements."""
+"""Order of quadrature of products of displacements on the pieces of a cell."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
-    """A plate on its coordinates; thickness t (cells,) [m]."""
+    """A plate in its coordinates; thickness t (cells,) [m]."""
 
     thickness: Array
     rotary: bool
@@ -34,30 +34,32 @@ class PlateModel(PlateCoordinates):
 
     @once
     def densities(self) -> Array:
-        """ρ of all cells (cells,) [kg/m³]."""
+        """Densities ρ of all cells (cells,) [kg/m³]."""
         densities = np.array([m.density for m in self.solid.materials.values()])[self.solid.material_of]
         return np.asarray(densities)
 
     @once
     def moment_points(self) -> list[tuple[int, Array, Array, Array]]:
-        """Chunks of cells with the points of the moments: block, cells, points (k, q, 2), areas (k, q)."""
+        """Chunks of cells with the moment points: block, cells, points (k, q, 2), areas (k, q)."""
         sheared = self.theory == "reissner_mindlin" and any(b.kind.shape == "quad" for b in self.mesh.blocks)
-        return list(self.pieces(4 if sheared else 2))  # six points for the slopes of γ in quadrilaterals, else three
+        return list(
+            self.pieces(4 if sheared else 2)
+        )  # six points for the slopes of γ in quadrilaterals, three otherwise
 
     @once
     def moment_cells(self) -> Array:
-        """The cell of each point of the moments, all cells counted through (p,)."""
+        """Cell number of each moment point (p,)."""
         numbers = [np.repeat(self.numbered(b, cells), area.shape[1]) for b, cells, _, area in self.moment_points]
         return np.concatenate(numbers)
 
     @once
     def moment_areas(self) -> Array:
-        """Areas of the points of the moments (p,) [m²]."""
+        """Areas of the moment points (p,) [m²]."""
         return np.concatenate([area.ravel() for *_, area in self.moment_points])
 
     @once
     def curvature(self) -> Any:
-        """Areas times κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the points of the moments, (3p, size)."""
+        """Areas times κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points, (3p, size)."""
         blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
@@ -77,19 +79,19 @@ class PlateModel(PlateCoordinates):
 
     @once
     def membrane(self) -> Any:
-        """Areas times the strains (ε_xx, ε_yy, 2ε_xy) at the points of the membrane forces, (3p, size)."""
+        """Areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points, (3p, size)."""
         return self.widened(self.solid.strain)
 
     @once
     def shear_points(self) -> tuple[Points, ...]:
-        """The points of the shear forces in the cells of each block; none without shear."""
+        """Points of the shear forces in the cells of each block; empty without shear."""
         if self.theory == "kirchhoff":
             return ()
         return tuple(self.mesh.at(b, block.kind.mass) for b, block in enumerate(self.mesh.blocks))
 
     @once
     def shear_cells(self) -> Array:
-        """The cell of each point of the shear forces (p,)."""
+        """Cell number of each shear-force point (p,)."""
         numbers = [
             np.repeat(self.numbered(b, np.arange(len(p.weights))), p.weights.shape[1])
             for b, p in enumerate(self.shear_points)
@@ -98,12 +100,12 @@ class PlateModel(PlateCoordinates):
 
     @once
     def shear_areas(self) -> Array:
-        """Areas of the points of the shear forces (p,) [m²]."""
+        """Areas of the shear-force points (p,) [m²]."""
         return np.concatenate([np.zeros(0), *(p.weights.ravel() for p in self.shear_points)])
 
     @once
     def shear(self) -> Any:
-        """Areas times the shear angles (γ_x, γ_y) at the points of the shear forces, (2p, size)."""
+        """Areas times the shear angles (γ_x, γ_y) at the shear-force points, (2p, size)."""
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
@@ -118,7 +120,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def compliance(self) -> Any:
-        """C (m, m): areas times S/t, 12 S/t³ and S_s/(κt), block diagonal."""
+        """Compliance C (m, m), block diagonal: areas times S/t, 12 S/t³ and S_s/(κt)."""
         plane, t, of = self.solid.compliances, self.thickness, self.solid.material_of
         across = np.array([m.compliance[np.ix_(TRANSVERSE, TRANSVERSE)] for m in self.solid.materials.values()])
         parts = [
@@ -131,7 +133,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def quadratic(self) -> tuple[Any, Any]:
-        """Slopes (3p, size) and weights (m, 3p) of ½∇w ⊗ ∇w: means over each cell, on its membrane forces alone.
+        """Slopes (3p, size) and weights (m, 3p) of ½∇w ⊗ ∇w, averaged over each cell, for its membrane forces only.
 
         2w_x w_y = (w_x + w_y)² − w_x² − w_y².
         """
@@ -149,5 +151,5 @@ class PlateModel(PlateCoordinates):
         return slopes, sparse.csr_array(sparse.vstack([weights, sparse.csr_array((rest, 3 * p))]))
 
     def drilling(self, cells: Array, *, together: bool = False) -> Any:
-        """Mean turn ½(∂_x u_y − ∂_y u_x) of cells (numbers, ascending), (cells, size), or of all together (1, size)."""
+        """Mean rotation ½(∂_x u_y − ∂_y u_x) of each of some cells, (cells, size), or of all together, (1, size)."""
         return self.widened(self.solid.turns(cells, together=together))

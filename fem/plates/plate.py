@@ -1,4 +1,4 @@
-"""Plates from plane meshes as floating bodies of space ([flex] sec. 4.1)."""
+"""Plates from plane meshes as floating spatial bodies ([flex] sec. 4.1)."""
 
 from __future__ import annotations
 
@@ -62,76 +62,76 @@ def plate(
 ) -> Body:
     """A flat plate in the x-y plane of the body, its middle surface at z = 0: [flex] eq. (24)-(29).
 
-    A point (x, y, z) moves by (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M, shear forces Q per
-    length and the compliance S of plane stress
+    A point (x, y, z) moves by (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M and shear forces Q
+    per length and the compliance S of plane stress
 
         S N/t = ε(u),  12 S M/t³ = −ε(β),  S_s Q/(kt) = γ,  β = ∇w − γ.
 
-    ``theory="kirchhoff"`` has γ = 0 and no Q. ``"reissner_mindlin"`` takes γ as its own field beside w, so that γ = 0
-    is Kirchhoff's plate at every thickness and nothing locks (L. Beirão da Veiga et al., Math. Models Methods Appl.
-    Sci. 25 (2015)).
+    ``theory="kirchhoff"`` has γ = 0 and no Q. ``"reissner_mindlin"`` interpolates γ as a field independent of w, so
+    that γ = 0 is Kirchhoff's plate at every thickness and nothing locks (L. Beirão da Veiga et al., Math. Models
+    Methods Appl. Sci. 25 (2015)).
 
-    u, γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plates.macro_elements`). N, M, Q
-    live at points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all pairs
-    are conforming, local and algebraically the displacement elements. Frequencies come from above, at order 4 where the
-    motion is smooth, and none is spurious; rigid motions alone have no stress.
-    Stress coordinates are the forces themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m],
-    point by point. Where thickness or material jumps, γ jumps too but is kept continuous, which lowers the order.
+    u and γ are Lagrange functions of degree 2; w are C¹ cubic macro elements (:mod:`fem.plates.macro_elements`). N, M
+    and Q live at points of each cell, M at three points of each of its pieces (six in quadrilaterals with shear): all
+    pairs are conforming, local and equivalent to displacement elements. Frequencies converge from above, with order 4
+    for smooth motions, and none is spurious; only rigid motions have no stress. Stress coordinates are the forces
+    themselves, N (xx, yy, xy) [N/m], M (xx, yy, xy) [N], M = ∫zσ dz, Q (x, y) [N/m], point by point. At jumps of
+    thickness or material γ jumps as well but is kept continuous, which lowers the order.
 
     Parameters
     ----------
     mesh : meshio.Mesh, path or skfem.Mesh
-        As :func:`fem.solid` takes them, triangles and convex quadrilaterals with straight edges in a plane z =
+        As for :func:`fem.solid`, of triangles and convex quadrilaterals with straight edges in a plane z =
         constant, which becomes z = 0.
     material : Material, Orthotropic, Anisotropic or mapping
-        One, or one for each region of cells by its name.
+        One material, or one for each region of cells by its name.
     thickness : float or mapping
-        t [m], one or one for each region of cells by its name.
+        t [m], one value or one for each region of cells by its name.
     theory : str, optional
         ``kirchhoff`` or ``reissner_mindlin``.
     ports : mapping, optional
-        Regions by port name, each a name in the mesh, node numbers, a function of positions x (2, N), or a :class:`Tie`
-        of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` says otherwise: then φ is the mean
-        displacement, ψ the mean turn (β_y, −β_x) of the normals and the turn in the plane of the nearest rigid motion;
-        a single node turns in the plane with the mean ½ curl u of the cells that touch it.
+        Regions by port name: names in the mesh, node numbers, functions of positions x (2, N), or a :class:`Tie`
+        of these. Several nodes are tied rigidly unless ``Tie(region, "mean")`` is given: then φ is the mean
+        displacement, ψ the mean rotation (β_y, −β_x) of the normals and the in-plane rotation of the best-fitting rigid
+        motion; a single node rotates in the plane with the mean ½ curl u of its adjacent cells.
     supports : sequence of Support, optional
         Regions held to the frame of the body, which is then its reference and the port ``frame`` at the origin.
     reference : str, optional
-        What removes the rigid motion from the deformation where nothing supports the plate: a port that is held, such
-        as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0. What that adds to the matrices is kept
-        outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+        Condition that removes the rigid motion from the deformation of a plate without supports: a port that is held,
+        such as an edge, or ``mean_axis`` (the default), ∫ρu = 0 and ∫ρX × u = 0. Above 1000 coordinates its
+        contribution is kept as a low-rank correction of the matrices (:func:`flexph.bodies.mean_axes.about_mean_axes`).
     strain : str, optional
-        ``von_karman`` adds ½∇w ⊗ ∇w, its mean over each cell, to ε(u).
+        ``von_karman`` adds ½∇w ⊗ ∇w, averaged over each cell, to ε(u).
     loads : mapping, optional
-        Regions of cells (force per area [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name;
-        the inputs of ``flexph.distributed_load``, normals those of the upper face.
+        Regions of cells (force per area [N/m²]) or of edges (force per length [N/m]) or :class:`Load` of these by name,
+        as inputs of ``flexph.distributed_load``; normals are those of the upper face.
     sections : mapping, optional
         Lines of edges, inside or on the rim, or :class:`Cut` by name, for
         :func:`flexph.results.sections.section_forces`.
     rotary_inertia : bool, optional
-        Of both theories, ρt³/12 per area on β, and then mass and inertia are those of the solid plate; False leaves it
-        out of everything, rigid motion too: Kirchhoff's classical plate.
+        Rotary inertia of either theory, ρt³/12 per area on β, so that mass and inertia are those of the solid plate;
+        False omits it everywhere, in the rigid motion as well: Kirchhoff's classical plate.
     shear_correction : float, optional
-        k.
+        Shear correction factor k.
     momenta : str, optional
         See :class:`flexph.Body`.
     damping : Damping, optional
         See :class:`Damping`.
     omit : sequence of str, optional
-        As :func:`fem.solid` takes it; masses beside those of the material are of solids, and refused else.
+        As in :func:`fem.solid`; masses in addition to those of the material are supported for solids only.
 
     Returns
     -------
     Body
-        A body of space with the ports and loads of these names.
+        A spatial body with the given ports and loads.
 
     Raises
     ------
     ValueError
-        For what :func:`fem.solid` refuses; curved edges and quadrilaterals that are not convex; a thickness that is not
-        positive, or cells without one or with two; supports that leave a rigid motion, or beside a reference; rigid
-        regions that share nodes; mean axes of more than 1000 coordinates with von Kármán strain; shear without rotary
-        inertia.
+        For everything that :func:`fem.solid` refuses; for curved edges and quadrilaterals that are not convex; for a
+        thickness that is not positive, or cells without one or with two; for supports that leave a rigid motion, or
+        together with a reference; for rigid regions that share nodes; for mean axes of more than 1000 coordinates with
+        von Kármán strain; for shear without rotary inertia.
 
     Examples
     --------
@@ -170,14 +170,14 @@ def plate(
 
 
 def _mesh_alone(mesh: Source, omit: Sequence[str]) -> meshio.Mesh:
-    """The mesh of a file. Raises ValueError for what else it has that changes mass or stiffness."""
+    """The mesh of a file. Raises ValueError for further contents that change mass or stiffness."""
     held = read_contents(mesh, omit)
     refuse_left_out(held, ("mass", "stiffness"), masses=True)
     return held.mesh
 
 
 def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """The matrices of a plate over all its coordinates."""
+    """Model of a plate over all its coordinates."""
     check.choice("theory", theory, get_args(Theory))
     if theory == "reissner_mindlin" and not rotary:
         raise ValueError(
@@ -198,7 +198,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """The mass integrals over u with all coordinates ``shapes`` u."""
+    """Mass integrals over u, where ``shapes`` u are all coordinates."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,
@@ -221,7 +221,7 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Turns of some cells, evenly spread: of the normals at the middle (β_y, −β_x), and in the plane the mean one."""
+    """Rotations at evenly spread cells: of the normals at the middle (β_y, −β_x), and the mean in-plane rotation."""
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]

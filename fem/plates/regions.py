@@ -1,4 +1,4 @@
-"""Regions of a plate with their nodes and edges, and points in them."""
+"""Regions of a plate with their nodes and edges, and sample points in them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 def place_of(model: PlateModel, name: str, given: Any) -> Place:
-    """The region of a name, of node numbers or of a function of positions; ``name`` is how errors call it."""
+    """Region from a name, node numbers or a function of positions; ``name`` is the name in error messages."""
     chosen, mesh = region(model.mesh, name, given), model.mesh
     edges, nodes = [np.zeros(0, dtype=int)], [chosen.nodes]
     for b, block in enumerate(mesh.blocks):
@@ -39,7 +39,7 @@ def place_of(model: PlateModel, name: str, given: Any) -> Place:
 
 
 def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Array]]:
-    """Block, cells (k,), points (k, q, 2), weights (k, q): of cells by mass, of edges by length, of nodes equal."""
+    """Samples (block, cells (k,), points (k, q, 2), weights (k, q)): cells by mass, edges by length, nodes equally."""
     region, mesh = place.region, model.mesh
     if region.kind == "volume":
         chosen = [np.sort(region.cells[region.cells[:, 0] == b, 1]) for b in range(len(mesh.blocks))]
@@ -56,7 +56,7 @@ def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Ar
 
 
 def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Gauss points on the edges of cells (block, cell, number), with lengths for weights."""
+    """Gauss points on the edges of cells (block, cell, number), with lengths as weights."""
     share, weights = gauss_points(EDGE_POINTS)
     sampled = []
     for b in np.unique(places[:, 0]):
@@ -71,7 +71,7 @@ def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Arr
 
 
 def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Nodes, each in one of the cells that have it: all fields are continuous."""
+    """Nodes as samples, each in one of its cells, because all fields are continuous."""
     left, sampled = np.array(nodes), []
     for b, block in enumerate(model.mesh.blocks):
         cell, place = np.nonzero(np.isin(block.nodes, left))

@@ -1,4 +1,4 @@
-"""The model of a plate: what a mesh, materials and thicknesses make of it, checked."""
+"""Model of a plate from a mesh, materials and thicknesses, with checks."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .coordinates import Theory
 from .model import TRANSVERSE, PlateModel
 
 STRAIGHT = 1e-6
-"""Distance of a node on an edge from its middle, over the size of the cell, up to which an edge is straight."""
+"""Distance of an edge node from the middle, over the size of the cell, up to which an edge is straight."""
 
 
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """The model with a thickness [m] for all cells, or one for each region of cells by its name."""
+    """Model with a thickness [m] for all cells, or one for each region of cells by its name."""
     _refuse_curved(solid.mesh)
     if theory == "reissner_mindlin":
         for name, material in solid.materials.items():
@@ -43,7 +43,7 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
 
 
 def _refuse_curved(mesh: SolidMesh) -> None:
-    """ValueError for nodes beside the middles of their edges or cells, and for quadrilaterals that are not convex."""
+    """Raise ValueError for curved edges, shifted middle nodes, and quadrilaterals that are not convex."""
     for block in mesh.blocks:
         at = mesh.points[block.nodes]
         corners = at[:, : block.kind.corners]
@@ -53,7 +53,7 @@ def _refuse_curved(mesh: SolidMesh) -> None:
         if curved.size:
             raise ValueError(
                 f"mesh of a plate must have straight edges with nodes in their middles, got {block.kind.name} cells "
-                f"with others: {listed(curved)}; a mesh of first-order cells has them"
+                f"that are curved: {listed(curved)}; first-order cells are always straight"
             )
         turned = np.einsum("kni,njq->kqij", corners, corner_slopes(block.kind.shape))
         folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * size**2)

@@ -22,18 +22,18 @@ Holds = Literal["clamped", "hinged", "simple"]
 @checked
 @dataclass(frozen=True, eq=False)
 class Support:
-    """A region of a plate, mostly edges, that is held to the frame of the body.
+    """A region of a plate, usually of edges, that is held to the frame of the body.
 
     - ``clamped``: no displacement and no rotation;
-    - ``hinged``: no displacement, and no rotation but about the edge;
-    - ``simple``: no deflection w; everything else is free, in the plane too.
+    - ``hinged``: no displacement, and rotation about the edge only;
+    - ``simple``: no deflection w; all other motions are free, including in-plane ones.
 
     Parameters
     ----------
     region : str, callable or sequence of int
-        A name in the mesh, node numbers, or a function of positions x (2, N) that is true on it.
+        Name in the mesh, node numbers, or a function of positions x (2, N) that is true on the region.
     how : {"clamped", "hinged", "simple"}
-        How it is held.
+        Kind of the support.
     """
 
     region: Where
@@ -44,7 +44,7 @@ class Support:
 
 
 def support_rows(model: PlateModel, name: str, support: Any) -> Any:
-    """What a support holds at zero, (k, size)."""
+    """Rows (k, size) that a support holds at zero."""
     if not isinstance(support, Support):
         raise ValueError(f"{name} must be a Support, got {type(support).__name__}")
     place, how = place_of(model, name, support.region), support.how
@@ -68,7 +68,7 @@ def support_rows(model: PlateModel, name: str, support: Any) -> Any:
 
 
 def _no_turn(model: PlateModel, corners: Array, edges: Array) -> Any:
-    """β = ∇w − γ = 0 at corners, and at the middles of edges, along which w = 0."""
+    """Rows of β = ∇w − γ = 0 at corners and at the middles of edges along which w = 0."""
     slopes, across = _units(model, model.at_corners(corners)[:, 1:].ravel()), _units(model, model.at_edges(edges))
     if model.theory == "kirchhoff":
         return sparse.vstack([slopes, across])

@@ -1,4 +1,4 @@
-"""Regions of a plate as ports and as supports, and the rigid motion that a reference takes out of its deformation."""
+"""Regions of a plate as ports and supports, and removal of the rigid motion by a reference."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .supports import Support, support_rows
 
 FRAME = "frame"
 HELD = 1e-9
-"""Singular value over the largest one below which a rigid motion is not held."""
+"""Ratio of a singular value to the largest one below which a rigid motion is not held."""
 
 
 def tied(model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]) -> tuple[Any, dict[str, Tied]]:
-    """All coordinates over those that supports and rigid regions leave (size, n), and the ports over these."""
+    """All coordinates over those that supports and rigid regions leave free (size, n), and the ports over these."""
     given = given_ties(ports)
     if supports and FRAME in ports:
         raise ValueError(f"ports must not be named {FRAME!r}: a plate with supports has this port")
@@ -80,7 +80,7 @@ def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, 
 
 
 def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
-    """Coordinates (size, 6) of nodes that move with v + ω × (x − x̄); ω times the radius; x̄ (3,), the radius."""
+    """Coordinates (size, 6) of nodes that move with v + ω × (x − x̄), scaled ω by the radius; x̄ (3,); the radius."""
     _, corners, edges, _ = _coordinates(model, nodes)
     centre = model.mesh.points[nodes].mean(axis=0)
     lever = model.mesh.points[nodes] - centre
@@ -100,7 +100,7 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
 def _condensed(
     model: PlateModel, held: Any, motions: Mapping[str, tuple[Any, Array, float]]
 ) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """All coordinates (size, n) by those of free nodes, of supported ones and of rigid regions."""
+    """All coordinates (size, n) over those of free nodes, supported nodes and rigid regions."""
     taken = np.zeros(model.size, dtype=bool)
     supported = np.unique(held.indices)
     taken[supported] = True
@@ -127,13 +127,14 @@ def _condensed(
 
 
 def _nodes_of(model: PlateModel, motion: Any) -> Array:
-    """The nodes of a rigid region from its motion."""
+    """Nodes of a rigid region from its motion."""
     moved = np.flatnonzero(np.diff(motion.indptr))
     return np.unique(moved[moved < model.bending] // 2)
 
 
 def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
-    """Mean displacement (3, size) and rotation (3, size): the mean turn of the normals, and in the plane the turn of
+    """Mean displacement (3, size) and rotation (3, size): the mean rotation of the normals, and in the plane that of
+    the best-fitting rigid motion, for a single node the mean ½ curl u of its adjacent cells.
     the nearest rigid motion, or of a single node the mean ½ curl u of the cells around it.
     """
     parts, centre = samples(model, place), centre_of(model, place)[:2]
@@ -160,13 +161,15 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
 def referred(
     model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
 ) -> Any:
-    """A basis (n, n') of the coordinates without rigid motion: supports, mean axes, or a port that is held.
+    """Basis (n, n') of coordinates without rigid motion: by supports, mean axes, or a held port.
 
-    Mean axes of a large plate are not a matter of its coordinates, see :func:`fem.solids.references.referred`.
+    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.references.referred`.
     """
     if held:
         if reference is not None:
-            raise ValueError(f"reference must not be given beside supports, which hold the plate, got {reference!r}")
+            raise ValueError(
+                f"reference must not be given for a plate with supports, which already hold it, got {reference!r}"
+            )
         _refuse_loose(model, basis)
         return sparse.eye_array(basis.shape[1], format="csr")
     if reference in (None, "mean_axis"):
@@ -181,7 +184,7 @@ def referred(
 
 
 def _refuse_loose(model: PlateModel, basis: Any) -> None:
-    """ValueError where supports leave a rigid motion: one that is in the span of the basis."""
+    """Raise ValueError if supports leave a rigid motion, that is one in the span of the basis."""
     motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
     fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
     off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))

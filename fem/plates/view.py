@@ -1,4 +1,4 @@
-"""How a plate looks: its cells, forces and moments, and stresses at its faces."""
+"""View of a plate: its cells, forces and moments, and stresses at its faces."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .regions import node_samples
 
 COMPONENTS = {"xx": 0, "yy": 1, "xy": 2}
 DRAWN_COMPONENTS = ((0, 0), (1, 1), (3, 2))
-"""Places of (xx, yy, xy) in a drawn tensor (xx, yy, zz, xy, yz, xz)."""
+"""Positions of (xx, yy, xy) in a drawn tensor (xx, yy, zz, xy, yz, xz)."""
 ON_PIECE = 1e-6
-"""Barycentric coordinate above minus which a node is on a piece of its cell."""
+"""Negative barycentric coordinate down to which a node is on a piece of its cell."""
 
 
 def plate_view(model: PlateModel, shapes: Any) -> View:
-    """The cells of the middle surface (triangles where the mesh mixes types).
+    """View of the middle surface, by its cells or, in a mesh of mixed types, by triangles.
 
-    ``membrane_force_xx`` … [N/m], ``moment_xx`` … [N], ``shear_force_x`` … [N/m]: means of the cells. Tensors
-    ``stress_top`` and ``stress_bottom`` [Pa] at the faces z = ±t/2, N/t ± 6M/t².
+    ``membrane_force_xx`` … [N/m], ``moment_xx`` … [N], ``shear_force_x`` … [N/m] are cell means. The tensors
+    ``stress_top`` and ``stress_bottom`` [Pa] at the faces z = ±t/2 are N/t ± 6M/t².
     """
     shown = drawing(model.mesh)
     return View(
@@ -44,7 +44,7 @@ def plate_view(model: PlateModel, shapes: Any) -> View:
 
 
 def _displacement(model: PlateModel, nodes: Array) -> Any:
-    """Displacement rows (3 nodes, size) of nodes, ascending."""
+    """Displacement rows (3 nodes, size) of nodes in ascending order."""
     rows, numbers, left = [], [], nodes
     for b, cells, points, _ in node_samples(model, nodes):
         own = np.intersect1d(left, model.mesh.blocks[b].nodes)
@@ -57,14 +57,14 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
 
 
 def _starts(model: PlateModel) -> tuple[int, int, int]:
-    """First stress coordinates of the moments and of the shear forces, and the number of all."""
+    """First stress coordinates of the moments and of the shear forces, and the number of all stress coordinates."""
     moments = 3 * len(model.solid.weights)
     shear = moments + 3 * len(model.moment_areas)
     return moments, shear, shear + 2 * len(model.shear_areas)
 
 
 def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
-    """Means of forces and moments over the drawn cells."""
+    """Mean forces and moments over the drawn cells."""
     moments, shear, size = _starts(model)
     cells, fields = int(model.mesh.starts[-1]), {}
     groups = [
@@ -84,7 +84,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 
 
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
-    """The stress tensor at a face, at the points of the moments; weights areas times t/6: energy of pure bending."""
+    """Stress tensor at a face at the moment points, with weights areas times t/6 (energy of pure bending)."""
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
     count = len(areas)
@@ -102,7 +102,7 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
 
 
 def _membrane_values(model: PlateModel) -> Any:
-    """Polynomials through the membrane forces of each cell at the points of the moments, (p, points)."""
+    """Polynomials through the membrane forces of each cell, evaluated at the moment points, (p, points)."""
     blocks = []
     first = np.cumsum([0, *model.solid.point_counts])
     for b, cells, points, _ in model.moment_points:
@@ -115,9 +115,9 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """By blocks: polynomials (k, nodes, q) through the points of the moments on each piece, and the first point.
+    """By blocks: polynomials (k, nodes, q) through the moment points on each piece, and the first point.
 
-    A node of several pieces of its cell has their mean.
+    A node of several pieces of its cell takes their mean.
     """
     polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):
@@ -146,7 +146,7 @@ def _bernstein(weights: Array, count: int) -> Array:
 
 
 def _linear_functions(model: PlateModel) -> list[Array]:
-    """Functions of degree 1 of the corners at the points of the moments, by blocks (k, q, corners)."""
+    """Linear functions of the corners at the moment points, by blocks (k, q, corners)."""
     functions: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
@@ -156,7 +156,7 @@ def _linear_functions(model: PlateModel) -> list[Array]:
 
 
 def _linear(at: Array, corners: int) -> Array:
-    """Functions of degree 1 of the corners at reference points (k, q, 2): (k, q, corners)."""
+    """Linear functions of the corners at reference points (k, q, 2): (k, q, corners)."""
     x, y = at[..., 0], at[..., 1]
     if corners == 3:
         return np.stack([1.0 - x - y, x, y], axis=-1)

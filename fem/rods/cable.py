@@ -24,7 +24,7 @@ from .ports import ports_along
 from .rod import STRETCHED, UNDAMPED, stiffness_damping
 
 DRAWN = 4
-"""Pieces in which an element is drawn."""
+"""Number of pieces in which an element is drawn."""
 
 
 @quantities(length="m", ports="m")
@@ -47,43 +47,43 @@ def cable(
 
         ½∫EA E² + EI K² ds,   E = ½(r'·r' − 1),   K = |r'×r''|/(r'·r')
 
-    has tension and bending, K the turn of the cable per unloaded length; there is no torsion and no inertia of the
-    sections. A slack cable bends, and takes pressure as far as its bending stiffness lets it. The mass is that of the
-    curve, as that of as many points as it has positions and slopes (:mod:`fem.rods.hermite`).
+    has tension and bending, K the turn of the cable per unloaded length, but no torsion and no inertia of the
+    sections. A slack cable bends, and carries compression up to its bending stiffness. The mass is that of the
+    curve, represented by as many points as there are positions and slopes (:mod:`fem.rods.hermite`).
 
-    A run keeps energy, momenta and joints to round-off at any step, in compiled loops, and joints hold the cable at
-    borders of its elements.
+    A run preserves energy, momenta and joints to round-off at any step size, in compiled loops; joints act at the
+    borders of the elements.
 
     Parameters
     ----------
     length : float
-        Length without load [m].
+        Unloaded length [m].
     mass_per_length : float
         ρA [kg/m].
     axial, bending : float
-        EA [N] and EI [N m²], both positive: without bending a mesh does not hold a kink.
+        EA [N] and EI [N m²], both positive: without bending a mesh cannot support a kink.
     elements : int
         Number of equal elements.
     curve : function, optional
-        Where the cable lies when it is placed, s ↦ place (3,) in body axes, s its length: it is bent there as this
-        curve is. By default straight and without load.
+        Initial shape of the cable, s ↦ place (3,) in body axes, with s its length: the cable is bent to this curve.
+        By default it is straight and unloaded.
     ports : mapping of str to float, optional
-        Further ports by name: s [m], anywhere.
+        Further ports by name at any s [m].
     damping : Damping, optional
-        By stiffness: the tension β times its rate. Other damping is refused.
+        Stiffness damping: the tension gets β times its rate. Other damping is refused.
 
     Returns
     -------
     NodalBody
-        With the ports ``root`` and ``tip`` and those given, points without a direction: they take spherical joints,
-        springs between points, distances, forces; and the load port ``load``, a force per length [N/m] in world axes
-        for each element. ``view.stresses`` has the tension.
+        With the ports ``root``, ``tip`` and the given ones, points without a direction, for spherical joints, springs
+        between points, distances and forces; and the load port ``load``, a force per length [N/m] in world axes
+        for each element. ``view.stresses`` contains the tension.
 
     Raises
     ------
     ValueError
-        For ports off the cable, damping by mass or ratios, a curve whose parameter is not its length, and what is not
-        positive.
+        For ports off the cable, damping by mass or ratios, a curve whose parameter is not its length, and values that
+        are not positive.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def cable(
 
 
 def _tangents(line: HermiteLine) -> Array:
-    """Weights of r' at the ends of the pieces in which each element is drawn, (E, q, N)."""
+    """Weights of r' at the ends of the drawn pieces of each element, (E, q, N)."""
     elements = line.borders.size - 1
     s = line.borders[:-1, None] + np.diff(line.borders)[:, None] * np.arange(DRAWN + 1) / DRAWN
     return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)
@@ -123,7 +123,7 @@ def _point(mass: float) -> Body:
 
 
 def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None) -> Array:
-    """The points of the cable as it is placed, (N, 3)."""
+    """Points of the cable in its initial shape, (N, 3)."""
     length, borders = line.borders[-1], line.borders
     at = (lambda s: (s, 0.0, 0.0)) if curve is None else curve
     step = 1e-4 * length
@@ -144,10 +144,10 @@ def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array]
 
 
 def _simpson(line: HermiteLine) -> tuple[Array, Array]:
-    """Where the tension is, (2E + 1,) [m], and the length that counts to each point: borders and middles.
+    """Positions (2E + 1,) [m] of the tension, at borders and middles of elements, and the length assigned to each.
 
-    As many as r' has coefficients: with fewer, at points of Gauss, it could change without any tension; more would lock
-    a slack cable.
+    There are as many as r' has coefficients: with fewer, at Gauss points, it could change without any tension, and
+    more would lock a slack cable.
     """
     borders, lengths = line.borders, np.diff(line.borders)
     s, w = np.empty(2 * borders.size - 1), np.zeros(2 * borders.size - 1)
@@ -159,12 +159,12 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
 
 
 def _strain(line: HermiteLine, places: Array, stiffness: tuple[float, float], damping: float) -> DirectorStrain:
-    """Rows w E where the tension is, then |r''|²/|r'|², a constant, and r'·r''/|r'|² of each point of Gauss.
+    """Strain rows: w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point.
 
-    The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point that counts for w is linear in the first:
-    its stress ½EI w is the constant one of a state, and the stress of the second row is what the first measures. So the
-    product of both is the energy, a quadratic form as others, of a compliance that is neither positive nor negative;
-    and the third takes its part away. The sum of them all is not negative.
+    The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point of weight w is linear in the first row: its
+    stress ½EI w is a constant state, and the stress of the second row is the value of the first. The product of both is
+    the energy, a quadratic form like the others, of an indefinite compliance; the third row subtracts its part. The sum
+    of all is not negative.
     """
     (EA, EI), (xi, weights) = stiffness, leggauss(2)
     (at, length), lengths = _simpson(line), np.diff(line.borders)[:, None]
@@ -191,7 +191,7 @@ def _strain(line: HermiteLine, places: Array, stiffness: tuple[float, float], da
 
 
 def _load(line: HermiteLine) -> NodalLoad:
-    """Forces on the points by densities on the elements."""
+    """Forces on the points from force densities on the elements."""
     lengths = np.diff(line.borders)[:, None]
     xi, weights = leggauss(2)  # exact for cubic shapes
     s = line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)
@@ -201,7 +201,7 @@ def _load(line: HermiteLine) -> NodalLoad:
 
 
 def _view(line: HermiteLine, places: Array, axial: float) -> View:
-    """Lines with the tension, which is linear between borders and middles of the elements."""
+    """View as lines with the tension, which is linear between borders and middles of the elements."""
     elements = line.borders.size - 1
     s = np.interp(np.arange(DRAWN * elements + 1) / DRAWN, np.arange(elements + 1), line.borders)
     shape, count = line.at(s), DRAWN * elements

@@ -1,4 +1,4 @@
-"""Elements of rods: nodes at the points of Lobatto, strains at those of Gauss."""
+"""Elements of rods: nodes at Lobatto points, strains at Gauss points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WEIGHTS = {1: (1.0, 1.0), 2: (1 / 3, 4 / 3, 1 / 3), 3: (1 / 6, 5 / 6, 5 / 6, 1 /
 
 
 class RodElement(NamedTuple):
-    """An element of order p on −1 ≤ ξ ≤ 1: its nodes with the weights of their masses, its p points with theirs.
+    """Element of order p on −1 ≤ ξ ≤ 1: nodes with the weights of their masses, and p points with their weights.
 
     ``shape`` and ``slope`` (p, p + 1) are the values and the derivatives by ξ of the nodal polynomials at the points.
     """
@@ -31,7 +31,7 @@ class RodElement(NamedTuple):
 
 @lru_cache
 def rod_element(order: int) -> RodElement:
-    """The element of an order, 1, 2 or 3."""
+    """Element of an order, 1, 2 or 3."""
     nodes, (points, weights) = np.array(NODES[order]), leggauss(order)
     shapes = [Polynomial.fromroots(np.delete(nodes, a)) for a in range(nodes.size)]
     shapes = [shape / shape(x) for shape, x in zip(shapes, nodes, strict=True)]
@@ -41,7 +41,7 @@ def rod_element(order: int) -> RodElement:
 
 
 class RodMesh(NamedTuple):
-    """Elements of a rod: their borders (E + 1,) and nodes (N,) on its length [m], and the nodes of each, (E, p + 1)."""
+    """Elements of a rod: borders (E + 1,) and nodes (N,) along its length [m], and the nodes of each, (E, p + 1)."""
 
     element: RodElement
     borders: Array
@@ -55,20 +55,20 @@ class RodMesh(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """Where the strains are, (E, p) [m]."""
+        """Positions of the strains, (E, p) [m]."""
         return self.borders[:-1, None] + 0.5 * self.lengths[:, None] * (1.0 + self.element.points)
 
     @property
     def masses(self) -> Array:
-        """The length that counts to each node, (N,) [m]."""
+        """Length assigned to each node, (N,) [m]."""
         own = 0.5 * self.lengths[:, None] * self.element.masses
         return np.bincount(self.numbers.ravel(), weights=own.ravel())
 
 
 def rod_mesh(length: float, elements: int, order: int, places: Array) -> RodMesh:
-    """Equal elements, but for the borders nearest to the ``places`` (k,) [m] that need a node there.
+    """Elements of equal length, except that the borders nearest to the ``places`` (k,) [m] move there.
 
-    Raises ValueError where there are too few of them for that.
+    Raises ValueError if there are too few elements.
     """
     element, equal = rod_element(order), np.linspace(0.0, length, elements + 1)
     borders, fixed = equal.copy(), {0, elements}
@@ -78,7 +78,7 @@ def rod_mesh(length: float, elements: int, order: int, places: Array) -> RodMesh
         free = [i for i in range(elements + 1) if i not in fixed]
         if not free:
             raise ValueError(
-                f"elements must be more than {elements}: each port between the ends needs a node of its own"
+                f"elements must be more than {elements}: each port between the ends requires a separate node"
             )
         nearest = min(free, key=lambda i: abs(equal[i] - place))
         fixed.add(nearest)

@@ -1,8 +1,8 @@
-"""Cubic curves by positions and slopes at the borders of elements (Hermite), and points that have their mass.
+"""Cubic Hermite curves, from positions and slopes at the borders of elements, and equivalent mass points.
 
-The mass matrix of such a curve couples its positions and slopes. Any positive mass matrix M = BᵀB is that of points
-z = S⁻¹Bq with masses s², s = B1̂ where 1̂ is a displacement of the whole curve: their kinetic energy is that of the
-curve, a displacement of the curve is one of them, and so their momenta, weight and inertia are those of the curve too.
+The mass matrix of such a curve couples its positions and slopes. Any positive mass matrix M = BᵀB belongs to points
+z = S⁻¹Bq with masses s², s = B1̂, where 1̂ is a translation of the whole curve: their kinetic energy is that of the
+curve and a translation of the curve translates them, so that momenta, weight and inertia of the curve are also theirs.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from numpy.polynomial.legendre import leggauss
 from flexph.numerics.arrays import Array
 
 SHAPES = tuple(map(Polynomial, ((1, 0, -3, 2), (0, 1, -2, 1), (0, 0, 3, -2), (0, 0, -1, 1))))
-"""Position and slope at the start, then at the end, over 0 ≤ ξ ≤ 1; slopes are by ξ."""
+"""Shape functions over 0 ≤ ξ ≤ 1: position and slope at the start, then at the end, with slopes in ξ."""
 SMALL = 1e-18
-"""Weight over the largest of a row that changes nothing."""
+"""Relative weight of a row below which it is dropped."""
 
 
 class HermiteLine(NamedTuple):
-    """E elements on the borders (E + 1,) [m]: position and slope of each border, one after the other, are q (2E + 2,).
+    """E elements with borders (E + 1,) [m]; q (2E + 2,) are position and slope of each border in turn.
 
-    ``points`` (2E + 2, N) are the weights of N points in q, of which each has ``mass`` (N,) [kg].
+    ``points`` (2E + 2, N) are the weights in q of N points, which have the masses ``mass`` (N,) [kg].
     """
 
     borders: Array
@@ -39,7 +39,7 @@ class HermiteLine(NamedTuple):
 
 
 def hermite_rows(borders: Array, s: Array, derivative: int = 0) -> Array:
-    """r(s) or a derivative of it by the positions and slopes at the borders, (k, 2E + 2)."""
+    """Rows (k, 2E + 2) of r(s) or of a derivative over the positions and slopes at the borders."""
     element = np.clip(np.searchsorted(borders, s, side="right") - 1, 0, borders.size - 2)
     length = np.diff(borders)[element]
     xi = (s - borders[element]) / length
@@ -51,7 +51,7 @@ def hermite_rows(borders: Array, s: Array, derivative: int = 0) -> Array:
 
 
 def hermite_line(borders: Array, mass_per_length: float) -> HermiteLine:
-    """The line with points that have the mass of all of its elements."""
+    """Hermite line with points that carry the mass of all of its elements."""
     count = 2 * borders.size
     xi, weights = leggauss(4)  # exact for products of cubic shapes
     lengths = np.diff(borders)
@@ -60,7 +60,7 @@ def hermite_line(borders: Array, mass_per_length: float) -> HermiteLine:
     line = 0.5 * mass_per_length * (lengths[:, None] * weights).ravel()
     factor = np.linalg.cholesky(rows.T @ (line[:, None] * rows)).T
     moved = factor @ np.tile([1.0, 0.0], count // 2)
-    for i in range(0, count, 2):  # the two points of a border get equal masses
+    for i in range(0, count, 2):  # the two points of a border have equal masses
         angle = 0.25 * np.pi - np.arctan2(moved[i + 1], moved[i])
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         factor[i : i + 2], moved[i : i + 2] = turn @ factor[i : i + 2], turn @ moved[i : i + 2]

@@ -1,4 +1,4 @@
-"""Where the ports of rods and cables are along them."""
+"""Positions of the ports of rods and cables along their length."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flexph.numerics import checks as check
 
 
 def ports_along(body: str, length: float, ports: Mapping[str, float]) -> dict[str, float]:
-    """All ports of a ``body`` (``rod`` or ``cable``) by name, s [m]: those given between ``root`` and ``tip``."""
+    """All ports of a ``body`` (``rod`` or ``cable``) by name, s [m]: the given ones between ``root`` and ``tip``."""
     along = {"root": 0.0}
     for name, given in ports.items():
         if name in ("root", "tip"):

@@ -28,11 +28,11 @@ from .view import rod_view
 Curve = Callable[[float], tuple[Sequence[float] | Array, Any]]
 UNDAMPED = Damping()
 STRETCHED = 0.01
-"""Length of a curve between two nodes, over that of the rod, beyond which the curve has another parameter."""
+"""Deviation of the length of a curve between two nodes, over the rod length, above which its parameter is refused."""
 TURNED = 1.0
-"""Turn of the sections of a curve along an element [rad] beyond which frames jump."""
+"""Rotation of the sections of a curve along an element [rad] above which frames jump."""
 SAMPLES = 8
-"""Parts of an element from end to end of which the turn of a curve is summed: a full turn is none by its ends alone."""
+"""Number of parts of an element over which the rotation of a curve is summed: its ends alone would miss a full turn."""
 
 
 @quantities(length="m", ports="m")
@@ -51,53 +51,52 @@ def rod(
 ) -> NodalBody:
     """A geometrically exact rod (Simo and Reissner) in space, along the body x axis from ``root`` to ``tip``.
 
-    Nodes are rigid sections, placed by r and turned by R; with the directors d_i of a section and primes for
-    derivatives by the length s of the undeformed rod, its strains
+    Nodes are rigid sections at positions r with rotations R. With the directors d_i of a section, and primes for
+    derivatives in the length s of the undeformed rod, its strains
 
         Γ_i = d_i·r' − (d_i·r')₀,   K_i = d_j'·d_k − (d_j'·d_k)₀   (i, j, k cyclic)
 
     are extension and shears, torsion and bendings, of any size; forces (N, Q₂, Q₃) and moments (T, M₂, M₃) are linear
-    in them, and are states. Positions and directors are polynomials on each element, directors normalised; strains are
-    taken at as many points of Gauss as the order says, so that thin rods do not lock. Masses are at the nodes.
+    in them, and are states. Positions and directors are polynomials on each element, with directors normalised; strains
+    are evaluated at ``order`` Gauss points, so that thin rods do not lock. Masses are lumped at the nodes.
 
-    A run keeps energy, momenta, rotations and joints to round-off at any step, in compiled loops.
+    A run preserves energy, momenta, rotations and joints to round-off at any step size, in compiled loops.
 
     Parameters
     ----------
     length : float
         Length [m].
     material : Material or None
-        E, ν or G, and ρ; None where the section is a :class:`RodSection`.
+        E, ν or G, and ρ; None for a :class:`RodSection`.
     section : Section, RodSection or function
-        Of all s, or a function of s, 0 ≤ s ≤ length [m].
+        Constant, or a function of s, 0 ≤ s ≤ length [m].
     elements : int
-        Number of elements, equal but where a port needs a node.
+        Number of elements, of equal length except near ports that need a node.
     order : int, optional
-        1, 2 or 3: of the polynomials; frequencies are of twice that order. An element of order p has p + 1 nodes.
+        Polynomial order 1, 2 or 3; frequencies converge with twice that order. An element of order p has p + 1 nodes.
         Order 1 is poor in dynamics.
     curve : function, optional
-        The undeformed rod where it is not straight: s ↦ (place (3,), frame), frame a rotation (matrix) with the
-        directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve; s its length.
+        Undeformed shape of a curved rod: s ↦ (place (3,), frame), with s its length and frame a rotation (matrix) with
+        the directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve.
     ports : mapping of str to float or pair, optional
-        Further ports by name: s, or s and an offset (3,) in body axes [m]. Each is rigidly joined to the node there.
+        Further ports by name: s, or s and an offset (3,) in body axes [m]. Each is rigidly attached to a node at s.
     shear_factors : (float, float), optional
-        Of the shears along y and z; by default those of Cowper of rectangles and circles.
+        Shear factors along y and z; by default Cowper's for rectangles and circles.
     damping : Damping, optional
-        By stiffness: forces and moments β times their rates. Other damping is refused.
+        Stiffness damping: forces and moments get β times their rates. Other damping is refused.
 
     Returns
     -------
     NodalBody
-        With the ports ``root`` and ``tip`` and those given, and the load port ``load``, a force per length [N/m] in
-        world axes for each node; directions of joints at them are in body axes of the
-        undeformed rod. The part ``NAME.stress`` of a state has N, Q₂, Q₃, T, M₂, M₃ point by point of Gauss,
-        ``view.stresses`` by name.
+        With the ports ``root``, ``tip`` and the given ones, and the load port ``load``, a force per length [N/m] in
+        world axes for each node; directions of joints at the ports are in body axes of the undeformed rod. The part
+        ``NAME.stress`` of a state has N, Q₂, Q₃, T, M₂, M₃ at each Gauss point in turn, ``view.stresses`` by name.
 
     Raises
     ------
     ValueError
-        For an order that is not 1, 2 or 3, ports off the rod, damping by mass or ratios, a curve whose parameter is not
-        its length or whose frames jump, and what is not positive.
+        For an order other than 1, 2 or 3, ports off the rod, damping by mass or ratios, a curve whose parameter is not
+        its length or whose frames jump, and values that are not positive.
 
     Examples
     --------
@@ -129,10 +128,10 @@ def rod(
 
 
 def stiffness_damping(damping: Damping, body: str) -> float:
-    """The factor β of damping by stiffness alone [s]; raises ValueError for any other."""
+    """Factor β of pure stiffness damping [s]; raises ValueError for any other."""
     if damping.mass or any(damping.ratios):
         raise ValueError(
-            f"damping of a {body} must be by stiffness=: of mass and ratios none is known at large rotations"
+            f"damping of a {body} must be by stiffness=: mass damping and ratios are not defined at large rotations"
         )
     return damping.stiffness
 
@@ -148,7 +147,7 @@ def _ports(length: float, ports: Mapping[str, Any]) -> dict[str, tuple[float, Ar
 
 
 def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:
-    """Places (N, 3) and directors (N, 3, 3) of the undeformed nodes."""
+    """Positions (N, 3) and directors (N, 3, 3) of the undeformed nodes."""
     if curve is None:
         return mesh.nodes[:, None] * np.eye(3)[0], np.tile(np.eye(3), (mesh.nodes.size, 1, 1))
     pairs = [_on_curve(curve, s) for s in mesh.nodes]
@@ -158,7 +157,7 @@ def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:
 
 
 def _on_curve(curve: Curve, s: float) -> tuple[Array, Array]:
-    """The place (3,) and the directors (3, 3) of a curve."""
+    """Position (3,) and directors (3, 3) of a curve at s."""
     given = check.asked("the curve of a rod", curve, float(s))
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ValueError(f"curve must return (place, directors), got {type(given).__name__}")
@@ -189,7 +188,7 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
 def _frames(
     mesh: RodMesh, directors: Array, sections: list[RodSection], held: Mapping[str, tuple[float, Array]]
 ) -> tuple[Body, ...]:
-    """The nodes, with lumped masses and their ports."""
+    """Bodies of the nodes, with lumped masses and their ports."""
     where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
     shape, frames = sparse.csr_array((3, 0)), []
     for node, (own, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):

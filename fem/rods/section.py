@@ -1,4 +1,4 @@
-"""Stiffnesses and inertias of rods per length."""
+"""Stiffness and inertia of rods per unit length."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..materials.section_stresses import SectionPoints, section_points
 @checked
 @dataclass(frozen=True, kw_only=True)
 class RodSection:
-    """What a rod is per length, its axis d₁ through the centroids, d₂ and d₃ along the principal axes y and z.
+    """Properties of a rod per unit length, with d₁ along the centroids, d₂ and d₃ along the principal axes y and z.
 
     Parameters
     ----------
     axial : float
         EA [N].
     shear : tuple of float
-        (GA₂, GA₃) [N], with their factors.
+        (GA₂, GA₃) [N], including the shear factors.
     torsion : float
         GJ [N m²].
     bending : tuple of float
@@ -38,14 +38,14 @@ class RodSection:
     young : float, optional
         E [Pa], for axial stresses at the corners.
     corners : tuple of tuple of float
-        (y, z) [m] of the outline in turn, four or eight of them; none where it is not known.
+        Corners (y, z) [m] of the outline in order, four or eight; empty if unknown.
     shape : Section, optional
-        Circle, ring or rectangle over which stresses follow from forces and moments, those of shear too.
+        Circle, ring or rectangle from which stresses follow, including shear stresses.
 
     Raises
     ------
     ValueError
-        Unless all are positive, and for any other number of corners.
+        If a value is not positive, or the number of corners is not four or eight.
     """
 
     axial: float
@@ -71,11 +71,11 @@ class RodSection:
 
     @property
     def stiffness(self) -> Array:
-        """(EA, GA₂, GA₃, GJ, EI₂, EI₃), (6,)."""
+        """Stiffnesses (EA, GA₂, GA₃, GJ, EI₂, EI₃), (6,)."""
         return np.array([self.axial, *self.shear, self.torsion, *self.bending])
 
     def points(self) -> SectionPoints | None:
-        """The points over which stresses are known, of the shape, or else the corners; None without them."""
+        """Points of known stresses, from the shape or else the corners; None without them."""
         own = None if self.shape is None else section_points(self.shape, 3)
         if own is not None or self.young is None or not self.corners:
             return own
@@ -110,7 +110,7 @@ def section_at(
                 f"the section of a rod must be a fem.Section or a fem.RodSection, at s = {s:.6g} m: {own!r}"
             )
         if material is None:
-            raise ValueError("material must be given for a fem.Section; a fem.RodSection has its own stiffnesses")
+            raise ValueError("material must be given for a fem.Section; only a fem.RodSection includes stiffnesses")
         return _of_material(material, own, factors)
 
     return at
@@ -134,7 +134,7 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
 
 
 def _corners(section: Section) -> tuple[tuple[float, float], ...]:
-    """Corners of the outer edge; none where the section does not say how far its outer fibres are."""
+    """Corners of the outer edge; empty if the distance of the outer fibres is unknown."""
     if section.fibre is None or section.fibre_z is None:
         return ()
     own = outline(section)

@@ -1,7 +1,7 @@
-"""Strains of rods as products of world vectors: Γ_i = d_i·r'/|d_i| and K_i = d_j'·d_k/(|d_j||d_k|), i, j, k cyclic.
+"""Strains of rods as products of world vectors: Γ_i = d_i·r'/|d_i|, K_i = d_j'·d_k/(|d_j||d_k|), i, j, k cyclic.
 
-Interpolated directors are shorter than one; unless they are divided by their lengths, an element that turns by much
-stretches or folds.
+Interpolated directors are shorter than one; without the division by their lengths, an element that turns by much
+would stretch or fold.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float) -> DirectorStrain:
-    """Strains at all points of a mesh whose nodes are placed, (N, 3) and their directors (N, 3, 3), without stress.
+    """Strains at all points of a mesh from the nodes' positions (N, 3) and directors (N, 3, 3), stress-free there.
 
     ``stiffness`` (points, 6). Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by point; the rows are the strains times the
-    length that counts to a point.
+    length assigned to a point.
     """
     points: int = stiffness.shape[0]
     width = 0.5 * mesh.lengths[:, None] * mesh.element.weights
@@ -48,7 +48,7 @@ def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, dam
 
 
 def _vectors(mesh: RodMesh, directors: Array) -> sparse.csr_array:
-    """w r', the directors and w times their derivatives at all points, by the places of the nodes, (7 points, 4N)."""
+    """w r', the directors and w times their derivatives at all points, over the node vectors, (7 points, 4N)."""
     element = mesh.element
     count = mesh.lengths.size * element.points.size
     rows, columns, values = [], [], []

@@ -1,4 +1,4 @@
-"""How a rod looks: pieces from node to node, with its stress resultants and the axial stress of its fibres."""
+"""View of a rod: pieces from node to node, with stress resultants and the axial stress of its fibres."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ RESULTANTS = (
     ("bending_moment_y", "N m"),
     ("bending_moment_z", "N m"),
 )
-"""N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
+"""Resultants N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
 FACES = ("axial_stress_y_upper", "axial_stress_z_upper", "axial_stress_y_lower", "axial_stress_z_lower")
-"""N/A ∓ M₃ c/I₃ at y = ±c, N/A ± M₂ c/I₂ at z = ±c."""
+"""Axial stresses N/A ∓ M₃ c/I₃ at y = ±c and N/A ± M₂ c/I₂ at z = ±c."""
 NARROWEST, WIDEST = 0.003, 0.05
-"""Half the width of a box over the length of its rod: inertias of no solid section would hide the rod or themselves."""
+"""Limits of half the width of a drawn box over the rod length: inertias of a non-solid section give extreme boxes."""
 QUADS = {
     4: np.array([[0, 1, 2, 3]]),
     8: np.array([[0, 1, 2, 3], [0, 3, 4, 7], [4, 5, 6, 7]]),
 }
-"""Quadrilaterals of which sections of so many corners consist."""
+"""Quadrilaterals that compose sections of four or eight corners."""
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
 def rod_view(
     mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodSection], points: Sequence[RodSection]
 ) -> View:
-    """Pieces of the outlines of the sections, or boxes of their radii of gyration where these are not known.
+    """View of pieces with the outlines of the sections, or with boxes of their radii of gyration if these are unknown.
 
-    A piece has the resultants of the point of Gauss that is in it, with the section there, and where outlines and
-    moduli are known, the axial stress at the four faces of the section, and of the piece at its corners.
+    A piece has the resultants of the Gauss point inside it, with the section there, and if outlines and moduli are
+    known, the axial stress at the four faces of the section and at the corners of the piece.
     """
     places, directors = placed
     corners, known = _corners(sections, float(mesh.lengths.sum()))
@@ -59,7 +59,7 @@ def rod_view(
 
 
 def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool]:
-    """Corners (N, q, 2) [m] of the sections at all nodes, and whether they are those of outlines with moduli."""
+    """Corners (N, q, 2) [m] of the sections at all nodes; True if they are outlines with known moduli."""
     if sections[0].corners and len({len(own.corners) for own in sections}) == 1:
         return np.array([own.corners for own in sections]), all(own.young is not None for own in sections)
     halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
@@ -67,7 +67,7 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
 
 
 def _stresses(points: Sequence[RodSection], each: int, *, known: bool) -> dict[str, StressField]:
-    """Resultants and axial stresses at the faces, of the cells of which each point has some."""
+    """Resultants and axial stresses at the faces, ``each`` cells for a point."""
     stiffness, unit = np.array([own.stiffness for own in points]), np.eye(6)
     fields = {
         name: _field(kind, np.tile(unit[i], (len(points), 1)), each, stiffness[:, i])
@@ -81,12 +81,12 @@ def _stresses(points: Sequence[RodSection], each: int, *, known: bool) -> dict[s
 
 
 def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]:
-    """Sections and how far they reach along both of their axes (2,) [m]."""
+    """Sections with their extents along both axes (2,) [m]."""
     return [(own, np.abs(np.array(own.corners)).max(axis=0)) for own in points]
 
 
 def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
-    """A field by factors (p, 6) of the resultants at the points, with the moduli (p,) between it and its strain."""
+    """Field from factors (p, 6) of the resultants at the points, and moduli (p,) between stress and strain."""
     count = len(factors)
     rows = sparse.block_diag([np.tile(own, (each, 1)) for own in factors], format="csr")
     assert rows.shape == (each * count, 6 * count)
@@ -96,7 +96,7 @@ def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
 def _over_sections(
     mesh: RodMesh, sections: Sequence[RodSection], corners: Array, places: Array
 ) -> SectionStress | None:
-    """Stresses over the sections at both ends of all pieces; None where those of a section are not known."""
+    """Stresses over the sections at both ends of all pieces; None if those of a section are unknown."""
     points = [p for own in sections if (p := own.points()) is not None]
     if len(points) < len(sections):
         return None
@@ -119,7 +119,7 @@ def _over_sections(
 
 
 def _at_ends(mesh: RodMesh) -> sparse.csr_array:
-    """Weights (2 pieces, points): both ends of all pieces by the polynomial through the points of their element."""
+    """Weights (2 pieces, points) that extrapolate to both ends of all pieces within their elements."""
     element = mesh.element
     bases = np.linalg.inv(np.vander(element.points, increasing=True))
     at_nodes = np.vander(element.nodes, element.points.size, increasing=True) @ bases

@@ -1,4 +1,4 @@
-"""Solids of the plane and of space, by the Hellinger-Reissner principle on cells.
+"""Planar and spatial solids by the Hellinger-Reissner principle on cells.
 
 Imports: fem.materials, fem.meshes, flexph.bodies, flexph.bodies.stresses, flexph.meshes, flexph.meshes.files,
 flexph.numerics, flexph.numerics.factors, flexph.systems, flexph.units.

@@ -1,4 +1,4 @@
-"""Elastic energy of a solid, cell by cell: no operator of its stresses is held until one is asked for."""
+"""Elastic energy of a solid, evaluated cell by cell: stress operators are assembled only on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..meshes.node_pairs import node_pairs
 from .model import Part, SolidModel, strain_terms
 
 KEPT = 50_000
-"""Stress coordinates up to which the stresses of the vectors of a reduced body are kept: 10 MB for 25 vectors."""
+"""Number of stress coordinates up to which the stresses of a reduced body are cached: 10 MB for 25 vectors."""
 
 
 @dataclass(frozen=True)
@@ -33,38 +33,38 @@ class SolidElasticity(LocalElasticity):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of stress coordinates and of flexible ones."""
+        """Numbers of stress coordinates and of flexible coordinates."""
         return self.model.components * len(self.model.weights), int(self.shapes.shape[1])
 
     @once
     def compliance(self) -> Any:
-        """C, sparse."""
+        """Compliance C, sparse."""
         return self.model.compliance
 
     @once
     def strain(self) -> Any:
-        """D, sparse."""
+        """Strain operator D, sparse."""
         return sparse.csr_array(self.model.strain @ self.shapes)
 
     @once
     def slopes(self) -> Any:
-        """None of them."""
+        """Slopes of nonlinear strain: none."""
         return sparse.csr_array((0, self.shape[1]))
 
     @once
     def weights(self) -> Any:
-        """None of them."""
+        """Weights of nonlinear strain: none."""
         return sparse.csr_array((self.shape[0], 0))
 
     def stiffness(self) -> Any:
-        """K, summed from the cells, where it pays to condense the stresses."""
+        """Stiffness K, summed over the cells if condensing the stresses pays off."""
         m, n = self.shape
         if n <= SMALL or m < MANY * n:
             return None
         return sparse.csr_array(self.shapes.T @ (nodal_stiffness(self.model) @ self.shapes))
 
     def energies(self, vectors: Array) -> Array:
-        """VᵀK V of vectors (n, k), by the strains of the cells."""
+        """Energies VᵀK V of vectors (n, k), from the strains of the cells."""
         whole = np.zeros((vectors.shape[1],) * 2)
         for part, strain in self._strains(vectors):
             stress = part.points.weights[:, :, None, None] * self._stress(part, strain)
@@ -72,13 +72,13 @@ class SolidElasticity(LocalElasticity):
         return 0.5 * (whole + whole.T)
 
     def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
-        """Stresses C⁻¹D₀V of vectors (n, k), some thousand cells at once."""
+        """Stresses C⁻¹D₀V of vectors (n, k), in chunks of some thousand cells."""
         for part, strain in self._strains(vectors):
             first, count = self.model.components * part.first, strain.shape[0] * strain.shape[1] * strain.shape[2]
             yield slice(first, first + count), self._stress(part, strain).reshape(count, -1)
 
     def stress_basis(self, vectors: Array) -> Any:
-        """C⁻¹D₀V of vectors (n, k): a matrix of few stresses, of many one that is known by its vectors."""
+        """Stresses C⁻¹D₀V of vectors (n, k): a matrix if small, otherwise evaluated from the vectors on request."""
         basis = StressBasis(self, vectors)
         return basis if self.size > KEPT else basis @ np.eye(vectors.shape[1])
 
@@ -94,12 +94,12 @@ class SolidElasticity(LocalElasticity):
             yield part, terms @ slopes.reshape(k, q, d * d, -1)
 
     def _stress(self, part: Part, strain: Array) -> Array:
-        """Stresses of strains (cells, q, components, k)."""
+        """Stresses from strains (cells, q, components, k)."""
         return self.model.moduli[self.model.material(part)][:, None] @ strain
 
 
 def nodal_stiffness(model: SolidModel) -> Any:
-    """K (N·d, N·d) of the nodal displacements: ∫∂_jN_a ∂_lN_b of the pairs of nodes, contracted with the moduli."""
+    """Stiffness K (N·d, N·d) of nodal displacements: ∫∂_jN_a ∂_lN_b of pairs of nodes, contracted with the moduli."""
     pairs, d = node_pairs(model.mesh), model.dim
     terms = strain_terms(d)
     moduli = np.einsum("cij,mce,ekl->mjlik", terms, model.moduli, terms).reshape(-1, d * d, d * d)

@@ -1,4 +1,4 @@
-"""Loaded faces that deform: samples with tangents, for loads that follow them."""
+"""Loaded faces that deform: samples with tangents, for follower loads."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..meshes.solid_mesh import facet_groups
 from .model import SolidModel
 
 PARALLEL = 1e-6
-"""Sine of the angle between a direction and the normal of a face below which it shows no tangent."""
+"""Sine of the angle between a direction and the normal of a face below which it defines no tangent."""
 
 
 def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str, given: Any) -> FaceSamples:
-    """The samples of a load on facets, from the positions (N, k) of the nodes of the mesh by places of the body.
+    """Samples of a load on facets, from the positions (N, k) of the mesh nodes over the places of the body.
 
-    Quadrature is exact for the volume behind cells with straight edges. Raises ValueError where the direction of the
+    Quadrature is exact for the volume behind cells with straight edges. Raises ValueError if the direction of the
     load is along a normal.
     """
     rows: list[list[Any]] = [[], [], []]
@@ -42,13 +42,13 @@ def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str,
 
 
 def _in_plane(tangents: Array) -> tuple[Array, Array]:
-    """∂ξ/∂s (k, q, 1, 1) along the tangent of unit length, and |∂X/∂ξ|; the normal is it turned by −90°."""
+    """Derivatives ∂ξ/∂s (k, q, 1, 1) along the unit tangent, and |∂X/∂ξ|; the normal is the tangent turned by −90°."""
     size = np.linalg.norm(tangents[:, :, 0], axis=2)
     return (1.0 / size)[:, :, None, None], size
 
 
 def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
-    """∂ξ_j/∂s_c (k, q, 2, 2) of orthonormal tangents, the first along the direction, and the ratio of the areas."""
+    """Derivatives ∂ξ_j/∂s_c (k, q, 2, 2) for orthonormal tangents, the first along the direction; ratio of areas."""
     normal = np.cross(tangents[:, :, 0], tangents[:, :, 1])
     area = np.linalg.norm(normal, axis=2)
     normal = normal / area[:, :, None]
@@ -63,6 +63,6 @@ def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
 
 
 def _most_in_face(normal: Array) -> Array:
-    """The axis of the body with the least share of each normal, the first of equal ones."""
+    """Body axis with the smallest share of each normal, the first of equal ones."""
     axes: Array = np.eye(3)[np.argmin(np.round(np.abs(normal), 9), axis=2)]
     return axes

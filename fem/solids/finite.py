@@ -1,4 +1,4 @@
-"""Solids and plane bodies of finite strain: nodes that move in the world, and Green's strain of them."""
+"""Solids and plane bodies of finite strain: nodes that move in the world, with Green's strain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .ties import given_ties, is_rigid, refuse_cells, refuse_shared
 def finite_solid(
     model: SolidModel, ports: Mapping[str, Any], loads: Mapping[str, Any], damping: Damping, law: Any = None
 ) -> NodalBody:
-    """A body of the nodes of a model: rigid regions first, then all other nodes as points."""
+    """Body of the nodes of a model: rigid regions first, then all other nodes as points."""
     nodes = _nodes(model, ports)
     places = np.vstack([nodes.origins, model.mesh.points[nodes.free]])
     shape = sparse.csr_array((model.dim, 0))
@@ -54,7 +54,7 @@ def finite_solid(
 
 
 class _Nodes:
-    """The rigid regions of a model by port, with their centres; ports at single nodes; and all nodes that are free."""
+    """Rigid regions of a model by port, with their centres; ports at single nodes; and all free nodes."""
 
     def __init__(
         self, model: SolidModel, rigid: Mapping[str, Array], origins: Array, points: Mapping[str, int]
@@ -78,8 +78,8 @@ def _nodes(model: SolidModel, ports: Mapping[str, Any]) -> _Nodes:
             points[name] = int(where.nodes[0])
         else:
             raise ValueError(
-                f"port {name!r} must be tied rigidly, or be a single node: mean motions of regions are known of "
-                "strain='linear' alone"
+                f"port {name!r} must be tied rigidly, or be a single node: mean motions of regions are for "
+                "strain='linear' only"
             )
     refuse_shared(rigid | {name: np.array([node]) for name, node in points.items()})
     return _Nodes(model, rigid, np.array(origins).reshape(-1, model.dim), points)
@@ -88,8 +88,8 @@ def _nodes(model: SolidModel, ports: Mapping[str, Any]) -> _Nodes:
 def lumped_masses(model: SolidModel) -> Array:
     """Masses of the nodes, (N,) [kg].
 
-    ∫ρN_a where that is positive for all nodes of a kind of cell: on quadrilaterals with 9 nodes and hexahedra with 27
-    it is the rule of Lobatto, and frequencies keep their order 4. Else ∫ρN_a², scaled to the mass of the cell
+    ∫ρN_a if that is positive for all nodes of a kind of cell: on quadrilaterals with 9 nodes and hexahedra with 27
+    it is Lobatto's rule, and frequencies keep their order 4. Otherwise ∫ρN_a², scaled to the mass of the cell
     (E. Hinton, T. Rock, O. C. Zienkiewicz, Earthquake Engng. Struct. Dyn. 4 (1976) 245).
     """
     masses = np.zeros(len(model.mesh.points)) if model.lumped is None else model.lumped.copy()
@@ -105,7 +105,7 @@ def lumped_masses(model: SolidModel) -> Array:
 
 
 def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
-    """The rigid regions as frames at their centres, with the lumped masses of their nodes."""
+    """Rigid regions as frames at their centres, with the lumped masses of their nodes."""
     masses, d, frames = lumped_masses(model), model.dim, []
     for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
         arms, own = model.mesh.points[numbers] - origin, masses[numbers]
@@ -116,7 +116,7 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
 
 
 def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Positions of all nodes of the mesh by the places of the body, sparse (N, k): x = r + R (X − X_r) and x = r."""
+    """Positions of all mesh nodes over the places of the body, sparse (N, k): x = r + R (X − X_r) and x = r."""
     d, points = model.dim, model.mesh.points
     first = (d + 1) * nodes.turning
     entries = [(np.ones(nodes.free.size), nodes.free, first + np.arange(nodes.free.size))]
@@ -131,7 +131,7 @@ def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """With which node of the body each node of the mesh moves, sparse (N, nodes)."""
+    """Node of the body that moves each node of the mesh, as a sparse matrix (N, nodes)."""
     owner = np.zeros(len(model.mesh.points), dtype=int)
     owner[nodes.free] = nodes.turning + np.arange(nodes.free.size)
     for i, numbers in enumerate(nodes.rigid.values()):
@@ -141,7 +141,7 @@ def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) -> NodalLoad:
-    """A load as forces on nodes of the mesh, each at a node of the body."""
+    """Load as forces on nodes of the mesh, each carried by a node of the body."""
     (nodes, places), (values, measures, normals) = held, loaded_elements(model, name, given)
     load, loaded, on_facets = loaded_region(model, name, given)
     positions = _positions(model, nodes)
@@ -155,10 +155,10 @@ def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) 
 def _green_strain(
     model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, tuple[PointLaw, ...]]
 ) -> DirectorStrain:
-    """Green's strain E = ½(FᵀF − 1) at the points of the stresses, volume times strain, in Voigt order.
+    """Green's strain E = ½(FᵀF − 1) at the stress points, times volume, in Voigt order.
 
-    Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress that of Piola and
-    Kirchhoff, the second.
+    Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress is the second
+    Piola-Kirchhoff stress.
     """
     d, c, count = model.dim, model.components, len(model.weights)
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)
@@ -182,7 +182,7 @@ def _green_strain(
 
 
 def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
-    """The points of each material with a law of its own, and what is known of it in the plane."""
+    """Laws given for materials, with their points and the strain components of the plane."""
     known: dict[str, Any] = dict(law) if isinstance(law, Mapping) else dict.fromkeys(model.materials, law)
     for name in known:
         check.lookup("material", name, model.materials, "law")
@@ -196,7 +196,7 @@ def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
 
 
 def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
-    """C (p·c, p·c) of the points: volume times compliance, of laws that without strain."""
+    """Compliance C (p·c, p·c) of the points: volume times compliance, for given laws that at zero strain."""
     c = model.components
     blocks = model.compliances[model.material_of[model.cell_of_point]]
     for part in laws:
@@ -205,7 +205,7 @@ def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
 
 
 def slopes(model: SolidModel) -> sparse.csr_array:
-    """∂/∂X_I of functions of the nodes at the points of the stresses, point by point, sparse (d·p, N)."""
+    """Derivatives ∂/∂X_I of nodal functions at the stress points, point by point, sparse (d·p, N)."""
     blocks, start, d = [], 0, model.dim
     for b, block in enumerate(model.mesh.blocks):
         gradients = model.points_in(b, slice(None)).gradients
@@ -222,5 +222,7 @@ def slopes(model: SolidModel) -> sparse.csr_array:
 
 def _damping(damping: Damping) -> float:
     if damping.mass or any(damping.ratios):
-        raise ValueError("damping of finite strain must be by stiffness=: of mass and ratios none is known there")
+        raise ValueError(
+            "damping of finite strain must be by stiffness=: mass damping and ratios are not defined there"
+        )
     return damping.stiffness

@@ -1,4 +1,4 @@
-"""How a solid of finite strain looks: its cells, with the stresses of Piola and Kirchhoff and of Cauchy."""
+"""View of a solid of finite strain: its cells, with Piola-Kirchhoff and Cauchy stresses."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .view import stress_tensor
 
 KIRCHHOFF = "second_piola_kirchhoff"
 VOIGT = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
-"""Places of Voigt's components (xx, yy, zz, yz, xz, xy) in the symmetric matrix."""
+"""Index of Voigt's components (xx, yy, zz, yz, xz, xy) in the symmetric matrix."""
 
 
 def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> View:
-    """The cells of the mesh, whose nodes move by ``weights`` (N, nodes), with the second Piola-Kirchhoff stress.
+    """Cells of the mesh, with nodes moved by ``weights`` (N, nodes), and the second Piola-Kirchhoff stress.
 
-    Not where S_zz of a law in plane strain is no linear function of the others.
+    The stress is left out if S_zz of a law in plane strain is a nonlinear function of the other components.
     """
     shown = drawing(model.mesh)
     tensor = stress_tensor(model, shown)
-    if laws:  # compliances are those without strain
+    if laws:  # the compliances hold at zero strain
         tensor = replace(tensor, compliances=np.zeros((0, 6, 6)))
     return View(
         points=model.mesh.points[shown.used],
@@ -42,7 +42,7 @@ def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> 
 
 
 def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, CurrentTensor]:
-    """Cauchy's stress, and the other one where it is no linear function of the states."""
+    """Cauchy stress, and the second Piola-Kirchhoff stress if it is a nonlinear function of the states."""
     drawn = drawing(model.mesh).drawn
     place = (model.positions, model.weights, model.cell_of_point, drawn)
     stress = FiniteStress(model, laws)
@@ -60,16 +60,16 @@ class FiniteStress:
     laws: tuple[PointLaw, ...]
 
     def kirchhoff(self, gradients: Array, sigma: Array) -> Array:
-        """S, the second stress of Piola and Kirchhoff, (k, p, 6)."""
+        """Second Piola-Kirchhoff stress S, (k, p, 6)."""
         return _drawn(self._spatial(gradients, sigma)[1])
 
     def cauchy(self, gradients: Array, sigma: Array) -> Array:
-        """F S Fᵀ / det F, (k, p, 6)."""
+        """Cauchy stress F S Fᵀ / det F, (k, p, 6)."""
         F, S = self._spatial(gradients, sigma)
         return _drawn(F @ S @ np.swapaxes(F, -1, -2) / np.linalg.det(F)[..., None, None])
 
     def _spatial(self, gradients: Array, sigma: Array) -> tuple[Array, Array]:
-        """F and S as tensors of space, (k, p, 3, 3)."""
+        """F and S as spatial tensors, (k, p, 3, 3)."""
         (k, p), c = gradients.shape[:2], self.model.components
         stress = sigma.reshape(k, p, c)
         if self.model.plane is None:
@@ -82,7 +82,7 @@ class FiniteStress:
         return F, S
 
     def _across(self, gradients: Array, stress: Array) -> tuple[Array, Array]:
-        """E_zz and S_zz of a body of the plane, (k, p)."""
+        """E_zz and S_zz of a planar body, (k, p)."""
         model, plane = self.model, str(self.model.plane)
         of = model.material_of[model.cell_of_point]
         materials = list(model.materials.values())
@@ -100,5 +100,5 @@ class FiniteStress:
 
 
 def _drawn(tensor: Array) -> Array:
-    """Components (…, 6) in the order of drawn ones of symmetric tensors (…, 3, 3)."""
+    """Components (…, 6) of symmetric tensors (…, 3, 3) in the order of drawn tensors."""
     return np.stack([tensor[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))], axis=-1)

@@ -1,4 +1,4 @@
-"""Mass integrals of a solid, and masses that its file has beside those of materials."""
+"""Mass integrals of a solid, and additional masses from its file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..meshes.solid_mesh import Block
 from .model import SolidModel
 
 LARGE = 10_000
-"""Coordinates above which the integrals of pairs are formed when asked for: nine matrices as large as the mass."""
+"""Number of coordinates above which integrals of pairs, nine matrices as large as the mass, are formed on request."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairRow(Sequence[Any]):
-    """∫ρφ_iφ_j = φ_iᵀ m φ_j of one direction i by the nodal mass m and displacements φ (N, n) along each direction."""
+    """Integrals ∫ρφ_iφ_j = φ_iᵀ m φ_j of a direction i, from nodal mass m and displacements φ (N, n) by direction."""
 
     mass: Any
     shapes: tuple[Any, ...]
@@ -37,7 +37,7 @@ class PairRow(Sequence[Any]):
 
 
 def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
-    """The mass integrals over u with nodal displacements ``shapes`` u, sparse or not; exact, as positions are."""
+    """Mass integrals over u with nodal displacements ``shapes`` u, sparse or dense; exact, as the positions are."""
     X, m, d = model.mesh.points, model.mass, model.dim
     phi = [sparse.csr_array(p) if sparse.issparse(p) else p for p in (shapes[i::d] for i in range(d))]
     whole, moved = np.asarray(m.sum(axis=0)).ravel(), m @ X
@@ -57,9 +57,9 @@ def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
 
 
 def with_file_masses(model: SolidModel, contents: MeshContents, *, unit: float = 1.0) -> SolidModel:
-    """The model with the masses at nodes and over regions of its file, whose lengths count in ``unit`` [m].
+    """Add the masses of a file at nodes and over regions to a model; lengths of the file count in ``unit`` [m].
 
-    A mass that is spread by mass scales the densities of its region, one by volume or per volume adds to them.
+    A mass distributed by mass scales the densities of its region; by or per volume it adds to them.
     """
     if not contents.masses():
         return model
@@ -79,7 +79,7 @@ def with_file_masses(model: SolidModel, contents: MeshContents, *, unit: float =
             added[cells] += spread.value / volumes[cells].sum()
     if np.any(densities + added <= 0.0):
         raise ValueError(
-            "densities of cells must be positive with the masses of the file, which take off more than there is"
+            "densities of cells must be positive with the masses of the file, which subtract more than the density"
         )
     for point in contents.point_masses:
         lumped[np.searchsorted(model.mesh.numbers, point.point)] += point.mass
@@ -91,7 +91,7 @@ def _all(model: SolidModel) -> list[tuple[int, Block]]:
 
 
 def _cells(model: SolidModel, spread: SpreadMass) -> Array:
-    """Numbers of the cells of a region that a mass is spread over."""
+    """Numbers of the cells of the region over which a mass is distributed."""
     named = model.mesh.sets.get(spread.region)
     if named is None or not len(named.cells):
         raise ValueError(

@@ -28,21 +28,21 @@ Kind = TypeVar("Kind")
 class Load:
     """A load on a region of a mesh: traction [N/m²] ``on="surface"``, force per volume [N/m³] ``on="volume"``.
 
-    Densities do the exact work of the field on them.
+    Densities are work-conjugate to the field exactly.
 
     Parameters
     ----------
     region : str, callable or sequence of int
-        Facets or cells of the mesh, as of :class:`fem.Tie`.
+        Facets or cells of the mesh, as in :class:`fem.Tie`.
     on : {"surface", "volume"}, optional
-        Traction [N/m²] or force per volume [N/m³]; by default what the region is.
+        Traction [N/m²] or force per volume [N/m³]; by default according to the region.
     uniform : bool
-        One density for the whole region, the input (1, d) or (d,); else one for each facet or cell, (k, d). A pressure
-        needs that where the normals of the region differ, but where it follows the deformed faces.
+        True for one density on the whole region, with the input (1, d) or (d,); False for one on each facet or cell,
+        (k, d), as a pressure requires if the normals of the region differ, unless it follows the deformed faces.
     along : array, optional
-        (3,), of faces in space that a load follows (``axes="face"`` of ``flexph.distributed_load``, finite strain):
-        its first component is along the image of this direction of the undeformed body, projected on the face. By
-        default, at each point, of the axis that is most nearly in the face, the first of equal ones.
+        (3,), for spatial faces that a load follows (``axes="face"`` of ``flexph.distributed_load``, finite strain):
+        its first component acts along the image of this direction of the undeformed body, projected on the face. The
+        default at each point is the body axis most nearly in the face, the first of equal ones.
     """
 
     region: Where
@@ -61,21 +61,21 @@ class Load:
 
 
 def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -> dict[str, Kind]:
-    """The load ports of a solid or a plate by name. Raises ValueError for what is no mapping."""
+    """Load ports of a solid or a plate by name. Raises ValueError unless the loads are a mapping."""
     if not isinstance(loads, Mapping):
         raise ValueError(f"loads must map names to regions, got {type(loads).__name__}")
     return {name: make(model, shapes, name, given) for name, given in loads.items()}
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """The load port of a region over u. Raises ValueError where the region has no facets or cells to be loaded."""
+    """Load port of a region over u. Raises ValueError if the region has no facets or cells to load."""
     values, measures, normals = loaded_elements(model, name, given)
     moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
 
 
 def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
-    """A load, its region, and whether it is on facets. Raises ValueError where there are none, or no cells."""
+    """Load, its region, and True for facets. Raises ValueError if there are none, or no cells."""
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")
@@ -87,7 +87,7 @@ def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Regio
 def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
     """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
 
-    Raises ValueError where the region has no facets or cells to be loaded.
+    Raises ValueError if the region has no facets or cells to load.
     """
     load, loaded, on_facets = loaded_region(model, name, given)
     if not on_facets:

@@ -1,4 +1,4 @@
-"""Nodal matrices of a solid or plane body: mass, strain operator, compliance at the points of its stresses."""
+"""Nodal matrices of a solid or plane body: mass, strain operator, and compliance at the stress points."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ TERMS = {
     2: ((0, 0, 0), (1, 1, 1), (2, 0, 1), (2, 1, 0)),
     3: ((0, 0, 0), (1, 1, 1), (2, 2, 2), (3, 1, 2), (3, 2, 1), (4, 0, 2), (4, 2, 0), (5, 0, 1), (5, 1, 0)),
 }
-"""Strain components: (component, displacement, derivative), shear strains the sum of two."""
+"""Strain components as (component, displacement, derivative); shear strains are the sum of two."""
 TURNS = {
     2: ((0, 1, 0, 0.5), (0, 0, 1, -0.5)),
     3: ((0, 2, 1, 0.5), (0, 1, 2, -0.5), (1, 0, 2, 0.5), (1, 2, 0, -0.5), (2, 1, 0, 0.5), (2, 0, 1, -0.5)),
 }
-"""½ curl: (component, displacement, derivative, factor)."""
+"""Components of ½ curl as (component, displacement, derivative, factor)."""
 WATCHED = 50
-"""Cells whose rotations must stay small (range of validity)."""
+"""Number of cells whose rotations are monitored for the range of validity."""
 
 
 CHUNK = 4096
-"""Cells that are evaluated at once: 30 MB for tetrahedra with ten nodes."""
+"""Number of cells that are evaluated at once: 30 MB for tetrahedra with ten nodes."""
 
 
 def strain_terms(dim: int) -> Array:
-    """T_cij of the strain components ε_c = T_cij ∂_j u_i, (c, d, d)."""
+    """Coefficients T_cij of the strain components ε_c = T_cij ∂_j u_i, (c, d, d)."""
     terms = np.zeros((len({c for c, *_ in TERMS[dim]}), dim, dim))
     for c, i, j in TERMS[dim]:
         terms[c, i, j] = 1.0
@@ -47,7 +47,7 @@ def strain_terms(dim: int) -> Array:
 
 
 class Part(NamedTuple):
-    """Some cells of a block that follow each other: the number of their first point, their points."""
+    """Consecutive cells of a block, with the number of their first point and their points."""
 
     block: int
     cells: slice
@@ -56,16 +56,16 @@ class Part(NamedTuple):
 
 
 def watched(count: int) -> Array:
-    """Numbers of cells, evenly spread over all of them, whose rotations are looked at in every step."""
+    """Numbers of cells, evenly spread, whose rotations are monitored in every step."""
     return np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
 
 
 @dataclass(frozen=True, eq=False)
 class SolidModel(Memo):
-    """A mesh with materials: everything over the nodal displacements (N·d), node by node.
+    """A mesh with materials, over the nodal displacements (N·d), node by node.
 
-    ``material_of`` numbers the material of each cell, all cells counted through; ``thickness`` t [m] of a plane body.
-    Beside the materials, ``added`` densities of the cells and ``lumped`` masses of the nodes.
+    ``material_of`` is the material index of each cell, over all cells; ``thickness`` t [m] that of a plane body;
+    ``added`` densities of the cells and ``lumped`` masses of the nodes come in addition to the materials.
     """
 
     mesh: SolidMesh
@@ -78,26 +78,26 @@ class SolidModel(Memo):
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return self.mesh.dim
 
     @property
     def components(self) -> int:
-        """Stress components at a point: 3 in the plane, 6 in space."""
+        """Number of stress components at a point: 3 in the plane, 6 in space."""
         return 3 if self.dim == 2 else 6
 
     @property
     def size(self) -> int:
-        """Nodal displacements."""
+        """Number of nodal displacements."""
         return int(self.mesh.points.size)
 
     def _of_cells(self, block: int) -> Array:
-        """Materials of the cells of a block."""
+        """Material indices of the cells of a block."""
         start = self.mesh.starts
         return self.material_of[start[block] : start[block + 1]]
 
     def densities(self, block: int) -> Array:
-        """ρ (times t in the plane) of the cells of a block, (k,)."""
+        """Densities ρ (times t in the plane) of the cells of a block, (k,)."""
         density = np.array([m.density for m in self.materials.values()])[self._of_cells(block)]
         if self.added is not None:
             density = density + self.added[self.mesh.starts[block] : self.mesh.starts[block + 1]]
@@ -116,7 +116,7 @@ class SolidModel(Memo):
 
     @once
     def mass(self) -> Any:
-        """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
+        """Nodal mass m (N, N), equal in all directions: M = m ⊗ 1."""
         pairs = node_pairs(self.mesh)
         values = np.zeros(len(pairs.second))
         for b, block in enumerate(self.mesh.blocks):
@@ -130,7 +130,7 @@ class SolidModel(Memo):
         return sparse.csr_array(0.5 * (mass + mass.T))
 
     def parts(self) -> Iterator[Part]:
-        """The points of the stresses, chunk by chunk, their weights times thickness."""
+        """Stress points in chunks, with their weights times thickness."""
         first = 0
         for b, block in enumerate(self.mesh.blocks):
             for start in range(0, len(block.nodes), CHUNK):
@@ -140,55 +140,55 @@ class SolidModel(Memo):
                 first += points.weights.size
 
     def points_in(self, block: int, cells: slice | Array) -> Points:
-        """The points of the stresses in some cells of a block, their weights times thickness."""
+        """Stress points in some cells of a block, with their weights times thickness."""
         points = self.mesh.at(block, self.mesh.blocks[block].kind.stress, cells)
         return points._replace(weights=points.weights * self.thickness)
 
     def material(self, part: Part) -> Array:
-        """Numbers of the materials of the cells of a part."""
+        """Material indices of the cells of a part."""
         return self._of_cells(part.block)[part.cells]
 
     @once
     def point_counts(self) -> list[int]:
-        """Number of points of the stresses in all cells of each block."""
+        """Number of stress points in all cells of each block."""
         return [len(b.nodes) * len(table(b.kind.name, b.kind.stress)[2]) for b in self.mesh.blocks]
 
     @once
     def weights(self) -> Array:
-        """Volumes of the points of the stresses, block by block, cell by cell (p,)."""
+        """Volumes of the stress points, block by block, cell by cell (p,)."""
         volumes = [self.mesh.volumes(b, block.kind.stress)[1] for b, block in enumerate(self.mesh.blocks)]
         return self.thickness * np.concatenate([v.ravel() for v in volumes])
 
     @once
     def cell_of_point(self) -> Array:
-        """The cell of each of these points, all cells counted through (p,)."""
+        """Cell number of each stress point, over all cells (p,)."""
         each = [count // len(b.nodes) for count, b in zip(self.point_counts, self.mesh.blocks, strict=True)]
         return np.repeat(np.arange(self.mesh.starts[-1]), np.repeat(each, np.diff(self.mesh.starts)))
 
     @once
     def positions(self) -> Array:
-        """Positions of these points (p, d) [m]."""
+        """Positions of the stress points (p, d) [m]."""
         tables = [(table(b.kind.name, b.kind.stress)[0], self.mesh.points[b.nodes]) for b in self.mesh.blocks]
         return np.vstack([np.einsum("nq,kni->kqi", *both).reshape(-1, self.dim) for both in tables])
 
     @once
     def strain(self) -> Any:
-        """D (p·c, N·d): volume times strain at each point, in Voigt order, shear strains doubled."""
+        """Strain operator D (p·c, N·d): volume times strain at each point, in Voigt order, shear strains doubled."""
         return self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components)
 
     @once
     def compliance(self) -> Any:
-        """C (p·c, p·c): volume times compliance at each point, block diagonal."""
+        """Compliance C (p·c, p·c): volume times compliance at each point, block diagonal."""
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]
         return block_diagonal(blocks)
 
     def strains_of(self, cells: Array) -> tuple[Array, Any]:
-        """Of some cells (numbers, ascending): the numbers of their points, and their rows of D."""
+        """Numbers of the points of some cells (numbers, ascending), and their rows of D."""
         points = np.flatnonzero(np.isin(self.cell_of_point, cells))
         return points, self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components, cells)
 
     def turns(self, cells: Array, *, together: bool = False) -> Any:
-        """Mean ½ curl u of cells (numbers, ascending), (cells·s, N·d), or of all of them together (s, N·d)."""
+        """Mean ½ curl u of each cell (numbers, ascending), (cells·s, N·d), or of all of them together, (s, N·d)."""
         s = spins(self.dim)
         rows = self._rows(list(TURNS[self.dim]), s, cells)
         mine = np.isin(self.cell_of_point, cells)
@@ -199,7 +199,7 @@ class SolidModel(Memo):
         return sparse.csr_array(sparse.kron(mean, sparse.eye_array(s)) @ rows)
 
     def _rows(self, terms: list[tuple[int, int, int, float]], components: int, cells: Array | None = None) -> Any:
-        """Volume times sums of derivatives at each point of some cells (all if None): sparse (p·components, N·d)."""
+        """Volume times sums of derivatives at each point of some cells (None for all): sparse (p·components, N·d)."""
         data, rows, columns, start = [], [], [], 0
         for b, block in enumerate(self.mesh.blocks):
             first, end = self.mesh.starts[b : b + 2]
@@ -231,14 +231,14 @@ def block_diagonal(blocks: Array) -> Any:
 def solid_model(
     mesh: SolidMesh, material: Elastic | Mapping[str, Elastic], *, plane: str | None, thickness: float | None
 ) -> SolidModel:
-    """A mesh with one material, or one for each of its regions of cells."""
+    """Model of a mesh with one material, or one for each of its regions of cells."""
     t = 1.0
     if plane is not None:
         if thickness is None:
             raise ValueError(f"thickness must be given [m] for plane={plane!r}")
         t = check.positive("thickness", thickness, "m")
     elif thickness is not None:
-        raise ValueError("thickness is of plane bodies: give plane='stress' or plane='strain' with it")
+        raise ValueError("thickness is for plane bodies only: give plane='stress' or plane='strain' with it")
     if not isinstance(material, Mapping):
         return SolidModel(mesh, {"": _elastic("material", material)}, np.zeros(int(mesh.starts[-1]), int), plane, t)
     if not material:

@@ -1,4 +1,4 @@
-"""Smooth fields of stresses: at each corner the linear field that fits the points of the cells around it best."""
+"""Smooth stress fields: at each corner the linear field that best fits the points of the adjacent cells."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from flexph.numerics.arrays import Array
 from .model import SolidModel
 
 FLAT = 1e-9
-"""Moment of the points around a corner over the largest one below which no slope is taken along its direction."""
+"""Relative moment of the points around a corner below which no slope along its direction is fitted."""
 FAR = 30.0
-"""Squared distance of a corner from the middle of the points around it, over their moments, above which it takes their
-mean: a corner of one cell is up to 15 away."""
+"""Squared distance of a corner from the centre of the points around it, over their moments, above which their mean is
+taken: a corner of a single cell has up to 15."""
 
 
 def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights: Array) -> tuple[Any, Any, list[Array]]:
-    """Functions of degree 1 (k, q, corners) at the points of the cells of each block, positions (p, d), volumes (p,).
+    """Smoothing operators for linear functions (k, q, corners), positions (p, d) and volumes (p,) of the points.
 
-    Returns spread (p, g), the values of corners at the points; gather (g, p), the values at corners by least squares
-    over the cells around (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)); and by blocks the
-    corners (k, corners) among the g of each cell. Where cells of several materials meet, each has its own value.
+    Returns spread (p, g), from the values at corners to the points; gather (g, p), from the points to the corners by
+    least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)); and by
+    blocks the corners (k, corners) of each cell among the g. At an interface of materials each has a separate value.
     """
     mesh, kinds = model.mesh, len(model.materials)
     starts = mesh.starts
@@ -45,7 +45,7 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
 
 def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corners: Array) -> Array:
-    """Share of each point in the value at a corner, of pairs (points, corners): (mean + slope · lever) by weights."""
+    """Share of each point in the value at a corner, for pairs (points, corners): (mean + slope · lever) by weights."""
     d, size = at.shape[1], len(at)
     summed = lambda v: np.bincount(corners, v, size)  # noqa: E731 - over the points of each corner
     w = weights[points]

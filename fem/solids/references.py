@@ -1,4 +1,4 @@
-"""Reference conditions: what takes the rigid motion out of the deformation of a solid."""
+"""Reference conditions that remove the rigid motion from the deformation of a solid."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .ties import Tied
 
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
-    """A basis (n, n') of the coordinates without rigid motion: a port held, or for mean axes what holds the body.
+    """Basis (n, n') of the coordinates without rigid motion: a port held, or for mean axes pins that hold the body.
 
-    Mean axes of a large body are not a matter of its coordinates, which they would fill
-    (:func:`flexph.bodies.mean_axes.about_mean_axes`): d + s single ones are held. Raises ValueError for a port that is
-    not there.
+    Mean axes of a large body would fill its matrices and are treated apart
+    (:func:`flexph.bodies.mean_axes.about_mean_axes`): here d + s single coordinates are held. Raises ValueError for an
+    unknown port.
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:
@@ -35,7 +35,7 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
 
 
 def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
-    """A basis (size, n) of the coordinates in which a port does not move. Raises ValueError for a name that is none."""
+    """Basis (size, n) of the coordinates in which a port does not move. Raises ValueError for an unknown name."""
     port: Tied = check.lookup("reference", reference, {"mean_axis": None, **ports})
     if port.rigid:
         return without(np.concatenate([port.shape.indices, port.rotation.indices]), size)
@@ -43,30 +43,30 @@ def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
 
 
 def without(coordinates: Array, size: int) -> Any:
-    """Unit columns (size, n) of all coordinates but some."""
+    """Unit columns (size, n) of all coordinates except some."""
     return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
 
 
 def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Unit translations, and turns of the longest side by one, over a basis (N·d, n): (n, d + s)."""
+    """Unit translations, and unit rotations scaled by the longest side, over a basis (N·d, n): (n, d + s)."""
     X = model.mesh.points
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
     return coordinates(basis, rigid_motions(lever).reshape(model.size, -1))
 
 
 def coordinates(basis: Any, motion: Array) -> Array:
-    """What displacements (N·d, r) in the span of a basis (N·d, n) are over it, (n, r)."""
+    """Coordinates (n, r) over a basis (N·d, n) of displacements (N·d, r) in its span."""
     solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     return solved
 
 
 def pins(motion: Array) -> Array:
-    """Those coordinates (r,) that hold a body best: its rigid motions (n, r) are large there, and independent."""
+    """Coordinates (r,) that best hold a body: its rigid motions (n, r) are large and independent there."""
     return pivots(motion.T)[: motion.shape[1]]
 
 
 def _mean_motion(model: SolidModel) -> Array:
-    """∫ρu and ∫ρ(X − c) × u over the mass, and over that and a length: (d + s, N·d)."""
+    """Mean motions ∫ρu over the mass, and ∫ρ(X − c) × u over the mass and a length: (d + s, N·d)."""
     X, m, d = model.mesh.points, model.mass, model.dim
     whole = np.asarray(m.sum(axis=0)).ravel()
     mass = whole.sum()

@@ -1,4 +1,4 @@
-"""Regions measured by samples of their cells, facets or nodes: means, moments, normals."""
+"""Regions sampled on their cells, facets or nodes: means, moments, normals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..meshes.solid_mesh import facet_groups
 from .model import SolidModel
 
 THIN = 1e-8
-"""Smallest over largest moment of the nodes of a region below which they lie on a line, or at one point."""
+"""Ratio of the smallest moment of the nodes of a region to the largest below which they are collinear or one point."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A region by its samples: positions (k, d), weights (k,) that sum to one, and shape functions (k, N)."""
+    """Samples of a region: positions (k, d), weights (k,) that sum to one, and shape functions (k, N)."""
 
     region: Region
     at: Array
@@ -36,12 +36,12 @@ class Measured:
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return int(self.at.shape[1])
 
     @property
     def levers(self) -> Array:
-        """e_a × (x − x̄), (s, k, d)."""
+        """Lever arms e_a × (x − x̄), (s, k, d)."""
         return np.einsum("aij,kj->aki", cross(self.dim), self.at - self.centre)
 
     @property
@@ -51,7 +51,7 @@ class Measured:
 
     @property
     def spans(self) -> bool:
-        """Whether it shows rotations about all axes."""
+        """True if the region determines rotations about all axes."""
         values = np.linalg.eigvalsh(self.gram)
         return bool(values[-1] > 0.0 and values[0] > THIN * values[-1])
 
@@ -61,7 +61,7 @@ class Measured:
         return sparse.kron(sparse.csr_array(self.weights[None, :]) @ self.values, sparse.eye_array(self.dim)).tocsr()
 
     def rotation(self, model: SolidModel) -> Any:
-        """Rotation of the nearest rigid motion, (s, N·d), or of the cells around."""
+        """Rotation (s, N·d) of the best-fitting rigid motion, or of the adjacent cells."""
         if not self.spans:
             touching = np.concatenate([np.isin(b.nodes, self.region.nodes).any(axis=1) for b in model.mesh.blocks])
             return model.turns(np.flatnonzero(touching), together=True)
@@ -71,7 +71,7 @@ class Measured:
 
 
 def measured(model: SolidModel, r: Region) -> Measured:
-    """The samples of a region: quadrature points of its cells or facets, or else its nodes alike."""
+    """Samples of a region: quadrature points of its cells or facets, otherwise its nodes with equal weights."""
     mesh, count = model.mesh, len(model.mesh.points)
     if r.kind == "nodes":
         k = len(r.nodes)
@@ -98,7 +98,7 @@ def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
 
 
 def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, Array, Array, Array]]:
-    """Nodes (k, n), shape functions (q, n), areas (k, q), which facets they are (k,), outward normals (k, q, d).
+    """Nodes (k, n), shape functions (q, n), areas (k, q), indices of the facets (k,), outward normals (k, q, d).
 
     In the plane areas are lengths.
     """

@@ -1,4 +1,4 @@
-"""Force and moment through surfaces of solids and plates as maps of their stresses."""
+"""Section forces and moments through surfaces of solids, as linear maps of the stresses."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .section_surfaces import Surface, oriented, surface
 from .view import tensor_rows
 
 COMPONENT = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
-"""Places of (xx, yy, zz, xy, yz, xz) in the symmetric tensor."""
+"""Index of (xx, yy, zz, xy, yz, xz) in the symmetric tensor."""
 
 
 def solid_sections(
     model: SolidModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array]
 ) -> dict[str, SectionMap]:
-    """The maps of named surfaces; ``rigid``: the nodes of regions that are tied rigidly, by port."""
+    """Section maps of named surfaces; ``rigid``: nodes of rigidly tied regions, by port."""
     return {
         name: _solid(model, shapes, surface(model, name, given), rigid)
         for name, given in named_regions(sections).items()
@@ -36,17 +36,17 @@ def solid_sections(
 
 
 def named_regions(sections: Any) -> Mapping[str, Any]:
-    """Regions by name; ValueError for anything else."""
+    """Regions by name; ValueError unless they are a mapping."""
     if not isinstance(sections, Mapping):
         raise ValueError(f"sections must map names to regions, got {type(sections).__name__}")
     return sections
 
 
 def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
-    """With what weight the cells behind a surface count, and those in front: half each, where both can be used.
+    """Weights of the cells behind a surface and in front: half each if both can be used.
 
-    Cells can be used where the nodes of the surface move without any other node that they have: not where a rigid
-    region ties them together.
+    Cells can be used if the nodes of the surface move independently of their other nodes, unless a rigid region
+    ties them together.
     """
     sides, ties = {"behind": s.behind, "front": s.front}, set()
     usable = {side: len(cells) > 0 for side, cells in sides.items()}
@@ -64,7 +64,7 @@ def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tup
     if not any(usable.values()):
         raise ValueError(
             f"section {s.name!r} must not pass through the rigid region of port {', '.join(map(repr, sorted(ties)))}, "
-            "in which no stress is known: tie the port by its mean, or move the section"
+            "which has no stress: tie the port by its mean, or move the section"
         )
     count = sum(usable.values())
     return usable["behind"] / count, usable["front"] / count
@@ -75,7 +75,7 @@ def _blocks(mesh: SolidMesh) -> list[tuple[int, Any]]:
 
 
 def cell_weights(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
-    """The weight of each cell: that of the cells in front is negative, whose normal is the other one."""
+    """Weight of each cell: negative for the cells in front, whose normal is opposite."""
     weights = np.zeros(int(mesh.starts[-1]))
     weights[s.behind], weights[s.front] = shares[0], -shares[1]
     return weights
@@ -107,7 +107,7 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
 
 
 def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
-    """Internal forces of cells with weights (cells,) by virtual power of motions (N·d, r): (r, m)."""
+    """Virtual power (r, m) of the internal forces of cells with weights (cells,) in motions (N·d, r)."""
     cells, c = np.flatnonzero(weights), model.components
     points, strains = model.strains_of(cells)
     power = (np.repeat(weights[model.cell_of_point[points]], c)[:, None] * (strains @ moved).toarray()).T
@@ -117,7 +117,7 @@ def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
 
 
 def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
-    """∫σn and ∫(x − x̄) × σn over facets, of the polynomials of the cells they are of: (d + s, m)."""
+    """Integrals ∫σn and ∫(x − x̄) × σn over facets, with the stress polynomials of their cells: (d + s, m)."""
     mesh, d = model.mesh, model.dim
     first = np.cumsum([0, *model.point_counts])
     traction = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
@@ -141,7 +141,7 @@ def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
 
 
 def _on_cell(kind: Any, side: int) -> Array:
-    """The quadrature points of a facet of a cell as reference points of the cell (q, d)."""
+    """Quadrature points of a facet as reference points of its cell (q, d)."""
     facet, _ = kind.facet(side)
     points, _ = facet.quadrature(facet.mass)
     shares, _ = CELLS[facet.shape].shapes(points)

@@ -1,4 +1,4 @@
-"""Surfaces through a mesh: their facets, their two sides, and which way they look."""
+"""Surfaces through a mesh: facets, sides and orientation."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from .ties import Where
 CLOSED = 1e-6
 """Length of the mean normal below which a surface is closed."""
 PREFERRED = np.array([1.0, 0.999, 0.998])
-"""Axes to which a normal is as near as to others: the first of them counts."""
+"""Weights that break ties between axes equally near to a normal: the first one counts."""
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A surface through a body whose forces are asked for: facets inside the mesh, or on its boundary.
+    """A surface through a body at which section forces are computed: facets inside the mesh, or on its boundary.
 
-    Forces are those on the side from which the normal points. By default it points outwards on the boundary and from a
-    region of cells, and else along the axis that it is nearest to, so that a cut across x has the forces on the part of
-    smaller x: tension is positive.
+    Forces act on the side from which the normal points. By default it points outwards on the boundary and from a
+    region of cells, otherwise along the nearest axis, so that a cut across x has the forces on the part of smaller x:
+    tension is positive.
 
     Parameters
     ----------
     region : str, callable or sequence of int
-        A name of facets in the mesh; a function of positions x (d, N) or node numbers: the facets whose corners all are
-        in it, those inside the body if there are any; or a region of cells, which stands for the facets between it and
-        the rest. In a plane body and a plate facets are edges.
+        A name of facets in the mesh; a function of positions x (d, N) or node numbers, for the facets with all corners
+        in it, preferably those inside the body; or a region of cells, for the facets between it and the rest. In a
+        plane body and a plate facets are edges.
     normal : array_like, optional
-        (d,), see above.
+        Normal (d,), see above.
     """
 
     region: Where
@@ -50,9 +50,9 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Facets with both sides: places (k, 3) as facets of the cells behind, and (not on the boundary) of those in front.
+    """Facets with both sides: places (k, 3) in the cells behind and, inside of the body, in the cells in front.
 
-    nodes (n,): all on the facets; ``behind``, ``front``: numbers of the cells that touch these nodes, by side.
+    ``nodes`` (n,) are all nodes on the facets; ``behind``, ``front``: numbers of the cells with such nodes, by side.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Surface:
 
 
 class Oriented(NamedTuple):
-    """Facets together: centroid x̄, ∫n, ∫1 and ∫n·(x − x̄), n outwards of the cells they are of."""
+    """Integrals over facets: centroid x̄, ∫n, ∫1 and ∫n·(x − x̄), with n outwards of their cells."""
 
     centre: Array
     normal: Array
@@ -73,7 +73,7 @@ class Oriented(NamedTuple):
 
 
 def surface(model: SolidModel, name: str, given: Any) -> Surface:
-    """The surface of a section. Raises ValueError where a region has no facets, or does not part the cells around."""
+    """Surface of a section. Raises ValueError if a region has no facets, or does not separate its adjacent cells."""
     cut = given if isinstance(given, Cut) else Cut(given)
     mesh, called = model.mesh, f"section {name!r}"
     chosen, f = region(mesh, called, cut.region), mesh.facets
@@ -83,7 +83,7 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
     touching = np.flatnonzero(np.concatenate([np.isin(b.nodes, nodes).any(axis=1) for b in mesh.blocks]))
     if f.cells[labels[0]] == 1:
         if cut.normal is not None:
-            raise ValueError(f"normal of {called} must be left out: it is on the boundary and looks outwards")
+            raise ValueError(f"normal of {called} must be left out on the boundary, where it points outwards")
         return Surface(name, f.places[mine], f.places[:0], nodes, touching, touching[:0])
     whole, cells = chosen.kind == "volume", mesh.numbered(f.places[mine][:, :2])
     at = np.searchsorted(touching, cells)
@@ -101,7 +101,7 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
 
 
 def oriented(model: SolidModel, places: Array) -> Oriented:
-    """What facets (k, 3) are together."""
+    """Orientation of facets (k, 3) as a whole."""
     samples = facet_samples(model, places)
     x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in samples]
     area = sum(float(weights.sum()) for _, _, weights, *_ in samples)
@@ -113,13 +113,11 @@ def oriented(model: SolidModel, places: Array) -> Oriented:
 
 
 def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bool) -> bool:
-    """Whether a patch looks the other way than it should."""
+    """True if a patch is oriented against the wanted normal."""
     if wanted is not None:
         along = float(side.normal @ wanted)
         if abs(along) <= CLOSED * side.area * float(np.linalg.norm(wanted)):
-            raise ValueError(
-                f"normal of {called} must point through the surface, which must not be closed, got {wanted}"
-            )
+            raise ValueError(f"normal of {called} must cross an open surface, got {wanted}")
         return along < 0.0
     if outward:
         return False
@@ -146,7 +144,7 @@ def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
         number = number.ravel()
         labels = np.unique(f.label[np.isin(number[len(chosen.facets) :], number[: len(chosen.facets)])])
     else:
-        among = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last one answers the padding −1
+        among = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last entry is for the padding −1
         among[chosen.nodes], among[-1] = True, True
         labels = np.unique(f.label[among[f.corners].all(axis=1)])
     inner = labels[f.cells[labels] == 2]
@@ -164,9 +162,9 @@ def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
 
 
 def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tuple[Array, Array]:
-    """A sign for the side of each touching cell, +1 and −1 across every facet of the surface, and its patch.
+    """Side (+1 or −1) of each adjacent cell, opposite across every facet of the surface, and its patch.
 
-    The cells of a side hang together facet by facet without crossing the surface.
+    The cells of a side are connected by facets without crossing the surface.
     """
     f = mesh.facets
     cell = mesh.numbered(f.places[:, :2])
@@ -185,13 +183,13 @@ def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tupl
     a, b = part[place[cut]][np.argsort(f.label[cut], kind="stable")].reshape(-1, 2).T
     if np.any(sign[a] == sign[b]) or len(np.union1d(a, b)) < count:
         raise ValueError(
-            f"{called} must part the cells that touch it into two sides, which hang together around its rim inside the "
+            f"{called} must separate the adjacent cells into two sides, which are connected around its rim inside the "
             "body: its rim must be on the boundary"
         )
     return sign[part], patch[part]
 
 
 def _shared(label: Array, mask: Array, of: Array, size: int) -> Any:
-    """Which of some things (size) have a facet in common, by the facets they have where the mask is true."""
+    """Adjacency (size, size) of things that share a facet, from their facets where the mask is true."""
     rows = sparse.csr_array((np.ones(int(mask.sum())), (of[mask], label[mask])), shape=(size, int(label.max()) + 1))
     return rows @ rows.T

@@ -41,7 +41,7 @@ Plane = Literal["stress", "strain"]
 Strain = Literal["linear", "finite"]
 UNDAMPED = Damping()
 LOCKING = 0.1
-"""Least eigenvalue of a compliance with a unit diagonal (1 − 2ν of isotropic ones) below which degree 1 locks."""
+"""Smallest eigenvalue of a compliance with unit diagonal (1 − 2ν if isotropic) below which degree 1 locks."""
 
 
 @overload
@@ -99,45 +99,45 @@ def solid(
     law: Hyperelastic | Mapping[str, Hyperelastic] | None = None,
     omit: Sequence[str] = (),
 ) -> Body | NodalBody:
-    """A linear elastic body that fills a mesh; its axes are those of the mesh, P is the origin: [flex] eq. (24)-(29).
+    """A linear elastic body that fills a mesh, with the axes of the mesh and P at its origin: [flex] eq. (24)-(29).
 
         ρ v̇ = Div Σ,  S Σ̇ = Grad v
 
-    Velocities are vector Lagrange functions of the nodes, stresses symmetric tensors at the quadrature points of each
-    cell: ``C = diag(w_p S)``, ``D = (w_p B_p)`` with the volume w_p of point p and its strain operator B_p. On
+    Velocities are vector Lagrange functions of the nodes, stresses symmetric tensors at the quadrature points of
+    each cell: ``C = diag(w_p S)``, ``D = (w_p B_p)`` with the volume w_p of point p and its strain operator B_p. On
     tetrahedra and triangles that is P1/P0 and P2/discontinuous P1; on hexahedra and quadrilaterals 2 × 2 (× 2) or
-    3 × 3 (× 3) points. All pairs are local and algebraically the displacement elements: no spurious modes, rigid
-    motions without stress only. Stress coordinates are the stresses [Pa] themselves, block by block, cell by cell,
-    point by point, over (xx, yy, zz, yz, xz, xy), in the plane (xx, yy, xy).
+    3 × 3 (× 3) points. All pairs are local and equivalent to displacement elements: no spurious modes, and no stress in
+    rigid motions only. Stress coordinates are the stresses [Pa] themselves, block by block, cell by cell, point by
+    point, over (xx, yy, zz, yz, xz, xy), in the plane (xx, yy, xy).
 
-    Near incompressibility degree 1 locks: a short cantilever is half as soft as it should be at ν = 0.49, and a warning
-    (:class:`flexph.ValidityWarning`) comes above ν = 0.45. Degree 2 stays within the errors of its mesh up to 0.4999.
-    Bending needs degree 2 too, or many cells of degree 1 over the height.
+    Near incompressibility degree 1 locks: a short cantilever at ν = 0.49 is half as soft as it should be, and above ν =
+    0.45 a warning is issued (:class:`flexph.ValidityWarning`). Degree 2 stays within the errors of its mesh up to
+    0.4999. Bending also needs degree 2, or many cells of degree 1 over the height.
 
     Parameters
     ----------
     mesh : meshio.Mesh, path or skfem.Mesh
-        A mesh, or a file that meshio reads; lengths in [m]. Its cells of the highest dimension make the body: tetra,
+        A mesh, or a file that meshio reads; lengths in [m]. The body consists of its cells of highest dimension: tetra,
         tetra10, hexahedron, hexahedron20, hexahedron27; for a plane body triangle, triangle6, quad, quad8, quad9. Cells
-        of lower dimension name regions only.
+        of lower dimension only name regions.
     material : Material, Orthotropic, Anisotropic or mapping, optional
-        One with ν or G, or one for each region of cells by its name; None takes density, isotropic moduli and section
-        assignments of the file (Abaqus), in its units.
+        A material with ν or G, or one for each region of cells by its name; None takes density, isotropic moduli and
+        section assignments of the file (Abaqus), in its units.
     ports : mapping, optional
-        Regions by port name, each a name in the mesh, node numbers, a function of positions x (d, N) that is true on
-        it, or a :class:`Tie` of these, which says whether it is rigid or a mean.
+        Regions by port name: names in the mesh, node numbers, functions of positions x (d, N) that are true on the
+        region, or a :class:`Tie` of these, which selects a rigid or a mean tie.
     reference : str, optional
-        What removes the rigid motion from the deformation: a port that is held (a rigid one does not move, of a mean
-        one the mean), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. What that adds to the
-        matrices is kept outside of them above 1000 coordinates (:func:`flexph.bodies.mean_axes.about_mean_axes`).
+        Condition that removes the rigid motion from the deformation: a port that is held (a rigid one itself, of a
+        mean one the mean motion), or ``mean_axis``, ∫ρu = 0 and ∫ρX × u = 0 about the centre of mass. Above 1000
+        coordinates its contribution is kept as a low-rank correction (:func:`flexph.bodies.mean_axes.about_mean_axes`).
     degree : int, optional
         2 adds nodes on the edges of first-order cells.
     plane : str, optional
-        ``stress`` or ``strain`` makes a body of the plane.
+        ``stress`` or ``strain`` makes a plane body.
     thickness : float, optional
-        Of a body of the plane [m].
+        Thickness of a plane body [m].
     loads : mapping, optional
-        Regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name; the inputs of
+        Regions of facets (traction [N/m²]), of cells (force per volume [N/m³]) or :class:`Load` by name, as inputs of
         ``flexph.distributed_load``.
     sections : mapping, optional
         Surfaces of facets, inside or on the boundary, or :class:`Cut` by name, for
@@ -145,30 +145,30 @@ def solid(
     momenta : str, optional
         See :class:`flexph.Body`.
     damping : Damping, optional
-        See :class:`Damping`; of finite strain by stiffness alone.
+        See :class:`Damping`; finite strain admits stiffness damping only.
     strain : str, optional
         ``linear``, or ``finite``: displacements and rotations of any size, by Green's strain E = ½(FᵀF − 1) of the
-        nodes in the world, and stresses S = D : E (St. Venant and Kirchhoff), the second of Piola and Kirchhoff, as
-        states. Nodes have lumped masses; ports are rigid regions or single nodes, which have no directions.
+        nodes in the world, and second Piola-Kirchhoff stresses S = D : E (St. Venant-Kirchhoff) as states. Nodes have
+        lumped masses; ports are rigid regions, or single nodes without directions.
     law : NeoHooke, MooneyRivlin, StoredEnergy or mapping, optional
-        Of finite strain: another stored energy ψ(C), or those of materials by the names of their regions. Of the
-        material then only the density counts.
+        For finite strain: another stored energy ψ(C), or one for each material by the name of its region. Then only
+        the density of the material is used.
     omit : sequence of str, optional
-        Keywords, cards and element types of an Abaqus or Nastran file that are left out knowingly, such as ``TIE``.
+        Keywords, cards and element types of an Abaqus or Nastran file to leave out deliberately, such as ``TIE``.
 
     Returns
     -------
     Body or NodalBody
-        With the ports and loads of these names.
+        A body with the given ports and loads.
 
     Raises
     ------
     ValueError
-        For a file that cannot be read, or has parts beside the mesh that change mass or stiffness; a mesh without such
-        cells, of mixed degrees, or with cells that are inverted, degenerate or repeated, of several pieces, or with
-        hanging nodes, each with the cells; a region that is not there, with those that are; cells without a material or
-        with two; ν = 0.5 but in plane stress; rigid regions that share nodes; sections that are no surface, or in a
-        rigid region.
+        For a file that cannot be read, or with further contents that change mass or stiffness; for a mesh without such
+        cells, of mixed degrees, of several pieces, with inverted, degenerate or repeated cells or with hanging nodes
+        (the message lists the cells); for an unknown region (it lists the known ones); for cells without a material or
+        with two; for ν = 0.5 except in plane stress; for rigid regions that share nodes; for sections that are not a
+        surface, or in a rigid region.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def solid(
         _refuse_linear(reference, sections, momenta)
         return finite_solid(model, ports or {}, loads or {}, damping, law)
     if law is not None:
-        raise ValueError("law is of strain='finite': a body of linear strain has the moduli of its material")
+        raise ValueError("law is for strain='finite': with linear strain the moduli of the material apply")
     basis, tied_ports = tied(model, ports or {})
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)
@@ -213,7 +213,7 @@ def read_model(
     thickness: float | None,
     omit: Sequence[str] = (),
 ) -> SolidModel:
-    """A mesh with its materials as :func:`solid` takes them; warns of what a file has beside, and of locking."""
+    """Mesh with its materials for :func:`solid`; warns of ignored contents of a file, and of locking."""
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
     held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh, omit)
@@ -229,20 +229,20 @@ def read_model(
 
 
 def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
-    """Raise ValueError for what is of a floating frame, or known of linear strain alone."""
+    """Raise ValueError for options that need a floating frame or linear strain."""
     given = {"reference": reference != "mean_axis", "sections": bool(sections), "momenta": momenta != "full"}
     for name, there in given.items():
         if there:
-            raise ValueError(f"{name} is of strain='linear': a body of finite strain has no frame of its own")
+            raise ValueError(f"{name} is for strain='linear' only: a body of finite strain has no floating frame")
 
 
 def watched_turns(model: SolidModel, shapes: Any) -> Any:
-    """Mean ½ curl u of some cells, evenly spread: they are looked at in every step."""
+    """Mean ½ curl u of evenly spread cells, which are monitored in every step."""
     return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)
 
 
 def _warn_of_locking(model: SolidModel) -> None:
-    """Say that cells of degree 1 lock with a nearly incompressible material; incompressible ones are refused."""
+    """Warn that cells of degree 1 lock with a nearly incompressible material; incompressible ones are refused."""
     assert len(model.compliances) == len(model.materials)
     if model.mesh.degree > 1 or model.plane == "stress":
         return

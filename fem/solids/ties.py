@@ -27,24 +27,24 @@ Where: TypeAlias = str | int | list[int] | Array | Callable[[Array], Array]
 @checked
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """How a region of a mesh becomes a port: ``how="rigid"`` or ``"mean"``; None chooses.
+    """Tie of a region of a mesh that makes it a port, ``how="rigid"`` or ``"mean"``; None chooses.
 
-    - ``rigid``: all nodes of the region move as one rigid body, which takes the place of their displacements: the
-      region is stiff and has its own inertia, and the body fewer coordinates;
-    - ``mean``: the port is the mean motion of the region, which stays as soft as it is: φ the mean displacement, ψ the
-      rotation of the rigid motion nearest to it, both weighted by mass (a region of cells), area (of facets) or node by
-      node. A force and a torque are spread over the region. A node, or nodes on a line, turn with the mean ½ curl u of
-      the cells that touch them.
+    - ``rigid``: all nodes of the region move as one rigid body, which replaces their displacements: the region is
+    stiff and has a rigid inertia, and the body has fewer coordinates;
+    - ``mean``: the port is the mean motion of the region, which keeps its stiffness: φ the mean displacement, ψ the
+    rotation of the best-fitting rigid motion, both weighted by mass (a region of cells), by area (of facets) or
+    equally over nodes. A force and a torque are spread over the region. A node, or nodes on a line, rotate with the
+    mean ½ curl u of the adjacent cells.
 
-    By default a region that spans an area (in the plane a length) is rigid, another one mean. A region with whole cells
-    needs the word: ``rigid`` takes the elasticity out of these cells.
+    By default a region that spans an area (in the plane a length) is rigid, another one mean. For a region with
+    whole cells ``how`` must be given: ``rigid`` removes the elasticity of these cells.
 
     Parameters
     ----------
     region : str, callable or sequence of int
-        A name in the mesh, node numbers, or a function of positions x (d, N) that is true on it.
+        Name in the mesh, node numbers, or a function of positions x (d, N) that is true on the region.
     how : {"rigid", "mean"}, optional
-        See above.
+        Kind of the tie, see above.
     """
 
     region: Where
@@ -57,7 +57,7 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port over all coordinates before the reference is chosen: its nodes, its position, whether it is rigid."""
+    """A port over all coordinates before the choice of the reference: nodes, position, True if rigid."""
 
     nodes: Array
     position: Array
@@ -71,19 +71,20 @@ class Tied:
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """The ties of ports by name. Raises ValueError for what is no mapping, and for a name that is taken."""
+    """Ties of ports by name. Raises ValueError for another type, and for a reserved name."""
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
     if MEAN_AXIS in ports:
-        raise ValueError(f"ports must not be named {MEAN_AXIS!r}: that is a reference of its own")
+        raise ValueError(f"ports must not be named {MEAN_AXIS!r}: this name is a reference")
     return {name: p if isinstance(p, Tie) else Tie(p) for name, p in ports.items()}
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
     """Nodal displacements over coordinates (N·d, n) with the rigid regions condensed, and the ports over these.
 
-    The first coordinates are the displacements of the free nodes, then come for each rigid region its displacement and
-    its turn times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do not span.
+    The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
+    and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do
+    not span.
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
@@ -104,28 +105,28 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
 
 
 def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
-    """ValueError for a port on whole cells without a word: it would be rigid, and its cells with it."""
+    """Raise ValueError for a port on whole cells without ``how``: by default it would make its cells rigid."""
     if tie.how is None and r.kind == "volume":
         raise ValueError(
             f"port {name!r} must be a region of facets or nodes, got {len(r.cells)} of the {count} cells of the mesh: "
             "Tie(region, 'rigid') makes these cells rigid, Tie(region, 'mean') takes their mean motion; the facets of "
-            "a surface have a name of their own"
+            "a surface need a separate name"
         )
 
 
 def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
-    """Whether a port is tied rigidly. ValueError where it is to be and its nodes do not span."""
+    """True if a port is tied rigidly. ValueError if that is requested and its nodes do not span."""
     if tie.how == "rigid" and not at.spans:
         where = "at one point" if at.dim == 2 else "on a line"
         raise ValueError(
-            f"port {name!r} must have nodes that do not lie {where} to be tied rigidly; Tie(region, 'mean') turns with "
-            "the cells around"
+            f"port {name!r} must have nodes that do not lie {where} to be tied rigidly; Tie(region, 'mean') rotates "
+            "with the adjacent cells"
         )
     return at.spans if tie.how is None else tie.how == "rigid"
 
 
 def refuse_shared(nodes: Mapping[str, Array]) -> None:
-    """Raise ValueError where ports that are tied rigidly, by name, have a node in common."""
+    """Raise ValueError if rigidly tied ports, by name, share a node."""
     owner: dict[int, str] = {}
     for name, numbers in nodes.items():
         for n in numbers.tolist():

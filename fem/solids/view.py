@@ -1,4 +1,4 @@
-"""How a solid looks: its cells, and its stresses at their own points."""
+"""View of a solid: its cells, and stresses at its stress points."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .model import SolidModel
 from .patches import smoothing
 
 ORDER = {2: ((0, 0), (1, 1), (3, 2)), 3: ((0, 0), (1, 1), (2, 2), (3, 5), (4, 3), (5, 4))}
-"""Places of the components in a drawn tensor (xx, yy, zz, xy, yz, xz), and in the state."""
+"""Positions of the components in a drawn tensor (xx, yy, zz, xy, yz, xz), and in the state."""
 VOIGT_OF_DRAWN = [0, 1, 2, 5, 3, 4]
 """Voigt numbers of the components of a drawn tensor."""
 
 
 def solid_view(model: SolidModel, shapes: Any) -> View:
-    """The cells of the mesh (simplices where it mixes types) with the stress tensor."""
+    """View of the cells of the mesh (simplices if it mixes types) with the stress tensor."""
     shown = drawing(model.mesh)
     return replace(shape_view(model, shown, shapes), tensors={"stress": stress_tensor(model, shown)})
 
 
 def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
-    """The cells of the mesh without stresses."""
+    """View of the cells of the mesh without stresses."""
     rows = (model.dim * shown.used[:, None] + np.arange(model.dim)).ravel()
     return View(
         points=model.mesh.points[shown.used],
@@ -42,7 +42,7 @@ def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
 
 
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
-    """The stress tensor over σ: means of the drawn cells, values at its own points, and a smooth field beside it."""
+    """Stress tensor over σ: means of the drawn cells, values at the stress points, and a smooth field."""
     linear = [
         np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(b.nodes), *values.shape))
         for b in model.mesh.blocks
@@ -60,10 +60,10 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
 
 
 class TensorPoints(NamedTuple):
-    """The p points of a stress tensor: its rows (6p, stresses), positions (p, d), volumes (p,), the cell of each.
+    """The p points of a stress tensor: rows (6p, stresses), positions (p, d), volumes (p,), and cell of each.
 
-    By blocks: the functions of degree 1 of the corners at the points of a cell, its polynomials through them at all its
-    nodes, and the first of its points.
+    By blocks: linear functions of the corners at the points of a cell, polynomials through the points at all nodes of
+    a cell, and the first of its points.
     """
 
     tensors: Any
@@ -76,7 +76,7 @@ class TensorPoints(NamedTuple):
 
 
 def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
-    """The field of a tensor at its points, of a plate at a ``height`` (p,) over the plane of its mesh."""
+    """Field of a tensor at its points, for a plate at a ``height`` (p,) over the plane of its mesh."""
     spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
     volumes = np.bincount(points.cell, points.weights)
     share = points.weights / volumes[points.cell]

@@ -15,36 +15,36 @@ from .structure import codistribution
 from .view import SPREAD, SystemView
 
 CLOSED = 1e-4
-"""Part of dα on its own kernel, over the largest slope of scaled α, below which a co-distribution counts as integrable:
-bases of 50 stiff states leave 1e-6 after differences, constraints that roll are of the order of one."""
+"""Relative part of dα on the kernel of α, over the largest slope of scaled α, below which a co-distribution counts
+as integrable: differences at 50 stiff states leave 1e-6, rolling constraints are of the order of one."""
 ALIKE = 1e-8
-"""Sine of the angle up to which a covector belongs to the co-distributions of all probes."""
+"""Sine of the angle up to which a covector belongs to the co-distributions of all probe states."""
 NESTED = 40
-"""Differential states up to which differences of differences are taken."""
+"""Number of differential states up to which nested finite differences are used."""
 
 
 @dataclass(frozen=True, eq=False)
 class CasimirReport:
-    """Quantities C with ∇C in the co-distribution ``{α : (f_S, e_S) = (0, α)}``, nothing in what resists, zero inputs.
+    """Casimirs C, whose gradients ∇C lie in the co-distribution ``{α : (f_S, e_S) = (0, α), e_R = 0, u = 0}``.
 
     Attributes
     ----------
     linear : array
-        Covectors (r, k) of linear ones, αᵀx₁.
+        Covectors (r, k) of the linear Casimirs αᵀx₁.
     names : tuple of str
         Names of the states x₁.
     dimension : int
-        That of the co-distribution at the state.
+        Dimension of the co-distribution at the state.
     flag : tuple of int
-        Dimensions of its derived flag down to the part that is integrable: as many Casimirs there are, the linear ones
-        among them.
+        Dimensions of the derived flag down to its integrable part, whose dimension is the number of Casimirs,
+        the linear ones included.
     same_rank : bool
-        Whether the dimension is that of all probes; if not, the state is singular and the flag is that of a state
-        beside it, where the dimension is least.
+        True if the dimension is the same at all probes; otherwise the state is singular and the flag belongs to a
+        neighbouring state, where the dimension is least.
     complete : bool
-        Whether the flag was followed to its end: of large systems it is not, and the count is a bound.
+        True if the flag was computed to its end; it is not for large systems, and the count is then an upper bound.
     quadratic : tuple of QuadraticCasimir
-        Those of up to 24 states that are quadratic.
+        Quadratic Casimirs, for systems of up to 24 states.
     """
 
     linear: Array
@@ -62,7 +62,7 @@ class CasimirReport:
 
     @property
     def expressions(self) -> tuple[str, ...]:
-        """The linear Casimirs in words."""
+        """The linear Casimirs as formulas in text."""
         return tuple(in_words(zip(column, self.names, strict=True)) for column in self.linear.T)
 
     def values(self, states: Array) -> Array:
@@ -78,8 +78,8 @@ class CasimirReport:
         rest, whole = self.count - len(lines), self.flag[0]
         bound = "" if self.complete else "at most "
         if rest:
-            lines.append(f"{rest} more, not in words: the co-distribution of dimension {whole} is integrable"
-                         if self.count == whole else f"{bound}{rest} more, not in words")  # fmt: skip
+            lines.append(f"{rest} more, without a formula: the co-distribution of dimension {whole} is integrable"
+                         if self.count == whole else f"{bound}{rest} more, without a formula")  # fmt: skip
         if self.count < whole:
             lines.append(
                 f"the co-distribution of dimension {whole} is not integrable: derived flag "
@@ -91,7 +91,7 @@ class CasimirReport:
 
 
 def casimir_report(view: SystemView) -> CasimirReport:
-    """The Casimirs of a system near a state; those that are not linear are counted by Frobenius' theorem."""
+    """Casimirs of a system near a state; those that are not linear are counted by Frobenius' theorem."""
     here = codistribution(view, view.x)
     names, dimension = tuple(view.names), here.shape[1]
     if view.is_constant or not dimension:
@@ -111,7 +111,7 @@ def casimir_report(view: SystemView) -> CasimirReport:
 
 
 def _readable(basis: Array, scales: Array) -> Array:
-    """Covectors with a one in a state of their own each, from scaled ones; what is round-off beside it is zero."""
+    """Covectors from a scaled basis, each with a one in one state; round-off entries are set to zero."""
     if not basis.shape[1]:
         return basis
     covectors, pivots = echelon(basis)
@@ -120,9 +120,10 @@ def _readable(basis: Array, scales: Array) -> Array:
 
 
 def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
-    """Covectors that belong to the co-distributions of all states nearby, orthonormal, and whether those are as large.
+    """Orthonormal covectors common to the co-distributions of all nearby states; True if those have equal dimension.
 
-    States are added until two of them in a row take nothing away: what is common by chance loses with each of them.
+    States are added until two in a row leave the common part unchanged: a chance intersection shrinks with each of
+    them.
     """
     rng, sizes = np.random.default_rng(1), SPREAD * view.sizes
     common, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))
@@ -137,7 +138,7 @@ def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
 
 
 def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
-    """Dimensions of the co-distribution, of its part closed modulo itself, and so on until nothing is lost."""
+    """Dimensions of the derived flag of the co-distribution; True if it was computed to its end."""
     here = codistribution(view, view.x)
     pivots = echelon(here)[1]
 
@@ -163,7 +164,7 @@ def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
 
 
 def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array | None = None) -> Array:
-    """Coefficients (k, l) of those combinations of covectors α(x) (r, k) whose dα vanishes on their common kernel."""
+    """Coefficients (k, l) of the combinations of covectors α(x) (r, k) whose dα vanishes on their common kernel."""
     x = view.x if x is None else x
     here = function(x)
     slopes = view.derivative(function, x, view.V1 * view.scales)  # (r, k, r)
@@ -179,7 +180,7 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
 
 
 def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
-    """The covectors of the closed part, as a function of the state with fixed pivots."""
+    """Covectors of the closed part as a function of the state, with fixed pivots."""
     pivots, size = echelon(kept)[1], kept.shape[1]
 
     def covectors(x: Array) -> Array:

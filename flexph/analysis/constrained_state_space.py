@@ -16,13 +16,13 @@ from ..systems.nonlinear import PHDAE
 from .kinematic import KinematicSystem
 
 CHART = 20.0
-"""Largest entry of S with a unit matrix in some rows at which the chart ends: 3 degrees before its pole on a circle."""
+"""Largest entry of S (with its unit rows) at which the chart ends: 3 degrees before its pole on a circle."""
 DEPENDENT = 1e12
-"""Condition of SᵀMS with a unit diagonal from which on the columns of S count as dependent."""
+"""Condition number of SᵀMS, scaled to a unit diagonal, from which the columns of S count as dependent."""
 
 
 class ReducedKinematics:
-    """``(q̇, ṗ̃) = J_c ∇H_c + (0, B_c) u`` with p̃ = S(q)ᵀp ([survey] eq. (4.12)-(4.17)); S, v, p of (q, p̃) at hand.
+    """``(q̇, ṗ̃) = J_c ∇H_c + (0, B_c) u`` with p̃ = S(q)ᵀp ([survey] eq. (4.12)-(4.17)), and S, v and p at (q, p̃).
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class ReducedKinematics:
         self.sense = np.linalg.slogdet(np.asarray(system.constraints(system.sample), dtype=float)[self.others])[0]
 
     def basis(self, q: Array) -> Array:
-        """S(q) (n, n − k): the given one, or that with a unit matrix in rows chosen at the sample.
+        """Basis S(q) (n, n − k): the given one, or one with a unit matrix in rows chosen at the sample.
 
-        Raises StepFailed where the latter ends: the velocities in these rows do not determine the others there.
+        Raises StepFailed at the end of the chart, where the velocities in these rows do not determine the others.
         """
         if self.system.basis is not None:
             return np.asarray(self.system.basis(q), dtype=float)
@@ -59,26 +59,26 @@ class ReducedKinematics:
         chart = f"in rows {self.pivots.tolist()}"
         return StepFailed(
             f"the chart with a unit matrix {chart} of S, chosen at the sample q = {self.system.sample}, ends near "
-            f"q = {q}: give KinematicSystem(basis=...) that is regular on the whole motion, or go on in another chart "
+            f"q = {q}: give KinematicSystem(basis=...) that is regular on the whole motion, or continue in a new one "
             "from the last state, flexph.analysis.change_chart(system, x)",
             0,
             0.0,
         )
 
     def basis_rates(self, q: Array) -> Array:
-        """∂S/∂q (n, n − k, n)."""
+        """Derivative ∂S/∂q (n, n − k, n)."""
         if self.system.basis_slopes is not None:
             return np.asarray(self.system.basis_slopes(q), dtype=float)
         return derivative(self.basis, q)
 
     def brackets(self, q: Array) -> Array:
-        """The Lie brackets ``[S_i, S_j]`` (n, n − k, n − k) of the columns of S ([survey] eq. (4.15))."""
+        """Lie brackets ``[S_i, S_j]`` (n, n − k, n − k) of the columns of S ([survey] eq. (4.15))."""
         S, dS = self.basis(q), self.basis_rates(q)
         along = np.einsum("ajl,li->aij", dS, S)
         return along - along.transpose(0, 2, 1)
 
     def velocity(self, q: Array, p: Array) -> Array:
-        """v (n − k,) with q̇ = S v and p̃ = SᵀMS v."""
+        """Velocity v (n − k,) with q̇ = S v and p̃ = SᵀMS v."""
         S = self.basis(q)
         inertia = S.T @ self.system.mass(q) @ S
         size = np.sqrt(np.abs(np.diag(inertia)))
@@ -88,11 +88,11 @@ class ReducedKinematics:
         return np.linalg.solve(scaled, p / size) / size
 
     def momenta(self, q: Array, p: Array) -> Array:
-        """p (n,) on the constrained state space, p = M S v."""
+        """Momenta p (n,) on the constrained state space, p = M S v."""
         return self.system.mass(q) @ (self.basis(q) @ self.velocity(q, p))
 
     def structure(self, x: Array) -> Array:
-        """J_c of [survey] eq. (4.17)."""
+        """Structure matrix J_c of [survey] eq. (4.17)."""
         q, p = x[: self.n], x[self.n :]
         S = self.basis(q)
         structure = np.zeros((x.size, x.size))
@@ -101,12 +101,12 @@ class ReducedKinematics:
         return structure
 
     def energy(self, x: Array) -> float:
-        """H_c = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V."""
+        """Energy H_c = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V."""
         q, p = x[: self.n], x[self.n :]
         return 0.5 * float(p @ self.velocity(q, p)) + float(self.system.potential(q))
 
     def gradient(self, x: Array) -> Array:
-        """∇H_c, with the rates of SᵀMS."""
+        """Gradient ∇H_c, including the derivatives of SᵀMS."""
         q, p = x[: self.n], x[self.n :]
         v = self.velocity(q, p)
         moved = self.basis(q) @ v
@@ -115,21 +115,21 @@ class ReducedKinematics:
         return np.concatenate([self.system.gradient(q) - rates, v])
 
     def inputs(self, x: Array) -> Array:
-        """(0, SᵀB)."""
+        """Input matrix (0, SᵀB)."""
         B = np.asarray(self.system.inputs(x[: self.n]))
         return np.vstack([np.zeros((self.n, B.shape[1])), self.basis(x[: self.n]).T @ B])
 
 
 @checked
 def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
-    """The system on its constrained state space, an ordinary one with states (q, p̃), p̃ = S(q)ᵀp ([survey] (4.16)).
+    """The system on its constrained state space: explicit, with states (q, p̃), p̃ = S(q)ᵀp ([survey] (4.16)).
 
     ``J_c = [[0, S], [−Sᵀ, −pᵀ[S_i, S_j]]]``, ``H_c(q, p̃) = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V(q)``, ``B_c = SᵀB``. J_c is a Poisson
     structure if and only if the constraints are holonomic (:func:`flexph.dirac.jacobi_identity`).
 
-    Without a basis of the system's own S(q) has a unit matrix in rows that are chosen at the sample. Such a chart ends
-    where the other velocities do not follow from these: of a knife edge after a quarter turn at most. A run ends there
-    with an error that names the time, and goes on in another chart by :func:`change_chart`.
+    Unless the system gives a basis, S(q) has a unit matrix in rows that are chosen at the sample. Such a chart
+    ends where these velocities no longer determine the others: for a knife edge after a quarter turn at most. A run
+    ends there with an error that states the time; :func:`change_chart` lets it continue in another chart.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     Returns
     -------
     PHDAE
-        Its equations in (q, p̃), without constraints.
+        The equations in (q, p̃), without constraints.
     """
     reduced = ReducedKinematics(system)
     m, k = np.asarray(system.inputs(system.sample)).shape[1], reduced.k
@@ -157,7 +157,7 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
 
 @checked
 def change_chart(system: KinematicSystem, x: Array) -> tuple[KinematicSystem, Array]:
-    """The chart at a state x = (q, p̃) of the system's own one, and the state in it.
+    """The system in the chart chosen at a state x = (q, p̃), and the state in that chart.
 
     Both have the same q and the same velocity q̇ = S v: ``p̃' = S'ᵀM S v``, and the energy is the same.
 

@@ -1,4 +1,4 @@
-"""Where resistive relations make a system ill-posed ([survey] sec. 4.5)."""
+"""Impasse points, where resistive relations make a system ill-posed ([survey] sec. 4.5)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ..systems.inputs import Input
 from .view import System, SystemView, view, with_ports
 
 STEEP = 1e-8
-"""Smallest singular value of ∂g/∂x₂ over the largest along the path, below which a state is an impasse point."""
+"""Ratio of the smallest singular value of ∂g/∂x₂ to the largest along the path that marks an impasse point."""
 
 
 @dataclass(frozen=True, eq=False)
 class ImpassePoint:
-    """A state beyond which algebraic states cannot follow: ∂g/∂x₂ is singular there.
+    """State beyond which the algebraic states cannot be continued: ∂g/∂x₂ is singular there.
 
     Attributes
     ----------
     position : float
-        Where on the path, between 0 and 1.
+        Position on the path, between 0 and 1.
     state : array
-        (n,).
+        State (n,).
     direction : array
-        (n − r,): that of the algebraic states which is not determined there.
+        Direction (n − r,) of the algebraic states that is not determined there.
     """
 
     position: float
@@ -42,19 +42,19 @@ class ImpassePoint:
 def turning_points(
     characteristic: Callable[[float], float], interval: tuple[float, float], *, count: int = 400
 ) -> list[tuple[float, float]]:
-    """Points (f, e) of a characteristic e = h(f) with h'(f) = 0, by sign changes of differences in an interval.
+    """Points (f, e) of a characteristic e = h(f) with h'(f) = 0, from sign changes of differences in an interval.
 
-    Where the effort is given by the storage, a flow-controlled relation with such points is not well-posed: solutions
-    end there (impasse points), as of [survey] example 4.4.
+    If the storage gives the effort, a flow-controlled relation with such points is not well-posed: solutions end
+    there, at impasse points ([survey] example 4.4).
 
     Parameters
     ----------
     characteristic : callable
-        h, the effort of a flow.
+        h, the effort as a function of the flow.
     interval : tuple[float, float]
         The least and the largest flow.
     count : int
-        Number of differences that are looked at.
+        Number of differences that are examined.
 
     Returns
     -------
@@ -86,11 +86,11 @@ def impasse_points(
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
 ) -> list[ImpassePoint]:
-    """States on a path (k, n), joined by straight lines, at which ∂g/∂x₂ of the algebraic equations is singular.
+    """States on a polygonal path (k, n) at which ∂g/∂x₂ of the algebraic equations is singular.
 
-    A sign change of its determinant between two states is located to round-off; a singular value that touches zero
-    without one is reported at the states given. Systems whose equations do not determine the algebraic states at all
-    (index two) have none: see ``analyze``.
+    A sign change of the determinant between two states is located to round-off; a singular value that touches zero
+    without a sign change is reported at the given states. Systems whose equations do not determine the algebraic
+    states at all (index two) have no impasse points: see ``analyze``.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ def impasse_points(
     path : array_like
         States (k, n), joined by straight lines.
     inputs : mapping, optional
-        Inputs by port, zero unless given; they count as constant, with their values at ``time``.
+        Inputs by port, zero unless given; they are held at their values at ``time``.
     time : float
         Time [s].
 
     Returns
     -------
     list[ImpassePoint]
-        In the order of the path.
+        Impasse points in the order of the path.
     """
     here = view(system, inputs=inputs, time=time)
     u = here.equations.forcing.at(time)

@@ -1,4 +1,4 @@
-"""The index by rank tests, hidden constraints, and what they leave of the state space ([survey] sec. 4.1)."""
+"""Differentiation index by rank tests, and hidden constraints ([survey] sec. 4.1)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ..numerics.ranks import singular_vectors
 from .view import SystemView
 
 NOISE = 1e-12
-"""Relative round-off of the derivatives of the algebraic equations; every further derivative is coarser by COARSER."""
+"""Relative round-off of first derivatives of the algebraic equations; times COARSER for each further one."""
 COARSER = 1e3
 EXACT = 1e-14
-"""Round-off of entries of J − R over the largest of their row, of structures that were composed."""
+"""Round-off of entries of J − R, over the largest of their row, for composed structures."""
 REGULAR = 1e-7
-"""Smallest pivot over the largest, of rows and columns of largest entry one, of a matrix of full rank."""
+"""Smallest over largest pivot of a matrix of full rank whose rows and columns are scaled to a largest entry of one."""
 HIGHEST = 3
-"""Derivatives of the algebraic equations that are looked at: those of higher order are round-off."""
+"""Highest derivative of the algebraic equations that is evaluated: beyond it round-off dominates."""
 
 Function = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
 class IndexReport:
-    """The index at a state, and the constraints that the algebraic equations make.
+    """Index at a state, and constraints that the algebraic equations imply.
 
-    ``index_eliminated`` is the index without multipliers, that of [survey] proposition 4.1, ``freedom`` the dimension
-    of the consistent states.
+    ``index_eliminated`` is the index without multipliers ([survey] proposition 4.1), ``freedom`` the dimension
+    of the set of consistent states.
 
     Attributes
     ----------
@@ -41,17 +41,17 @@ class IndexReport:
     index : int
         Differentiation index with multipliers as unknowns.
     constraints : tuple of int
-        Independent conditions on the differential states by level: the equations themselves, their first derivatives,
-        ...
+        Numbers of independent conditions on the differential states by level: the equations themselves, their
+        first derivatives, and so on.
     redundant : int
-        Those that follow from others.
+        Number of conditions that follow from others.
     undetermined : int
-        Algebraic states that are left open.
+        Number of algebraic states that are not determined.
     smallest : float
-        Smallest singular value of the matrix of (4.2), or of higher levels, over its largest, rows and columns scaled
-        to one.
+        Smallest over largest singular value of the matrix of (4.2), or of its higher levels, with rows and columns
+        scaled to one.
     exceeded : bool
-        Whether the index is higher than this; ``freedom`` is then an upper bound.
+        True if the index is higher than ``index``; ``freedom`` is then an upper bound.
     """
 
     differential: int
@@ -65,7 +65,7 @@ class IndexReport:
 
     @property
     def index_eliminated(self) -> int:
-        """The index after multipliers are eliminated ([survey] eq. (3.21) and proposition 4.1)."""
+        """Index after elimination of the multipliers ([survey] eq. (3.21) and proposition 4.1)."""
         return max(1, self.index - 1) if self.index else 0
 
     @property
@@ -96,12 +96,13 @@ class IndexReport:
 
 
 def index_report(view: SystemView) -> IndexReport:
-    """The index at a state, by ranks of derivatives of the algebraic equations along solutions.
+    """Index at a state, by ranks of derivatives of the algebraic equations along solutions.
 
-    Of equations c = 0, those combinations φ = Nᵀc that contain no algebraic state are conditions on the differential
-    ones; their rates join the rest, until the algebraic states are determined or nothing new comes. Of linear systems
-    with derivatives they are exact, of others differences of fourth order but for the first: higher levels are coarser,
-    and of more than HIGHEST the index is said to be above.
+    The combinations φ = Nᵀc of the equations c = 0 that contain no algebraic state are conditions on the
+    differential states. Their rates join the remaining equations, until the algebraic states are determined or no
+    new condition appears. For linear systems with given derivatives the test is exact; for others every derivative
+    after the first is a fourth-order difference, so that higher levels are coarser. An index beyond HIGHEST is only
+    reported as exceeded.
     """
     algebraic = view.V2.shape[1]
     if not algebraic:
@@ -118,7 +119,7 @@ def index_report(view: SystemView) -> IndexReport:
         if split.rank == algebraic or not fresh.size or level == HIGHEST:
             counts.append(fresh.size)
             exceeded = bool(fresh.size) and split.rank < algebraic
-            # an open algebraic state determines nothing: the index is that of the others
+            # an undetermined algebraic state determines no equation: the index counts the others only
             return IndexReport(
                 differential=view.V1.shape[1],
                 algebraic=algebraic,
@@ -136,7 +137,7 @@ def index_report(view: SystemView) -> IndexReport:
 
 @dataclass(frozen=True)
 class _Conditions:
-    """Equations c(x) = 0 and, where it is known, ∂c/∂x (k, n) as a function of the state, and its round-off."""
+    """Equations c(x) = 0, with ∂c/∂x (k, n) as a function of the state and its round-off if they are known."""
 
     value: Function
     slope: Function | None = None
@@ -144,7 +145,7 @@ class _Conditions:
 
 
 class _Split:
-    """Equations c at a state, by pivots: rows that determine algebraic states, and combinations without any."""
+    """Split of the equations c at a state into rows that determine algebraic states and combinations without any."""
 
     def __init__(self, view: SystemView, conditions: _Conditions, level: int) -> None:
         self.view, self.c, self.slope = view, conditions.value, conditions.slope
@@ -161,13 +162,13 @@ class _Split:
         self.rest = np.setdiff1d(np.arange(len(A)), rows)
         combination = self.combine(np.where(self.mask, A, 0.0))
         slopes = combination @ whole
-        # rows that follow from others combine to nothing but round-off
+        # dependent rows combine to round-off
         self.slopes = np.where(np.abs(slopes) > np.abs(combination) @ lost, slopes, 0.0)
 
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
-        """Round-off of ∂c/∂x along directions, by that of the sums in c, whose slopes away are the others.
+        """Round-off of ∂c/∂x along directions, from the sums in c; ``others`` are the slopes along ``away``.
 
-        Differences move each state by a part of its size: what is lost is in proportion to the sum over that size.
+        Differences move each state by a part of its size, so that the error grows with the sum over that size.
         """
         moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
         terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
@@ -175,17 +176,17 @@ class _Split:
         return 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
 
     def matrix(self, x: Array) -> Array:
-        """∂c/∂x₂ at another state, without what is round-off here."""
+        """∂c/∂x₂ at another state, without the entries that are round-off at this one."""
         if not self.mask.any():
             return np.zeros(self.mask.shape)
         return np.where(self.mask, self._along(x, self.view.V2), 0.0)
 
     def _along(self, x: Array, way: Array) -> Array:
-        """∂c/∂x along directions."""
+        """Directional derivatives ∂c/∂x · way."""
         return self.view.derivative(self.c, x, way) if self.slope is None else self.slope(x) @ way
 
     def combine(self, A: Array) -> Array:
-        """Nᵀ: the rest of the rows without their part in the pivot columns."""
+        """Weights Nᵀ that eliminate the pivot columns from the remaining rows."""
         weights = np.zeros((self.rest.size, len(A)))
         weights[:, self.rest] = np.eye(self.rest.size)
         if self.rank:
@@ -194,7 +195,7 @@ class _Split:
         return weights
 
     def differentiated(self, kept: Array) -> _Conditions:
-        """The rows that determine something, and the rates of those combinations of the others that are kept."""
+        """Equations of the next level: rows that determine states, and rates of the kept other combinations."""
 
         def value(x: Array) -> Array:
             A = self.matrix(x)
@@ -212,7 +213,7 @@ class _Split:
 
 
 def unit_scales(matrix: Array) -> tuple[Array, Array]:
-    """Factors of rows and columns that make their largest entries one: what the units of states and equations do."""
+    """Factors of rows and columns that scale their largest entries to one, as a choice of units does."""
     row = np.abs(matrix).max(axis=1, initial=0.0)
     row = 1.0 / np.where(row > 0.0, row, 1.0)
     column = np.abs(row[:, None] * matrix).max(axis=0, initial=0.0)
@@ -220,7 +221,7 @@ def unit_scales(matrix: Array) -> tuple[Array, Array]:
 
 
 def _pivots(A: Array) -> tuple[Array, Array, float]:
-    """Rows and columns of an invertible block of full rank; the smallest singular value over the largest, scaled."""
+    """Rows and columns of an invertible block of full rank, and its scaled smallest over largest singular value."""
     row, column = unit_scales(A)
     scaled = row[:, None] * A * column
     _, values, _, rank = singular_vectors(scaled, tolerance=REGULAR, economy=True)
@@ -236,7 +237,7 @@ def _pivots(A: Array) -> tuple[Array, Array, float]:
 
 
 def _independent(slopes: Array, known: Array, noise: float) -> tuple[Array, Array, int]:
-    """Rows of slopes that depend neither on known ones nor on each other (indices), all those rows, and how many do."""
+    """Indices of independent new rows of slopes, the basis extended by them, and the number of dependent rows."""
     kept: list[int] = []
     rows = known
     for i, row in enumerate(slopes):

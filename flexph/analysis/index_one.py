@@ -1,4 +1,4 @@
-"""Algebraic constraints of linear systems of index one solved, and what is left ([survey] sec. 4.1.1)."""
+"""Elimination of the algebraic constraints of linear systems of index one ([survey] sec. 4.1.1)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class ReducedLinear:
     Attributes
     ----------
     J : array
-        (n − k, n − k).
+        Skew-symmetric structure matrix (n − k, n − k).
     R : array
-        (n − k, n − k).
+        Dissipation matrix (n − k, n − k).
     Q : array
-        (n − k, n − k).
+        Hessian of H (n − k, n − k).
     g : array
-        (n − k, m).
+        Input matrix (n − k, m).
     lift : array
-        x = ``lift`` z₁ is the consistent state of z₁.
+        Matrix with x = ``lift`` z₁ for the consistent state of z₁.
     project : array
-        z₁ = ``project`` x.
+        Matrix with z₁ = ``project`` x.
     """
 
     J: Array
@@ -44,7 +44,7 @@ class ReducedLinear:
 
 @checked
 def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None) -> ReducedLinear:
-    """``ẋ = (J − R) Q x + g u + G λ, 0 = GᵀQ x`` without its constraints ([survey] eq. (4.4)-(4.8)).
+    """Eliminate the constraints of ``ẋ = (J − R) Q x + g u + G λ, 0 = GᵀQ x`` ([survey] eq. (4.4)-(4.8)).
 
     With ``V = [G^⊥; Gᵀ]``, z = V x: J̃ = V J Vᵀ, Q̃ = V⁻ᵀ Q V⁻¹, the constraint is (Q̃z)₂ = 0 and
     ``ż₁ = J̃₁₁ (Q̃₁₁ − Q̃₁₂ Q̃₂₂⁻¹ Q̃₂₁) z₁``. J = −Jᵀ, Q = Qᵀ, R = Rᵀ ⪰ 0 (n, n), g (n, m), G (n, k) of full rank.
@@ -65,13 +65,13 @@ def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None)
     Returns
     -------
     ReducedLinear
-        The system in z₁, and the way back to x.
+        The system in z₁ with the map back to x.
 
     Raises
     ------
     ValueError
-        With the measure, where GᵀQG has not full rank: the index is then above one (without multipliers), and other
-        states must be constrained too.
+        If GᵀQG is singular: the index is then above one (without multipliers), and further states must be
+        constrained.
     """
     n, k = check.two_dimensional("G", G)
     J, Q, R = (
@@ -97,9 +97,9 @@ def eliminate_index_one(J: Any, Q: Any, G: Any, *, R: Any = None, g: Any = None)
 
 
 def _check_index(matrix: Array) -> None:
-    """GᵀQG, which [survey] eq. (4.5) asks to be regular."""
+    """Refuse a singular GᵀQG, which [survey] eq. (4.5) requires to be regular."""
     rank = rank_of(matrix)
     if rank < len(matrix):
         raise ValueError(
-            f"GᵀQG must have full rank where the index is one ([survey] eq. (4.5)): its rank is {rank} of {len(matrix)}"
+            f"GᵀQG must have full rank for index one ([survey] eq. (4.5)): its rank is {rank} of {len(matrix)}"
         )

@@ -1,4 +1,4 @@
-"""Mechanical systems with kinematic constraints, and constraints on velocities that positions hide."""
+"""Mechanical systems with kinematic constraints, and hidden constraints on velocities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..systems.nonlinear import PHDAE, Constant
 
 MatrixFunction = Callable[[Array], Any]
 RANK = 1e-10
-"""Singular value over the largest below which constraints depend on each other."""
+"""Ratio of a singular value to the largest below which constraints depend on each other."""
 
 
 @checked
@@ -25,8 +25,8 @@ RANK = 1e-10
 class KinematicSystem:
     """``q̇ = ∂H/∂p, ṗ = −∂H/∂q + A(q) λ + B(q) u, 0 = A(q)ᵀ∂H/∂p, y = B(q)ᵀ∂H/∂p`` ([survey] eq. (2.38)).
 
-    H = ½ pᵀM(q)⁻¹p + V(q). Matrices are functions of q (n,), or constant. Rates that are not given are differences of
-    fourth order, accurate to about 1e-10.
+    H = ½ pᵀM(q)⁻¹p + V(q). Matrices are functions of q (n,), or constant. Derivatives that are not given are
+    fourth-order differences, accurate to about 1e-10.
 
     Parameters
     ----------
@@ -37,17 +37,17 @@ class KinematicSystem:
     potential : callable
         V of q.
     gradient : callable
-        ∇V (n,) of q.
+        ∇V (n,) as a function of q.
     sample : array
-        q (n,), at which the conditions are checked.
+        q (n,), at which the arguments are checked.
     inputs : callable or array
         B (n, m); none by default.
     mass_slopes : callable, optional
-        Rates of M, (n, n, n) with the last index that of q.
+        Derivatives of M, (n, n, n); the last index is that of q.
     basis : callable, optional
         A basis S (n, n − k) of ker Aᵀ.
     basis_slopes : callable, optional
-        Its rates (n, n − k, n).
+        Derivatives of the basis, (n, n − k, n).
     """
 
     mass: MatrixFunction | Any
@@ -106,7 +106,7 @@ class KinematicSystem:
         )
 
     def energy(self, q: Array, p: Array) -> float:
-        """H."""
+        """Energy H(q, p)."""
         return 0.5 * float(p @ np.linalg.solve(self.mass(q), p)) + float(self.potential(q))
 
     def _costates(self, q: Array, p: Array) -> tuple[Array, Array]:
@@ -114,7 +114,7 @@ class KinematicSystem:
         return self.gradient(q) - 0.5 * np.einsum("i,ijk,j->k", v, self.mass_rates(q), v), v
 
     def mass_rates(self, q: Array) -> Array:
-        """∂M/∂q (n, n, n), given or by differences."""
+        """Derivatives ∂M/∂q (n, n, n), given or by differences."""
         if isinstance(self.mass, Constant):
             return np.zeros((q.size,) * 3)
         if self.mass_slopes is not None:
@@ -128,8 +128,9 @@ def hidden_constraints(
 ) -> tuple[Array, Array]:
     """Rates ∂φ/∂x J ∇H (k,) of constraints φ(x) = 0 and ``b = −J (∂φ/∂x)ᵀ`` (n, k) ([survey] remark 3.3, eq. (3.24)).
 
-    Of positions φ(q) these are the constraints on velocities that ``0 = φ(q)`` hides, and their multipliers' forces up
-    to sign: the system with ``0 = bᵀ∇H`` in their place has index one without multipliers and keeps φ.
+    For positions φ(q) these are the constraints on velocities that ``0 = φ(q)`` hides, and up to sign the
+    directions of the constraint forces: with ``0 = bᵀ∇H`` in its place the system has index one without multipliers
+    and preserves φ.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def hidden_constraints(
     Raises
     ------
     ValueError
-        Where the constraints do not commute, ∂φᵢ J ∂φⱼᵀ ≠ 0: they constrain each other.
+        If the constraints do not commute, ∂φᵢ J ∂φⱼᵀ ≠ 0: they constrain each other.
     """
     x = check.array("x", x, (None,))
     matrix = check.array("J", J(x) if callable(J) else J, (x.size, x.size))

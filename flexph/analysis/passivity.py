@@ -1,4 +1,4 @@
-"""Whether a system is passive: J skew, R ⪰ 0, and a Hamiltonian that is bounded from below ([survey] sec. 2.6)."""
+"""Passivity of a system: J skew, R ⪰ 0 and H bounded from below ([survey] sec. 2.6)."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from ..systems.nonlinear import Constant
 from .view import SystemView
 
 QUADRATIC = 1e-6
-"""Relative change of the Hessian between probes up to which H counts as quadratic: differences of given gradients."""
+"""Relative change of the Hessian between probes up to which H counts as quadratic, above difference errors."""
 FLAT = 1e-9
-"""Eigenvalue over the largest one, rows and columns scaled to a unit diagonal, up to which H is flat there."""
+"""Eigenvalue over the largest one, rows and columns scaled to a unit diagonal, up to which H is flat in a direction."""
 
 
 @dataclass(frozen=True)
 class PassivityReport:
-    """``dH/dt = yᵀu − zᵀRz ≤ yᵀu``, and H bounded from below.
+    """Passivity certificate: ``dH/dt = yᵀu − zᵀRz ≤ yᵀu``, and H bounded from below.
 
     Attributes
     ----------
     skew_defect : float
-        ‖J + Jᵀ‖/‖J‖, the worst of the probes.
+        Largest ‖J + Jᵀ‖/‖J‖ over the probes.
     lowest_resistance : float
-        Lowest eigenvalue of R over the largest, the worst of the probes.
+        Lowest over largest eigenvalue of R, the least over the probes.
     dissipative : bool
-        Whether anything dissipates.
+        True if R is not zero.
     bounded : {"yes", "no", "undecided"}
-        Whether H is bounded from below on the states: decided for quadratic H and linear constraints.
+        Whether H is bounded from below on all states; decided for quadratic H and linear constraints.
     bounded_on_constraints : {"yes", "no", "undecided"}
-        The same on the states that satisfy the algebraic equations.
+        Whether H is bounded from below on the states that satisfy the algebraic equations.
     reason : str
-        Why.
+        Reason for the decision.
     """
 
     skew_defect: float
@@ -48,7 +48,7 @@ class PassivityReport:
 
     @property
     def passive(self) -> Literal["yes", "no", "undecided"]:
-        """Whether a storage function is known: yes, or no where R generates energy or H has no bound."""
+        """Passivity: "yes" if a storage function is known, "no" if R generates energy or H has no lower bound."""
         if self.skew_defect > check.ROUND_OFF or self.lowest_resistance < -FLAT:
             return "no"
         return self.bounded_on_constraints
@@ -64,7 +64,7 @@ class PassivityReport:
 
 
 def passivity_report(view: SystemView, constraints: Array) -> PassivityReport:
-    """The certificate at a state and its probes; ``constraints`` (k, r) are the slopes of the algebraic equations."""
+    """Passivity at a state and its probes; ``constraints`` (k, r) are the slopes of the algebraic equations."""
     system, skew, lowest, loss = view.system, 0.0, 0.0, False
     constant = isinstance(system.J, Constant) and isinstance(system.R, Constant)
     for x in view.probes[:1] if constant else view.probes:
@@ -97,7 +97,7 @@ def _bounds(view: SystemView, constraints: Array) -> Decision:
 
 
 def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> bool:
-    """Whether ½xᵀHx + bᵀx is bounded from below on a subspace."""
+    """True if ½xᵀHx + bᵀx is bounded from below on a subspace."""
     inner = directions.T @ hessian @ directions
     gradient, x = view.gradient(view.x), view.V1.T @ view.x
     b = directions.T @ (gradient - hessian @ x)

@@ -1,4 +1,4 @@
-"""Patterns of Dirac structures: which variables stand in which equation, with ports named."""
+"""Sparsity patterns of Dirac structures with named ports."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 NOTHING = 1e-12
-"""Entry over the largest of its row that is shown as none."""
+"""Entry over the largest of its row below which it is shown as zero."""
 WIDEST = 64
-"""Entries up to which a picture in text has a character for each; larger structures show one for each pair of ports."""
+"""Largest structure drawn with one character for each entry; larger ones are shown by pairs of ports."""
 
 
 def sparsity(structure: DiracStructure) -> tuple[Array, list[str], list[str]]:
-    """The pattern (n, n) of ``w = J v`` (−1, 0, 1 by sign), and the names of w and v: ``f`` or ``e``, and the port."""
+    """Pattern (n, n) of ``w = J v`` (−1, 0, 1 by sign), and the names of w and v: ``f`` or ``e``, and the port."""
     J, G = structure.graph.J, structure.graph.flow_inputs
     size = np.abs(J).max(axis=1, keepdims=True, initial=0.0)
     pattern = np.where(np.abs(J) > NOTHING * size, np.sign(J), 0.0)
@@ -31,9 +31,9 @@ def sparsity(structure: DiracStructure) -> tuple[Array, list[str], list[str]]:
 
 @checked
 def sparsity_text(structure: DiracStructure) -> str:
-    """The pattern as text: rows are outputs, columns inputs, ``+`` and ``-`` signs of J, ``.`` nothing.
+    """Sparsity pattern as text: rows are outputs, columns inputs, ``+`` and ``-`` signs of J, ``.`` zeros.
 
-    Of more than WIDEST entries the blocks of ports are shown with the number of their entries.
+    Structures of more than WIDEST entries are shown by blocks of ports, with the number of entries of each block.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def sparsity_text(structure: DiracStructure) -> str:
     Returns
     -------
     str
-        Lines of text.
+        The pattern, one row per line.
     """
     if structure.size > WIDEST:
         return _blocks(structure)
@@ -60,7 +60,7 @@ def sparsity_text(structure: DiracStructure) -> str:
 
 
 def _ranges(names: list[str]) -> list[str]:
-    """Names of entries with those of a port in a row as one."""
+    """Names of entries, with consecutive entries of one port merged into a range."""
     ranges: list[str] = []
     for name in names:
         head, bracket, rest = name.partition("[")

@@ -1,4 +1,4 @@
-"""Conserved quantities that are quadratic in the states, found by rank at states nearby ([survey] sec. 4.3)."""
+"""Conserved quantities that are quadratic in the states, by rank at nearby states ([survey] sec. 4.3)."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .structure import codistribution
 from .view import SPREAD, SystemView
 
 WIDEST = 24
-"""Differential states up to which quadratic Casimirs are looked for: of n there are n (n + 3)/2 coefficients."""
+"""Number of differential states up to which quadratic Casimirs are computed: n states have n (n + 3)/2 coefficients."""
 ALIKE = 1e-9
-"""Singular value over the largest of the conditions at all probes up to which a combination counts as conserved."""
+"""Relative singular value of the conditions at all probes up to which a combination counts as conserved."""
 ROUND_OFF = 1e-7
-"""Coefficient beside a one, of scaled states, that is round-off of a zero."""
+"""Coefficient of scaled states, relative to one, below which it is round-off."""
 
 
 @dataclass(frozen=True, eq=False)
 class QuadraticCasimir:
-    """``C = ½ x₁ᵀQ x₁ + bᵀx₁`` of the differential states x₁, Q = Qᵀ (r, r), b (r,), its coefficients at most one."""
+    """Quadratic Casimir ``C = ½ x₁ᵀQ x₁ + bᵀx₁``, Q = Qᵀ (r, r), b (r,), scaled to a largest coefficient of one."""
 
     Q: Array
     b: Array
 
     def __call__(self, states: Array) -> Array:
-        """C at states (…, r): (…,)."""
+        """Values C (…,) at states (…, r)."""
         x = np.asarray(states)
         return 0.5 * np.einsum("...i,ij,...j->...", x, self.Q, x) + x @ self.b
 
     def words(self, names: tuple[str, ...]) -> str:
-        """C in words."""
+        """The Casimir as a formula in text."""
         n = len(self.b)
         terms = [(0.5 * self.Q[i, i], f"{names[i]}²") for i in range(n)]
         terms += [(self.Q[i, j], f"{names[i]} {names[j]}") for i in range(n) for j in range(i + 1, n)]
@@ -42,7 +42,7 @@ class QuadraticCasimir:
 
 
 def in_words(terms: Iterable[tuple[float, str]]) -> str:
-    """A linear combination in words, from coefficients and what they multiply."""
+    """Text of a linear combination, from coefficients and the names of its terms."""
     text = ""
     for factor, what in terms:
         if factor != 0.0:
@@ -52,9 +52,9 @@ def in_words(terms: Iterable[tuple[float, str]]) -> str:
 
 
 def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[QuadraticCasimir, ...]:
-    """Up to ``most`` independent quadratic Casimirs beside the linear ones (r, k) and their products.
+    """Up to ``most`` quadratic Casimirs that are independent of the linear ones (r, k) and of their products.
 
-    ∇C = Q x₁ + b is in the co-distribution at as many states near the one in question as there are coefficients.
+    ∇C = Q x₁ + b lies in the co-distribution at as many nearby states as there are coefficients.
     """
     r = len(linear)
     if r > WIDEST or most <= 0:
@@ -72,14 +72,14 @@ def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[Quad
 
 
 def _states(view: SystemView) -> Iterator[Array]:
-    """States near the one in question, at random."""
+    """Random states near the given one."""
     rng, sizes = np.random.default_rng(2), SPREAD * view.sizes
     while True:
         yield view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size)
 
 
 def _conserved(view: SystemView, r: int) -> Array:
-    """Coefficients (m, k) of all that are conserved, in scaled states: of ½Q_ii, Q_ij and b."""
+    """Coefficients (m, k) of all conserved quadratics, in scaled states: of ½Q_ii, Q_ij and b."""
     i, j = np.triu_indices(r)
     m, rows, total = i.size + r, [], 0.0
     for x in _states(view):
@@ -98,7 +98,7 @@ def _conserved(view: SystemView, r: int) -> Array:
 
 
 def _products(linear: Array, r: int) -> Array:
-    """Coefficients of linear Casimirs and of their products."""
+    """Coefficients of the linear Casimirs and of their products."""
     i, j = np.triu_indices(r)
     columns = [np.concatenate([np.zeros(i.size), column]) for column in linear.T]
     for a in range(linear.shape[1]):
@@ -124,7 +124,7 @@ def _unscaled(column: Array, scales: Array) -> QuadraticCasimir:
 def _independent(
     candidates: list[QuadraticCasimir], linear: Array, view: SystemView, most: int
 ) -> tuple[QuadraticCasimir, ...]:
-    """Candidates whose gradients depend neither on linear Casimirs nor on each other."""
+    """Candidates whose gradients are independent of the linear Casimirs and of each other."""
     x = view.V1.T @ next(_states(view))
     kept: list[QuadraticCasimir] = []
     columns = [c / np.linalg.norm(c) for c in (linear * view.scales[:, None]).T]

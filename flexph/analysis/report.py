@@ -1,4 +1,4 @@
-"""One report on a system: constraints, index, conserved quantities, passivity, stability ([survey] sec. 4)."""
+"""Report on a system: constraints, index, conserved quantities, passivity, stability ([survey] sec. 4)."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ from .structure import structure_at
 from .view import System, SystemView, view
 
 SINGULAR = 1e-6
-"""Singular value of ∂g/∂x₂ over the largest at the probes, below which relations are nearly ill-posed."""
+"""Ratio of the smallest singular value of ∂g/∂x₂ to the largest at the probes that marks nearly ill-posed relations."""
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The report on a system at a state, and with constant matrices everywhere.
+    """Report on a system at a state; with constant matrices it holds at every state.
 
-    ``str()`` makes a text of all this.
+    ``str()`` returns the report as text.
 
     Attributes
     ----------
     state : array
-        The consistent state next to the given one at which everything was looked at, or the given one.
+        Consistent state next to the given one, at which the system was analysed; the given one if there is none.
     note : str
-        Why no consistent state was found; empty where one was.
+        Reason why no consistent state was found; empty if one was found.
     constant : bool
-        Whether the matrices are constant.
+        True if the matrices are constant.
     equations : tuple of str
         Names of the algebraic equations.
     given : Inconsistency, optional
-        How the given state violates the equations.
+        Violation of the equations at the given state.
     index : IndexReport
         Index and constraints.
     casimirs : CasimirReport
         Conserved quantities.
     passivity : PassivityReport
-        Whether it is passive.
+        Passivity of the system.
     stability : StabilityReport
-        Whether the state is stable.
+        Stability of the state.
     well_posed : str
-        Whether resistive relations determine their algebraic states, in words.
+        Sentence on whether the resistive relations determine their algebraic states.
     structure : DiracStructure
         Dirac structure of the storage and the ports.
     whole : DiracStructure
-        The same with the algebraic equations as ports, as they are written.
+        Dirac structure with the algebraic equations as ports, as they are written.
     """
 
     state: Array
@@ -91,7 +91,7 @@ class Analysis:
         return "\n".join(f"{title}\n{indent(text, '  ')}" for title, text in parts.items())
 
     def picture(self) -> str:
-        """The pattern of the Dirac structure as text."""
+        """Sparsity pattern of the Dirac structure as text."""
         return sparsity_text(self.whole)
 
 
@@ -103,32 +103,32 @@ def analyze(
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
 ) -> Analysis:
-    """A report on a system at a state: index, constraints, Casimirs, passivity and stability ([survey] sec. 4).
+    """Report on a system at a state: index, constraints, Casimirs, passivity and stability ([survey] sec. 4).
 
-    What depends on ranks is decided at the state and at four states near it; of constant matrices it holds everywhere.
-    Derivatives are those of the system, or differences of fourth order.
+    Ranks are decided at the state and at four nearby ones; for constant matrices they hold everywhere.
+    Derivatives are those given with the system, or fourth-order differences.
 
     Parameters
     ----------
     system : PHDAE, LinearPHDAE, PortHamiltonian or Mechanism
-        The system. Of a switching system give a mode.
+        The system. For a switching system give one of its modes.
     state : array_like or State, optional
-        The state (n,), the sample by default; it is made consistent first. A mechanism needs a :class:`flexph.State` of
-        its own: its time counts, drives move as they do then, and joint forces that it does not have yet are found.
+        State (n,), by default the sample; it is made consistent first. A mechanism needs a :class:`flexph.State`,
+        whose time sets drives and inputs; missing joint forces are computed.
     inputs : mapping, optional
-        Inputs by port; they are zero unless given, and count as constant.
+        Inputs by port, zero unless given; they are held constant.
     time : float
-        The time [s] at which inputs are looked at.
+        Time [s] at which inputs are evaluated.
 
     Returns
     -------
     Analysis
-        The parts of the report; ``str()`` makes a text of it.
+        The report; ``str()`` returns it as text.
 
     Raises
     ------
     ValueError
-        For another kind of system, and for a mechanism without a state.
+        If the system is of another kind, or a mechanism is given without a state.
 
     Examples
     --------
@@ -174,9 +174,9 @@ def analyze(
 
 
 def _in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[State, dict[str, Input]]:
-    """A state with its joint forces, and the inputs with the rates of drives that are not among them.
+    """The state with its joint forces, and the inputs completed by the rates of drives.
 
-    Where constraints are redundant or inconsistent, the state is left as it is.
+    If constraints are redundant or inconsistent, the state is returned unchanged.
     """
     moving = {**drive_rates(mechanism, (state.time, np.inf)), **inputs}
     if state.joint_forces:
@@ -211,7 +211,7 @@ def _reported(conditions: Conditions | None, x: Array) -> Inconsistency | None:
 
 
 def _constraint_slopes(here: SystemView) -> Array:
-    """Slopes (k, r) of those algebraic equations that contain no algebraic state."""
+    """Slopes (k, r) of the algebraic equations that contain no algebraic state."""
     if not here.V2.shape[1]:
         return np.zeros((0, here.V1.shape[1]))
     whole = here.equations.split.U2.T @ here.flow_slope(here.x)
@@ -222,7 +222,7 @@ def _constraint_slopes(here: SystemView) -> Array:
 
 
 def _relations(here: SystemView, index: IndexReport) -> str:
-    """Whether the algebraic states that resist follow the others, at the probes ([survey] sec. 4.5)."""
+    """Sentence on whether resistive relations determine the algebraic states at the probes ([survey] sec. 4.5)."""
     if index.undetermined:
         return f"not well-posed: {index.undetermined} algebraic states are free ([survey] example 4.5)"
     if index.index != 1:

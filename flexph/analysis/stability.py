@@ -1,4 +1,4 @@
-"""Equilibria and what the Hamiltonian and the Casimirs say on their stability ([survey] sec. 4.4)."""
+"""Equilibria, and their stability by the energy-Casimir method ([survey] sec. 4.4)."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from .view import System, SystemView, view
 AT_REST = 1e-8
 """Rate over its largest terms up to which a state counts as an equilibrium."""
 DEFINITE = 1e-8
-"""Eigenvalue of the second variation, unit diagonal, above which it is definite: second differences of H."""
+"""Eigenvalue of the second variation (unit diagonal) above which it is definite; limited by second differences of H."""
 GROWING = 1e-6
-"""Real part of an eigenvalue over the largest modulus above which it grows: defective zeros of the pencil err by the
-root of round-off."""
+"""Real part of an eigenvalue over the largest modulus above which it grows: defective zeros of the pencil err by
+the square root of round-off."""
 SEARCH = Corrections(most=50, settled=1e-13)
-"""Changes of states over their sizes."""
+"""Gauss-Newton iteration for equilibria; changes are measured over the sizes of the states."""
 
 
 @dataclass(frozen=True)
 class StabilityReport:
-    """A state, and if it is an equilibrium whether it is stable.
+    """Stability of a state, if it is an equilibrium.
 
     Attributes
     ----------
     rest : float
-        Largest rate over its terms.
+        Largest rate of the state over its terms.
     variation : tuple of float
         Lowest and largest eigenvalue (unit diagonal) of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs
-        where the algebraic equations hold.
+        that satisfies the algebraic equations.
     distance : float
-        How far ∇H is from the span of the ∇Cₖ.
+        Distance of ∇H from the span of the ∇Cₖ.
     growth : float
         Largest real part of an eigenvalue [1/s].
     asymptotic : bool
-        Whether the linearised system decays on the leaf.
+        True if the linearised system decays on the leaf.
     dissipative : bool
-        Whether anything dissipates.
+        True if the system dissipates.
     eigenvalues : tuple of complex
         Finite eigenvalues of the linearised system [1/s].
     """
@@ -64,12 +64,12 @@ class StabilityReport:
 
     @property
     def is_equilibrium(self) -> bool:
-        """Whether the state rests."""
+        """True if the state is at rest."""
         return self.rest <= AT_REST
 
     @property
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
-        """Stable by a strict extremum of H + Σ μₖCₖ; unstable by the linearised system; else undecided."""
+        """Stable by a strict extremum of H + Σ μₖCₖ, unstable by the linearised system, otherwise undecided."""
         if not self.is_equilibrium:
             return "no equilibrium"
         lowest, largest = self.variation
@@ -95,7 +95,7 @@ class StabilityReport:
 def stability_report(
     view: SystemView, constraints: Array, *, casimirs: CasimirReport, index: IndexReport
 ) -> StabilityReport:
-    """The stability of a state with the algebraic states that belong to it; ``constraints`` (k, r) as slopes."""
+    """Stability of a state with its algebraic states; ``constraints`` (k, r) are slopes of the algebraic equations."""
     rest = _rest(view)
     if rest > AT_REST:
         return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)
@@ -105,7 +105,7 @@ def stability_report(
     eigenvalues = linear_spectrum(view, None if index.exceeded or index.undetermined else index.freedom)
     largest = np.abs(eigenvalues).max(initial=0.0)
     growing = eigenvalues.real[eigenvalues.real > GROWING * largest]
-    # as many zeros as Casimirs: along them neighbouring leaves have equilibria of their own
+    # one zero eigenvalue for each Casimir: neighbouring leaves have their equilibria along these directions
     neutral, decaying = np.split(np.sort(-eigenvalues.real), [alpha.shape[1]])
     asymptotic = bool(np.all(np.abs(neutral) <= GROWING * largest) and np.all(decaying > GROWING * largest))
     asymptotic = asymptotic and decaying.size > 0
@@ -133,10 +133,10 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """α, a basis of its kernel within the constraints, how far ∇H is from span α, and the variation on that basis.
+    """α, a basis of its kernel within the constraints, the distance of ∇H from span α, and the variation on that basis.
 
-    All in scaled states x₁/scales. α are the gradients of Casimirs: where the co-distribution is not integrable, or not
-    regular, those of the linear ones alone, as there are no leaves to which the others would belong.
+    All in scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if the
+    co-distribution is singular or not integrable, as there are then no leaves for the others.
     """
     x, scales = view.x, view.scales
     whole = casimirs.same_rank and casimirs.complete and casimirs.count == casimirs.dimension
@@ -159,10 +159,10 @@ def _second_variation(
 
 
 def linear_spectrum(view: SystemView, count: int | None = None) -> Array:
-    """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at a state that rests.
+    """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at an equilibrium.
 
-    As many as there are consistent states, ``count``; those that stand out where that is not known: infinite ones of a
-    higher index are large and finite by round-off.
+    ``count`` is the dimension of the set of consistent states. Without it, eigenvalues that are separated by a gap
+    are taken: round-off makes the infinite eigenvalues of a higher index large and finite.
     """
     slope, E = view.flow_slope(view.x), dense(view.system.E(view.x))
     if not view.V2.shape[1]:
@@ -191,7 +191,7 @@ def equilibrium(
     inputs: Mapping[str, Input] | None = None,
     keep_casimirs: bool = True,
 ) -> Array:
-    """A state (n,) with ``0 = (J − R) z + B u`` near a guess, by Gauss-Newton steps of least norm over the state sizes.
+    """Equilibrium (n,) with ``0 = (J − R) z + B u`` near a guess, by Gauss-Newton steps of least scaled norm.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def equilibrium(
     inputs : mapping, optional
         Inputs by port, zero unless given.
     keep_casimirs : bool
-        Whether linear Casimirs keep the values of the guess, or move along.
+        True to keep the values of the linear Casimirs of the guess.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def equilibrium(
     Raises
     ------
     ArithmeticError
-        Where none is found.
+        If no equilibrium is found.
     """
     here = view(system, guess, inputs=inputs)
     sizes, x0 = here.sizes, here.x
@@ -229,6 +229,6 @@ def equilibrium(
     rest = here.at(x)
     if _rest(rest) > AT_REST or np.abs(fixed @ (x - x0)).max(initial=0.0) > AT_REST * sizes.max():
         raise ArithmeticError(f"no equilibrium was found near the guess: rates up to {_rest(rest):.1e} of their terms")
-    if isinstance(system, PHDAE) and system.has_feedthrough:  # whose inputs and outputs are states here
+    if isinstance(system, PHDAE) and system.has_feedthrough:  # its inputs and outputs are states here
         return x[: system.size]
     return x

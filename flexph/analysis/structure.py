@@ -1,4 +1,4 @@
-"""The Dirac structure of a system, and the covectors along which its storage cannot move."""
+"""Dirac structure of a system, and the covectors along which its storage cannot move."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from .view import System, SystemView, state_names, view
 def structure_of(
     system: System, state: Sequence[float] | Array | State | None = None, *, algebraic: bool = False
 ) -> DiracStructure:
-    """The Dirac structure of a system at a state, its sample by default.
+    """Dirac structure of a system at a state, by default its sample.
 
-    Of a :class:`PortHamiltonian` it is D(x). Of a :class:`flexph.PHDAE`, ``f̃ = −Eẋ = −J z − g_R f_R − B u``, ``e_R =
-    g_Rᵀz``, ``y = Bᵀz`` with g_R a basis of the range of R = g_R R̃ g_Rᵀ, f_R = −R̃ e_R; algebraic rows have f̃ = 0 and
-    their costates are free (multipliers), and with E = U₁E₁₁V₁ᵀ the storage has f = −V₁ᵀẋ, e = V₁ᵀ∇H ([survey] eq.
-    (2.42)). Ports: the parts of the differential states, ``resistive`` and the inputs by their names; with
-    ``algebraic=True`` also those of the algebraic states, at which f̃ = 0 is still to be set: the equations as they
-    are.
+    For a :class:`PortHamiltonian` it is D(x). For a :class:`flexph.PHDAE` it is ``f̃ = −Eẋ = −J z − g_R f_R − B u``,
+    ``e_R = g_Rᵀz``, ``y = Bᵀz`` with g_R a basis of the range of R = g_R R̃ g_Rᵀ and f_R = −R̃ e_R. Algebraic rows have
+    f̃ = 0 and free costates (multipliers); with E = U₁E₁₁V₁ᵀ the storage has f = −V₁ᵀẋ, e = V₁ᵀ∇H ([survey] eq.
+    (2.42)).
+
+    The ports are the parts of the differential states, ``resistive``, and the inputs by their names. With
+    ``algebraic=True`` the algebraic states are ports as well, at which f̃ = 0 is still to be imposed.
 
     Parameters
     ----------
@@ -39,12 +40,12 @@ def structure_of(
     state : array_like or State, optional
         State (n,); the sample by default.
     algebraic : bool
-        Keep the ports of the algebraic states.
+        True to keep the ports of the algebraic states.
 
     Returns
     -------
     DiracStructure
-        In the ports that are named above.
+        The structure with the ports named above.
     """
     if isinstance(system, PortHamiltonian):
         x = check.array("state", system.sample if state is None else state, (system.size,))
@@ -53,13 +54,13 @@ def structure_of(
 
 
 def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure:
-    """:func:`structure_of` where the system is looked at already."""
+    """Dirac structure of a system that has been evaluated at a state; see :func:`structure_of`."""
     system, x, s = here.system, here.x, here.equations.split
     n, J, B = x.size, dense(system.J(x)), dense(system.B(x))
     outer = np.hstack([here.resists, B])
     k = outer.shape[1]
     E11 = s.U1.T @ dense(system.E(x)) @ s.V1
-    # f̃ = U₁E₁₁f_S on the rows of U₁ and zero on those of U₂; z = U₁E₁₁⁻ᵀe_S + U₂e₂
+    # f̃ = U₁E₁₁f_S on the rows of U₁ and zero on the rows of U₂; z = U₁E₁₁⁻ᵀe_S + U₂e₂
     r = E11.shape[0]
     left = np.linalg.solve(E11, s.U1.T) if r else np.zeros((0, n))
     change = np.vstack([left, s.U2.T])
@@ -80,7 +81,7 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
 
 
 def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
-    """A port in the parts of its states, where each is one piece."""
+    """Split a port by the parts of its states; unchanged if a part is not contiguous."""
     owners = [name.partition("[")[0] for name in names]
     parts: dict[str, int] = {}
     for i, owner in enumerate(owners):
@@ -91,9 +92,9 @@ def _named(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
 
 
 def codistribution(here: SystemView, x: Array) -> Array:
-    """``{α : f_S = 0, e_S = α, f_R = 0, e_R = 0, u = 0}`` ([survey] eq. (4.30), (4.33)), orthonormal columns (r, k).
+    """Orthonormal basis of ``{α : f_S = 0, e_S = α, f_R = 0, e_R = 0, u = 0}`` ([survey] eq. (4.30), (4.33)), (r, k).
 
-    Scaled: entries are those of α times ``scales``, so that units do not decide on ranks.
+    Entries are those of α times ``scales``, so that units do not decide on ranks.
     """
     s, J = here.equations.split, dense(here.system.J(x))
     r = here.V1.shape[1]

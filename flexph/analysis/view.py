@@ -1,4 +1,4 @@
-"""A system as the analysis sees it: which states are differential, their rates, the algebraic equations, probes."""
+"""Evaluation of a system for the analysis: differential states, their rates, algebraic equations and probe states."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE, Constant
 
 System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism | SwitchingPHDAE
-"""What analyses take; of a switching system they ask for one mode."""
+"""Systems that can be analysed; of a switching system one mode at a time."""
 PROBES = 4
-"""States beside the one in question at which conditions are looked at, where they cannot be decided for all states."""
+"""Number of random states near the given one at which conditions are tested that cannot be decided for all states."""
 SPREAD = 0.1
 """Distance of probes from the state, relative to the size of each state."""
 SAME = 1e-12
@@ -36,7 +36,7 @@ SAME = 1e-12
 
 
 def general(system: System, state: Any = None) -> PHDAE:
-    """Any of the systems as a :class:`flexph.PHDAE` without feed-through; a mechanism at a state of its own."""
+    """Any system as a :class:`flexph.PHDAE` without feed-through; a mechanism at the given state."""
     if isinstance(system, Mechanism):
         if not isinstance(state, State):
             raise ValueError("a mechanism needs a state, see mechanism.consistent_state(mechanism.assemble(...))")
@@ -59,7 +59,7 @@ def general(system: System, state: Any = None) -> PHDAE:
 
 @dataclass(frozen=True, eq=False)
 class SystemView(Memo):
-    """A system at a state x (n,), under inputs that hold at a time [s]; x₁ = V₁ᵀx are its differential states."""
+    """System at a state x (n,) with inputs held at a time [s]; x₁ = V₁ᵀx are its differential states."""
 
     system: PHDAE
     equations: Equations
@@ -68,48 +68,48 @@ class SystemView(Memo):
 
     @property
     def V1(self) -> Array:
-        """Directions of the differential states, (n, r)."""
+        """Directions (n, r) of the differential states."""
         return self.equations.split.V1
 
     @property
     def V2(self) -> Array:
-        """Directions of the algebraic states, (n, n − r)."""
+        """Directions (n, n − r) of the algebraic states."""
         return self.equations.split.V2
 
     def at(self, x: Array) -> SystemView:
-        """The view at another state."""
+        """The same system at another state."""
         return SystemView(self.system, self.equations, x, self.time)
 
     @once
     def sizes(self) -> Array:
-        """Sizes of the states (n,), for differences."""
+        """Sizes of the states (n,), for finite differences."""
         return state_sizes(self.x, self.system.parts.values())
 
     def derivative(self, function: Callable[[Array], Any], x: Array, directions: Array | None = None) -> Array:
-        """Differences of a function at a state, along directions."""
+        """Finite-difference derivative of a function at a state, along directions."""
         return derivative(function, x, directions=directions, sizes=self.sizes)
 
     @once
     def probes(self) -> list[Array]:
-        """The state and some near it, at random."""
+        """The state and a few random states near it."""
         rng = np.random.default_rng(0)
         sizes = SPREAD * self.sizes
         return [self.x, *(self.x + sizes * rng.uniform(-1.0, 1.0, self.x.size) for _ in range(PROBES))]
 
     def rate(self, x: Array) -> Array:
-        """V₁ᵀẋ (r,)."""
+        """Rates V₁ᵀẋ (r,) of the differential states."""
         return self.equations.rate(self.time, x)
 
     def algebraic(self, x: Array) -> Array:
-        """g(x), zero on consistent states."""
+        """Residual g(x) of the algebraic equations, zero on consistent states."""
         return self.equations.algebraic(self.time, x)
 
     def gradient(self, x: Array) -> Array:
-        """∇H by the differential states, V₁ᵀEᵀz (r,)."""
+        """Gradient V₁ᵀEᵀz (r,) of H in the differential states."""
         return self.V1.T @ (dense(self.system.E(x)).T @ self.system.z(x))
 
     def hessian(self, x: Array) -> Array:
-        """∂²H/∂x₁² (r, r): of ∂z/∂x where it was given and E does not depend on x, else by differences."""
+        """Hessian ∂²H/∂x₁² (r, r): from ∂z/∂x if it is given and E is constant, otherwise by differences."""
         given, E = self.system.exact_derivatives, self.system.E
         if given is not None and isinstance(E, Constant):
             hessian = self.V1.T @ dense(E(x)).T @ dense(given.costate(x)) @ self.V1
@@ -118,23 +118,23 @@ class SystemView(Memo):
         return 0.5 * (hessian + hessian.T)
 
     def flow_slope(self, x: Array) -> Array:
-        """``∂((J − R)z + Bu)/∂x`` (n, n): of derivatives that were given, else by differences."""
+        """Jacobian ``∂((J − R)z + Bu)/∂x`` (n, n): from given derivatives, otherwise by differences."""
         if self.system.exact_derivatives is not None:
             return -self.equations.jacobian(self.time, x, np.zeros(x.size), self.sizes)[0]
         return self.derivative(lambda at: self.equations.flow(self.time, at), x)
 
     def algebraic_slopes(self, x: Array) -> Array:
-        """``∂g/∂x`` (n − r, n), as :meth:`flow_slope`."""
+        """Jacobian ``∂g/∂x`` (n − r, n), as :meth:`flow_slope`."""
         return self.equations.split.U2.T @ self.flow_slope(x)
 
     def algebraic_slope(self, x: Array) -> Array:
-        """``∂g/∂x₂``, as :meth:`flow_slope`."""
+        """Jacobian ``∂g/∂x₂``, as :meth:`flow_slope`."""
         if self.system.exact_derivatives is not None:
             return self.algebraic_slopes(x) @ self.V2
         return self.derivative(self.algebraic, x, self.V2)
 
     def slope_noise(self, relative: float) -> Array:
-        """Errors of ∂g/∂x (n − r, n) where entries of J − R err by a part of the largest of their row."""
+        """Errors of ∂g/∂x (n − r, n) if entries of J − R have a relative error, over the largest of their row."""
         assert self.system.exact_derivatives is not None
         flow = np.abs(dense(self.system.J(self.x)) - dense(self.system.R(self.x))).max(axis=1, initial=0.0)
         moved = np.abs(dense(self.system.exact_derivatives.costate(self.x))).sum(axis=0)
@@ -142,7 +142,7 @@ class SystemView(Memo):
 
     @once
     def is_linear(self) -> bool:
-        """Whether the equations are linear, as derivatives that were given say."""
+        """True if the given derivatives show that the equations are linear."""
         s = self.system
         if s.exact_derivatives is None or not all(isinstance(m, Constant) for m in (s.E, s.J, s.R, s.B)):
             return False
@@ -151,22 +151,22 @@ class SystemView(Memo):
 
     @once
     def rate_slope(self) -> Array:
-        """``∂(V₁ᵀẋ)/∂x`` (r, n) of a system with constant E."""
+        """Jacobian ``∂(V₁ᵀẋ)/∂x`` (r, n) of a system with constant E."""
         s = self.equations.split
         return np.linalg.solve(s.U1.T @ dense(self.system.E(self.x)) @ s.V1, s.U1.T @ self.flow_slope(self.x))
 
     @once
     def scales(self) -> Array:
-        """A size of each differential state: what has the energy of 1 J by itself, or that of the state, (r,)."""
+        """Scale (r,) of each differential state: the value that stores 1 J alone, or its size."""
         stiff, sizes = np.diag(self.hessian(self.x)), np.abs(self.V1.T) @ self.sizes
         own = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
         return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
 
     @once
     def resists(self) -> Array:
-        """g_R (n, k): what resists somewhere, a basis of the ranges of R at the probes; of unit vectors if it can.
+        """Basis g_R (n, k) of the ranges of R at the probes, of unit vectors if possible.
 
-        R = g_R R̃ g_Rᵀ, and e_R = g_Rᵀz is zero where nothing is lost whatever the relation.
+        R = g_R R̃ g_Rᵀ, and e_R = g_Rᵀz vanishes if no energy is dissipated, whatever the relation.
         """
         states = self.probes[:1] if isinstance(self.system.R, Constant) else self.probes
         total = sum((dense(self.system.R(x)) for x in states), np.zeros((self.x.size,) * 2))
@@ -183,7 +183,7 @@ class SystemView(Memo):
 
     @once
     def is_constant(self) -> bool:
-        """Whether E and J do not depend on the state: known, or the same at all probes."""
+        """True if E and J do not depend on the state: declared constant, or equal at all probes."""
         system = self.system
         if isinstance(system.J, Constant) and isinstance(system.E, Constant):
             return True
@@ -206,7 +206,7 @@ def view(
     inputs: Mapping[str, Input] | None = None,
     time: float = 0.0,
 ) -> SystemView:
-    """A system at a state, its sample by default; feed-through has states of its own, inputs and outputs."""
+    """View of a system at a state, by default its sample; with feed-through, inputs and outputs become states."""
     plain = general(system, state)
     given = plain.sample if state is None or isinstance(state, State) else state
     forcing = Forcing(plain.ports, inputs or {})
@@ -216,7 +216,7 @@ def view(
 
 
 def with_ports(system: System, state: Any, u: Array) -> Any:
-    """A state (n,) of a system with feed-through as that of :func:`without_feedthrough`, (x, u, y); others as given."""
+    """State (x, u, y) of :func:`without_feedthrough` for a system with feed-through; other states unchanged."""
     if not isinstance(system, PHDAE) or not system.has_feedthrough or np.shape(state) != (system.size,):
         return state
     x = check.array("state", state, (system.size,))
@@ -224,7 +224,7 @@ def with_ports(system: System, state: Any, u: Array) -> Any:
 
 
 def state_names(system: PHDAE, directions: Array) -> list[str]:
-    """Names of states along unit directions: their finest parts with an index, or x₁ with one for others."""
+    """Names of states along unit directions: their finest parts with an index, otherwise x₁ with an index."""
     n = len(directions)
     labels, widths = [f"x[{i}]" for i in range(n)], [n + 1] * n
     for part, span in system.parts.items():

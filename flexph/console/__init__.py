@@ -1,4 +1,4 @@
-"""What the command line prints: tables, JSON, words on the way; output survives consoles and disks that cannot take it.
+"""Output of the command line: tables, JSON and progress, robust against limited consoles and full disks.
 
 Imports: analysis, numerics.loops, plot, switching.
 """

@@ -1,4 +1,4 @@
-"""``flexph analyze``: reports on the modes of a system, as text, as pictures and for programs."""
+"""Output of ``flexph analyze``: reports on the modes of a system, as text, pictures and JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 
 def analyses(given: Any) -> dict[str, Any]:
-    """Reports on a system, or on a pair of it and its inputs by port, by mode; without modes one named ""."""
+    """Reports by mode on a system, or on a pair of a system and its inputs by port; without modes the key is ""."""
     from flexph.analysis import analyze
     from flexph.switching import SwitchingPHDAE
 
@@ -29,13 +29,13 @@ def analyses(given: Any) -> dict[str, Any]:
 
 
 def text(mode: str, analysis: Any) -> str:
-    """A report and the pattern of its Dirac structure."""
+    """A report, and the pattern of its Dirac structure."""
     heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
     return f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}"
 
 
 def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
-    """Draw the Dirac structure of each mode into a file of its own."""
+    """Draw the Dirac structure of each mode into one file."""
     from flexph import plot
 
     drawn = []
@@ -46,7 +46,7 @@ def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
 
 
 def refuse_format(picture: Path) -> None:
-    """End the command for a picture that cannot be drawn, before anything is computed."""
+    """End the command with an error if the picture cannot be drawn, before anything is computed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise click.ClickException('--picture needs matplotlib, which is not installed: pip install "flexph[plot]"')
     from flexph.plot.axes import ENDINGS

@@ -1,4 +1,4 @@
-"""The command ``flexph docs``, which opens the documentation."""
+"""Command ``flexph docs``, which opens the documentation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUILD = "python -m sphinx -W -n -b html -d docs/_cache/doctrees docs site"
 @click.command("docs")
 @click.option("--address", is_flag=True, help="say where it is, and open nothing")
 def command(address: bool) -> None:
-    """Open the documentation: pages built in this checkout, or else those that the package names."""
+    """Open the documentation: the pages built in this checkout, otherwise the published ones."""
     where = local_pages() or published_pages()
     if where is None:
         raise click.ClickException(f"no documentation here: in a checkout with the extra docs, build it by {BUILD!r}")
@@ -23,13 +23,13 @@ def command(address: bool) -> None:
 
 
 def local_pages() -> str | None:
-    """The address of the pages built beside the package, if there are any."""
+    """Address of the pages built next to the package, None if there are none."""
     index = Path(__file__).parents[2] / "site" / "index.html"
     return index.as_uri() if index.exists() else None
 
 
 def published_pages() -> str | None:
-    """The address under ``Documentation`` in the URLs of the installed package, if it has one."""
+    """Address under ``Documentation`` in the URLs of the installed package, None if there is none."""
     try:
         urls = metadata("flexph").get_all("Project-URL") or []
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Folders for results on the command line."""
+"""Result folders as parameters of the command line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 
 
 class Folder(click.Path):
-    """A folder for results; an empty text, as of a variable of the shell that is not set, is none."""
+    """Path of a result folder; empty text, as from an unset shell variable, is refused."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path."""
+        """Path from the given text."""
         if value == "":
             self.fail("the folder has no name", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,4 +1,4 @@
-"""What commands print for programs: one JSON object, with the keys of docs/how-to/machine-output.md."""
+"""JSON output of commands, with the keys of docs/how-to/machine-output.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 OWED = "flexph.console.machine.owed"
-"""Where a context of click says that the JSON of its command was asked for, and is not yet printed."""
+"""Key of the click context that is True while requested JSON has not been printed."""
 
 
 def _note(ctx: click.Context, _: click.Parameter, given: bool) -> bool:
@@ -24,7 +24,7 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, callback=_note, help="
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print an object of plain values."""
+    """Print a mapping of plain values as JSON."""
     if ctx := click.get_current_context(silent=True):
         ctx.meta[OWED] = False
     click.echo(json_text(value))
@@ -32,7 +32,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 @contextmanager
 def errors_as_json(ctx: click.Context) -> Iterator[None]:
-    """Print ``{"error": …}`` for a command that ends before the JSON that was asked for."""
+    """Print ``{"error": …}`` for a command that fails before it has printed the requested JSON."""
     try:
         yield
     except click.ClickException as error:
@@ -43,12 +43,12 @@ def errors_as_json(ctx: click.Context) -> Iterator[None]:
 
 
 def json_text(value: Mapping[str, Any]) -> str:
-    """An object as JSON."""
+    """JSON text of a mapping."""
     return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: arrays become lists, complex numbers pairs, and what is not finite null."""
+    """Value in JSON types: arrays become lists, complex numbers pairs, non-finite numbers null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -63,9 +63,9 @@ def plain(value: Any) -> Any:
 def verdict_values(
     checks: Sequence[tuple[str, Any]], kinds: Sequence[str], missing: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Checks of cases and their numbers by kind, of pairs of the name of a case and a :class:`flexph.case.Check`.
+    """JSON values of checks with their counts by kind, from pairs of a case name and a :class:`flexph.case.Check`.
 
-    ``missing`` are the cases that were not compared to the end.
+    ``missing`` are the cases whose comparison did not finish.
     """
     keys = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "relative", "passed")
     own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}
@@ -79,7 +79,7 @@ def verdict_values(
 
 
 def analysis_values(analysis: Any) -> dict[str, Any]:
-    """The numbers and verdicts of a :class:`flexph.analysis.Analysis`."""
+    """Numbers and verdicts of a :class:`flexph.analysis.Analysis`."""
     casimirs, given = analysis.casimirs, analysis.given
     index = ("differential", "algebraic", "index", "index_eliminated", "constraints", "redundant", "undetermined")
     passivity = ("passive", "skew_defect", "lowest_resistance", "dissipative", "bounded", "bounded_on_constraints")

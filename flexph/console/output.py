@@ -1,4 +1,4 @@
-"""Output of the command line: characters that a console lacks, and what cannot be written."""
+"""Robust output of the command line: unknown characters and write errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from contextlib import contextmanager
 import click
 
 REPORT = "FLEXPH_REPORT"
-"""Variable of the environment that, being 0, leaves reports out."""
+"""Environment variable that suppresses reports if it is 0."""
 
 
 def replace_unknown_characters() -> None:
-    """Print a question mark for what the encoding of the console lacks: σ in cp1252, ü in ASCII.
+    """Print a question mark for characters that the encoding of the console lacks: σ in cp1252, ü in ASCII.
 
-    What is printed where there is no output, as after ``>&-``, is dropped.
+    Without a standard output, as after ``>&-``, the text is dropped.
     """
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -29,7 +29,7 @@ def replace_unknown_characters() -> None:
 
 
 def repeating_command() -> str:
-    """The command that runs, with the options that are not as by default; empty where none does."""
+    """The running command with its non-default options; empty if there is none."""
     ctx = click.get_current_context(silent=True)
     if ctx is None:
         return ""
@@ -50,20 +50,20 @@ def repeating_command() -> str:
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """End a command with one line where a file, or what it prints, cannot be written or read."""
+    """End a command with a one-line error if a file or its output cannot be written or read."""
     try:
         yield
         sys.stdout.flush()
     except OSError as error:
         _drop_unwritten()
-        if error.errno == errno.EPIPE:  # whoever read it has enough: click ends quietly
+        if error.errno == errno.EPIPE:  # the reader has closed the pipe: click ends quietly
             raise
         of = f"{error.filename}: " if error.filename else ""
         raise click.ClickException(f"{of}{error.strerror or error}") from error
 
 
 def _drop_unwritten() -> None:
-    """Forget what was printed and cannot be written: Python would try again at its end."""
+    """Discard output that cannot be written; Python would try again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

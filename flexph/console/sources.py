@@ -1,4 +1,4 @@
-"""The papers behind the tags in brackets, such as [flex], that descriptions of cases and checks name."""
+"""Papers behind the tags in brackets, such as [flex], in descriptions of cases and checks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SOURCES = {
 
 
 def explained(*texts: str) -> Iterable[str]:
-    """A line for each tag that stands in a text."""
+    """Lines that explain the tags that occur in texts."""
     return [f"[{tag}] {paper}" for tag, paper in SOURCES.items() if any(f"[{tag}]" in text for text in texts)]
 
 
 def epilog(*texts: str) -> str | None:
-    """The end of a help page: the tags in the texts, or all if there are none."""
+    """End of a help page with the sources of the tags in the texts, or all sources without texts."""
     lines = explained(*texts) if texts else explained(*(f"[{tag}]" for tag in SOURCES))
     return "\b\nSources:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

@@ -1,4 +1,4 @@
-"""How much commands say: their options ``--quiet`` and ``--verbose`` are levels of the log "flexph"."""
+"""Verbosity of commands: the options ``--quiet`` and ``--verbose`` set the level of the log "flexph"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger("flexph")
 
 
 class _Echo(logging.Handler):
-    """Puts records on the standard error, as sentences."""
+    """Log handler that prints messages to the standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         click.echo(self.format(record), err=True)
@@ -22,7 +22,7 @@ class _Echo(logging.Handler):
 
 @contextmanager
 def told_on_stderr() -> Iterator[None]:
-    """Put what is logged, warnings and above unless a command asks otherwise, on the standard error."""
+    """Print log records to the standard error, by default from warnings upwards."""
     handler, before = _Echo(), log.level
     log.addHandler(handler)
     log.setLevel(before or logging.WARNING)
@@ -34,7 +34,7 @@ def told_on_stderr() -> Iterator[None]:
 
 
 def with_verbosity(command: click.Command) -> click.Command:
-    """The command with ``--quiet`` and ``--verbose``, unless it has parameters of these names."""
+    """The command with the options ``--quiet`` and ``--verbose``, unless it has parameters of these names."""
     taken = {name for parameter in command.params for name in (parameter.name, *parameter.opts)}
     own = [option for option in _options() if taken.isdisjoint((option.name, *option.opts))]
     extended = copy.copy(command)
@@ -43,7 +43,7 @@ def with_verbosity(command: click.Command) -> click.Command:
 
 
 def tell(lines: Iterable[object]) -> None:
-    """Print lines that say what was done, as the paths of results; a quiet command leaves them out."""
+    """Print lines about results, such as their paths, unless the command is quiet."""
     if log.isEnabledFor(logging.WARNING):
         for line in lines:
             click.echo(line)

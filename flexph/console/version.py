@@ -1,4 +1,4 @@
-"""The version, and with ``--verbose`` how loops of this installation were compiled."""
+"""Option ``--version``; with ``--verbose`` it also describes the compiled loops."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def _print(ctx: click.Context, _: click.Parameter, given: bool) -> None:
         ctx.exit()
 
 
-# Not eager: --verbose, which is, has been read wherever it stands.
+# Not eager, so that the eager option --verbose has been read, wherever it stands.
 _SHOW = "Show the version and exit."
 VERSION = click.option("--version", is_flag=True, expose_value=False, callback=_print, help=_SHOW)

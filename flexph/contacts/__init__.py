@@ -1,4 +1,4 @@
-"""Contacts and stops: what touches, how its gap is measured, and the laws that hold there.
+"""Contacts and stops: shapes, gaps and contact laws.
 
 Imports: bodies, drawing, joints.rows, kernels, kernels.contacts, kernels.jacobians, numerics, systems, units.
 """

@@ -1,4 +1,4 @@
-"""Contacts of a mechanism as arrays of the kernels, and what cannot be done with them."""
+"""Contacts of a mechanism as arrays for the kernels, and checks of contacts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from .laws import Hertz, KelvinVoigt, Rigid
 KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL}
 
 HOLDING = {2: 4, 3: 10}
-"""Pairs of a group that anchors hold at most, for each of its members, by the dimension."""
+"""Largest number of sticking pairs in a group, for each of its members, by dimension."""
 
 
 class _Moves(NamedTuple):
-    """How a port moves: the number of its frame, whether it turns, also against that, and whether its body deforms."""
+    """Motion of a port: index of its body, and flags.
+
+    ``turns``: the port has a rotation; ``bends``: it also rotates relative to its body; ``deforms``: its body deforms.
+    """
 
     body: int
     turns: bool
@@ -40,7 +43,7 @@ Moves = Callable[[str], _Moves]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Number the places of the vectors of all gaps."""
+    """Add the end points of the vectors of all gaps to ``places``, with consecutive numbers."""
     for connection in connections:
         for gap in connection.form.gaps:
             for vector in gap.vectors:
@@ -55,7 +58,7 @@ def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]
 def contact_arrays(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], places: Mapping[BodyVector, int], dim: int
 ) -> Contacts:
-    """The gaps of all connections; the anchors of groups follow those of single gaps."""
+    """Arrays of the gaps of all connections; the anchors of groups follow those of single gaps."""
     touching = [c for c in connections if c.touches]
     own = [(i, c, gap) for i, c in enumerate(touching) for gap in c.form.gaps]
     moves = cache(partial(_moves, bodies))
@@ -73,7 +76,7 @@ def contact_arrays(
 
 
 def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int) -> Contacts:
-    """Gaps with the numbers of their connections; the anchors follow so many springs."""
+    """Arrays of gaps, owned by numbered connections; ``first`` is the index of the first anchor, after all springs."""
     for _, connection, gap in own:
         _check_restitution(connection, gap, moves)
     laws = [gap.law for _, _, gap in own]
@@ -109,7 +112,7 @@ def _arrays(own: list[Owned], places: Mapping[BodyVector, int], moves: Moves, di
 def _group(
     owned: tuple[int, Connection, GapGroup], places: Mapping[BodyVector, int], moves: Moves, dim: int, first: int
 ) -> Group:
-    """A group of balls, whose members are those of the gaps of neighbours in its list."""
+    """Arrays of a group of balls, taken from the gaps between neighbours in its list."""
     i, connection, group = owned
     own = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
     neighbours = _arrays(own, places, moves, dim, first)
@@ -125,7 +128,7 @@ def _group(
 
 
 def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
-    """Places of the pairs of members that do not move against each other, as they are on one body."""
+    """Indices of the pairs of members on the same rigid body, which do not move relative to each other."""
     held = sorted((k for k, own in enumerate(moves) if not own.deforms), key=lambda k: moves[k].body)
     pairs = [pair for _, own in groupby(held, key=lambda k: moves[k].body) for pair in combinations(own, 2)]
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -134,14 +137,14 @@ def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
 
 
 def _rows_of(group: GapGroup, dim: int) -> int:
-    """Rows of the table of its anchors: discs that do not overlap touch in 3n − 6 pairs, balls in fewer than 7.5n."""
+    """Largest number of anchors of a group: n discs without overlap touch in 3n − 6 pairs, balls below 7.5n."""
     return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
-    """Names of the anchors, which follow springs in a state, with their numbers: ``floor: anchor 1 x``, 1.
+    """Names of the anchors in the order of the state, with their numbers of coordinates: ``floor: anchor 1 x``, 1.
 
-    Of a group it is the table of those that hold, ``discs: anchors``.
+    The anchors of a group have one name, ``discs: anchors``. In a state, anchors follow the springs.
     """
     single = {
         f"{c.name}: anchor {k + 1} {axis}": 1
@@ -162,7 +165,10 @@ def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
 
 
 def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
-    """The body that friction turns on a side of a contact, or −1; raises ValueError where it has no frame that does."""
+    """The body on which friction exerts a moment on one side of a contact, or −1.
+
+    Raises ValueError if the port has no rotation, or rotates relative to its body.
+    """
     if gap.sides is None or not getattr(gap.law, "friction", 0.0):
         return -1
     port: PortName = gap.sides[side]
@@ -170,17 +176,19 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
         return -1
     own = moves(port)
     if not own.turns:
-        raise ValueError(f"{connection.name}: friction turns {port!r}, a point mass: take a body with inertia")
+        raise ValueError(
+            f"{connection.name}: friction exerts a moment on {port!r}, a point mass: take a body with inertia"
+        )
     if own.bends:
         raise ValueError(
-            f"{connection.name}: the section at {port!r} turns against its body when that deforms: take a radius of 0 "
-            "there, or weld a rigid body to it and let that touch"
+            f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: take a "
+            "radius of 0 there, or weld a rigid body to it and use that in the contact"
         )
     return own.body
 
 
 def _check_bodies(connection: Connection, moves: Moves) -> None:
-    """Raise ValueError for shapes of a pair, or all of a group, at ports of one body that do not move on it."""
+    """Raise ValueError for a pair of shapes, or a whole group, on the same rigid body."""
     group, pairs = connection.form.group, [gap.sides for gap in connection.form.gaps if gap.sides is not None]
     if group is not None and len({moves(port).body for port in group.ports}) == 1:
         pairs = [] if any(moves(port).deforms for port in group.ports) else [(group.ports[0], group.ports[1])]
@@ -195,32 +203,32 @@ def _check_bodies(connection: Connection, moves: Moves) -> None:
 
 
 def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
-    """Raise ValueError for restitution where a body deforms: its effective mass there falls with the mesh."""
+    """Raise ValueError for restitution at a port of a body that deforms: the mass involved depends on the mesh."""
     if not getattr(gap.law, "restitution", 0.0):
         return
     for vector in gap.vectors:
         for place in (vector.plus, vector.minus):
             if place is not None and moves(place.port).deforms:
                 raise ValueError(
-                    f"{connection.name}: restitution means nothing at {place.port!r}, where the body deforms (the mass "
-                    "that takes part falls with the mesh): take Rigid() without it, or a compliant law"
+                    f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the "
+                    "mass in the impact depends on the mesh): take Rigid() without it, or a compliant law"
                 )
 
 
 def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves: bool = False) -> None:
-    """Raise ValueError, naming a contact, where something is not known of mechanisms that have any.
+    """Raise ValueError, naming the element, for contacts and similar elements that ``what`` does not support.
 
-    What ``has_curves`` knows of points on curves.
+    ``has_curves``: points on curves are supported.
     """
     for connection in connections:
         if connection.touches:
-            raise ValueError(f"{what} knows nothing of contacts, and {connection.name!r} is one: leave it out")
+            raise ValueError(f"{what} does not support contacts, and {connection.name!r} is one: leave it out")
         if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):
-            raise ValueError(f"{what} knows nothing of points on curves, and {connection.name!r} is one: leave it out")
+            raise ValueError(f"{what} does not support points on curves, and {connection.name!r} is one: leave it out")
         if connection.form.bearing is not None:
             raise ValueError(
-                f"{what} knows nothing of CoulombFriction, and {connection.name!r} has it: leave it out, or take "
+                f"{what} does not support CoulombFriction, and {connection.name!r} has it: leave it out, or take "
                 "coulomb(force, speed=...)"
             )
         if any(terms for slip in connection.form.slips for terms in slip.components):
-            raise ValueError(f"{what} knows nothing of wheels that slip, and {connection.name!r} is one: leave it out")
+            raise ValueError(f"{what} does not support slipping wheels, and {connection.name!r} is one: leave it out")

@@ -1,4 +1,4 @@
-"""Which of many pairs of spheres are near each other: a tree of their centres in place of all distances."""
+"""Broad phase of collision detection: search for near pairs of spheres by a k-d tree of their centres."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, Contacts
 from ..numerics.arrays import Array
 
 MANY = 30
-"""Pairs of spheres that move from which on a tree is worth its while."""
+"""Number of pairs of moving spheres above which the tree is used."""
 DEEP, ACROSS = 0.01, 0.1
-"""How deep straight ways may cut, over the sum of the radii: of pairs that are open, and of those that slide."""
+"""Accepted penetration along straight paths, relative to the sum of the radii, for open and for sliding pairs."""
 BEFORE, NEXT = 1e-9, 1e-6
-"""Share of a way before bodies meet, and up to which they are about to."""
+"""Distance before the contact, as a fraction of the path, and the fraction below which contact is imminent."""
 
 
 class BroadPhase(NamedTuple):
-    """Pairs of spheres that move, by their nodes, and all other gaps, of which none is left out.
+    """Pairs of moving spheres for the search, and all other gaps, which are always included.
 
-    Of single gaps ``keys`` are the pairs of nodes as numbers, sorted, and ``pair`` the gap of each; of all pairs, those
-    of groups too, ``nodes`` are the nodes, ``total`` is how many the mechanism has, and ``widest`` the largest sum of
-    two radii [m].
+    ``keys``: sorted keys of the node pairs of single gaps, ``pair``: the gap of each. ``nodes``: nodes of all pairs,
+    including groups; ``total``: number of nodes of the mechanism; ``widest``: largest sum of two radii [m].
     """
 
     contacts: Contacts
@@ -36,16 +35,16 @@ class BroadPhase(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """Number of all pairs, of single gaps and of groups."""
+        """Number of pairs, of single gaps and of groups."""
         return self.pair.size + sum(group.number for group in self.contacts.groups)
 
     @property
     def leaves_out(self) -> bool:
-        """Whether there are so many pairs that it looks for those that are near."""
+        """True if there are so many pairs that only near ones are searched for."""
         return self.pairs > MANY
 
     def near(self, points: Array, reach: float) -> Array:
-        """Gaps that may be up to a reach [m] with its ``nodes`` at points (n, d): no pair that is nearer is missing."""
+        """Gaps that may be below ``reach`` [m] with ``nodes`` at points (n, d); includes all that are."""
         whole = np.zeros((self.total, points.shape[1]))
         whole[self.nodes] = points
         of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
@@ -59,9 +58,9 @@ class BroadPhase(NamedTuple):
 
 
 def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None) -> BroadPhase:
-    """The pairs of spheres among some contacts, the rigid ones unless others are named, and all other contacts.
+    """The broad phase of contacts: pairs of spheres among the rigid ones, or those in the mask ``of``, and the others.
 
-    Of the single pairs each two nodes have one at most; groups are looked at whatever their law.
+    Two nodes have at most one single pair; groups with any contact law are included.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
@@ -84,10 +83,10 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def passing(c: Contacts, ends: tuple[Array, Array], closed: Array) -> tuple[float, float] | None:
-    """Shares of a straight way between vectors V, W, U (3, c, d) before balls or cylinders meet, and after.
+    """Fractions of a straight path between vectors V, W, U (3, c, d) before the deepest contact, and within it.
 
-    Of those that get deepest. None where none gets deeper than ``DEEP``, of the ``closed`` ones than ``ACROSS``, of the
-    sum of the radii: then nothing passed through anything.
+    For contacts of balls or cylinders that could have passed through each other. None if no penetration exceeds
+    ``DEEP`` (``ACROSS`` for the ``closed`` contacts) times the sum of the radii.
     """
     own = np.flatnonzero(c.rigid & can_be_passed(c))
     if not own.size:
@@ -108,13 +107,13 @@ def passing(c: Contacts, ends: tuple[Array, Array], closed: Array) -> tuple[floa
 
 
 def can_be_passed(c: Contacts) -> Array:
-    """Contacts of a point or ball with a ball or cylinder, which have two sides."""
+    """Mask of contacts with two sides: of a point or ball with a ball or cylinder, outside of it."""
     two_sides: Array = np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0)
     return two_sides
 
 
 def _along(v: Array) -> Array:
-    """The part of V along W."""
+    """Projection of V on W."""
     square = np.vecdot(v[1], v[1])
     part: Array = (np.vecdot(v[0], v[1]) / np.where(square > 0.0, square, 1.0))[:, None] * v[1]
     return part

@@ -1,16 +1,17 @@
-"""Normal and friction impulses of unilateral contacts: a complementarity problem with Coulomb's cone.
+"""Normal and friction impulses of unilateral contacts: a complementarity problem with Coulomb's friction cone.
 
-With y = b + DΛ, D symmetric and positive semidefinite (Λ = (Λ_N, Λ_T), all normal ones first):
+With rates y = b + DΛ, D symmetric and positive semidefinite, and impulses Λ = (Λ_N, Λ_T), all normal ones first:
 
     0 ≤ y_N ⟂ Λ_N ≥ 0,    |Λ_T| ≤ μΛ_N,  Λ_T = −μΛ_N y_T/|y_T| where y_T ≠ 0
 
-By the proximal point method: problems with D + wI and b − wΛ at the last Λ have impulses that are unique, also where
-contacts are redundant, and w goes to round-off. Each is solved by a semismooth Newton method on who is open, sticks
-and slips, after sweeps of Gauss and Seidel where it fails. Contacts that do not act on each other are apart.
+Solved by the proximal point method: problems with D + wI and b − wΛ at the last Λ have unique impulses even for
+redundant contacts, and w decreases to round-off. Each is solved by a semismooth Newton method on the sets of open,
+sticking and slipping contacts, preceded by Gauss-Seidel sweeps if it fails. Independent contacts are solved
+separately.
 
-A bearing is a contact whose normal impulse is not of a gap, but the size |λ| of impulses λ = λ₀ + EΛ of its joint that
-all impulses Λ change. Linearised, Λ_N = n·(λ₀ + EΛ) with n = λ/|λ| is a row of the complementarity problem as others
-are, 0 ≤ Λ_N ⟂ Λ_N − n·(λ₀ + EΛ) ≥ 0, and the directions n follow in a few repetitions.
+A bearing with dry friction is a contact whose normal impulse is the size |λ| of the impulses λ = λ₀ + EΛ of its joint,
+which depend on all impulses Λ. Linearised, Λ_N = n·(λ₀ + EΛ) with n = λ/|λ| is a further row of the complementarity
+problem, 0 ≤ Λ_N ⟂ Λ_N − n·(λ₀ + EΛ) ≥ 0; the directions n are updated in a few repetitions.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from ..numerics.arrays import Array
 from .cones import RELAXED, Cones, NewtonSteps, apart, cones, swept
 
 SWEEPS, STEPS, PROXIMAL = 15, 30, 30
-"""Sweeps where Newton's method fails, its steps, and how often a weight is taken."""
+"""Gauss-Seidel sweeps if Newton's method fails, Newton steps, and proximal steps."""
 MANY_SWEEPS, ROUNDS = 200, 10
-"""Sweeps where none helps, and how often Newton's method begins where they came to."""
+"""Gauss-Seidel sweeps as a last resort, and number of restarts of Newton's method from their results."""
 TOGETHER, FEW = 3, 8
-"""How often more contacts than a few are solved together, before those that do not act on each other are apart."""
+"""Attempts to solve all contacts together, and the number of contacts above which this is done first."""
 FIRST, LEAST, MOST = 1e-6, 1e-11, 1e-2
-"""Weights on what changes, over the largest entry of D: the first, and the range."""
+"""Proximal weights relative to the largest entry of D: the first, the smallest and the largest."""
 HUGE = 1e12
-"""Rate by one impulse alone over the scale of rates that leads nowhere: what is left of many of them is round-off."""
+"""Largest rate of one impulse relative to the scale of rates; beyond it, sums of impulses are only round-off."""
 SOLVED, EXACT = 1e-11, 1e-14
-"""Defects of the complementarity, over the largest velocity in it, of a problem that is solved, and to round-off."""
+"""Relative defect of the complementarity below which a problem is solved, and that of a solution to round-off."""
 REPEATED, SUBSTITUTED, PRESSED = 12, 300, 8
-"""Linearisations of |λ| of bearings, substitutions of |λ| where they do not lead to the end, Newton steps before."""
+"""For bearings: linearisations of |λ|, substitutions of |λ| if these fail, and Newton steps before both."""
 HEAVY, HEAVIEST, LIGHTEST, CHANGED = 1e-2, 1.0, 1e-10, 10.0
-"""The first weight of many contacts, the range of others, and the factor by which they change."""
+"""Proximal weights for many contacts: the first, the largest, the smallest, and the factor of changes."""
 WEIGHTS, WEIGHTED = 30, 12
-"""How many weights of many contacts there are, and Newton steps with each."""
+"""Number of proximal steps for many contacts, and Newton steps in each."""
 
 
 class Impulses(NamedTuple):
-    """Λ_N (c,), Λ_T (t, c), and the defect of the complementarity over its scale, the largest velocity in it."""
+    """Impulses Λ_N (c,) and Λ_T (t, c), with the defect of the complementarity relative to ``scale`` [m/s]."""
 
     normal: Array
     friction: Array
@@ -53,12 +54,15 @@ class Impulses(NamedTuple):
 
     @property
     def flat(self) -> Array:
-        """Both, one after the other."""
+        """Normal and friction impulses in one vector."""
         return np.concatenate([self.normal, self.friction.ravel()])
 
 
 class Problem(NamedTuple):
-    """D ((1 + t)c, (1 + t)c), b and μ (c,); ``size`` is what the velocities b are sums of, if that is more than b."""
+    """Matrix D, vector b and friction coefficients μ (c,) of a problem with (1 + t)c rows.
+
+    ``size``: magnitude of the terms that b sums up [m/s], if larger than b.
+    """
 
     D: Array
     b: Array
@@ -67,17 +71,17 @@ class Problem(NamedTuple):
 
     @property
     def contacts(self) -> int:
-        """Contacts."""
+        """Number of contacts."""
         return int(self.friction.size)
 
     @property
     def cones(self) -> Cones:
-        """The laws of the contacts."""
+        """The contact laws, with steps from the diagonal of D."""
         return cones(self.friction, self.D.diagonal())
 
     @property
     def scale(self) -> float:
-        """What defects are relative to [m/s]."""
+        """Reference velocity of defects [m/s]."""
         return max(float(np.abs(self.b).max(initial=0.0)), self.size, 1e-300)
 
     def split(self, values: Array) -> tuple[Array, Array]:
@@ -85,14 +89,14 @@ class Problem(NamedTuple):
         return values[: self.contacts], values[self.contacts :].reshape(-1, self.contacts)
 
     def at(self, impulses: Array) -> Array:
-        """y."""
+        """Rates y = b + DΛ of impulses."""
         moved: Array = self.b + self.D @ impulses
         return moved
 
 
-@np.errstate(over="ignore", invalid="ignore")  # an iteration that diverges says so by its defect
+@np.errstate(over="ignore", invalid="ignore")  # divergence shows in the defect
 def solve(problem: Problem, guess: Array | None = None) -> Impulses:
-    """The impulses; look at their ``defect``, as some problems have no solution."""
+    """Impulses that solve a problem; check their ``defect``, as some problems have no solution."""
     start = np.zeros(problem.b.size) if guess is None else guess
     if not problem.contacts:
         return Impulses(np.zeros(0), np.zeros((problem.b.size, 0)), 0.0, 0.0)
@@ -119,10 +123,10 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
 
 @np.errstate(over="ignore", invalid="ignore")
 def solve_near(problem: Problem, guess: Array, weight: float) -> Impulses:
-    """The impulses of a step of the proximal point method: with a weight on what changes, over the largest entry of D.
+    """Impulses of one proximal step, with a weight on the change from a guess, relative to the largest entry of D.
 
-    For laws of which the next linearisation is to come: where impulses are nearly redundant that of one alone may
-    have none, or far away. All of :func:`solve` where that step is not solved.
+    For linearised laws that will be linearised again: with nearly redundant contacts, one linearisation may have no
+    solution, or one far away. Falls back to :func:`solve` if the step fails.
     """
     if problem.b.size <= 1:
         return solve(problem, guess)
@@ -131,14 +135,14 @@ def solve_near(problem: Problem, guess: Array, weight: float) -> Impulses:
 
 
 def _held(problem: Problem, impulses: Array, weight: float) -> Problem:
-    """The problem with a weight on what changes from impulses."""
+    """The problem with a proximal weight on the change from given impulses."""
     return problem._replace(D=problem.D + weight * np.eye(impulses.size), b=problem.b - weight * impulses)
 
 
 def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses:
-    """The impulses of all contacts by Newton's method alone, near those of the guess where they are not unique.
+    """Impulses of all contacts by Newton's method alone, near ``best`` if they are not unique.
 
-    ``share`` is the weight on what changes, over the largest entry of D.
+    ``share``: proximal weight relative to the largest entry of D.
     """
     weight = share * float(problem.D.diagonal().max())
     held = _held(problem, best.flat, weight)
@@ -155,12 +159,12 @@ def together(problem: Problem, best: Impulses, share: float = FIRST) -> Impulses
 
 @np.errstate(over="ignore", invalid="ignore")
 def solve_one(problem: Problem, guess: Array) -> Impulses:
-    """The impulses of contacts that all depend on each other."""
+    """Impulses of coupled contacts, from a guess."""
     return _solved(problem, judged(problem, guess))
 
 
 def _independent(problem: Problem) -> list[Array]:
-    """Contacts that act on each other, in groups: their places in D, of which those between groups are zero."""
+    """Groups of coupled contacts, as indices into D; entries of D between groups are zero."""
     coupled = (np.abs(problem.D).reshape(*[problem.b.size // problem.contacts, problem.contacts] * 2) > 0.0).any((0, 2))
     count, group = connected_components(coupled, directed=False)
     rows = np.arange(problem.b.size).reshape(-1, problem.contacts)
@@ -168,7 +172,7 @@ def _independent(problem: Problem) -> list[Array]:
 
 
 def _solved(problem: Problem, best: Impulses) -> Impulses:
-    """The impulses of contacts that all depend on each other."""
+    """Impulses of coupled contacts by proximal steps, and by sweeps if these fail."""
     x, share, largest, before = best.flat, FIRST, float(problem.D.diagonal().max()), np.inf
     groups: list[Array] | None = None
     for _ in range(PROXIMAL):
@@ -191,14 +195,14 @@ def _solved(problem: Problem, best: Impulses) -> Impulses:
 
 
 def judged(problem: Problem, impulses: Array) -> Impulses:
-    """Impulses with their defect: that of the natural map."""
+    """Impulses with their defect, the maximum norm of the natural map."""
     missed = problem.cones.missed(impulses, problem.at(impulses))
     scale = problem.scale
     return Impulses(*problem.split(impulses), float(np.abs(missed).max()) / scale, scale)
 
 
 def by_sweeps(problem: Problem, best: Impulses) -> Impulses:
-    """The impulses by weights from those that sweeps come to, which begin at the best ones."""
+    """Impulses by :func:`by_weights` from the results of Gauss-Seidel sweeps, which begin at the best impulses."""
     x, groups = best.flat, apart(problem.D, problem.contacts)
     for k in range(ROUNDS):
         share = RELAXED[k % len(RELAXED)]
@@ -210,10 +214,10 @@ def by_sweeps(problem: Problem, best: Impulses) -> Impulses:
 
 
 def by_weights(problem: Problem, best: Impulses) -> Impulses:
-    """The impulses after proximal steps: with lighter weights after each that is solved, else with heavier ones.
+    """Impulses by proximal steps whose weight decreases after each success and increases after each failure.
 
-    Where impulses of nearly redundant contacts go a long way to where they obey, heavy weights alone take too many
-    steps, and with light ones alone Newton's method cycles.
+    If the impulses of nearly redundant contacts are far from the solution, large weights alone need too many steps, and
+    with small weights alone Newton's method cycles.
     """
     x, share, largest = best.flat, HEAVY, float(problem.D.diagonal().max())
     for _ in range(WEIGHTS):
@@ -229,7 +233,7 @@ def by_weights(problem: Problem, best: Impulses) -> Impulses:
 
 
 def _newton(problem: Problem, impulses: Array, steps: NewtonSteps | None = None, most: int = STEPS) -> Impulses:
-    """Semismooth Newton steps on who is open, sticks and slips, the best of them."""
+    """The best of the semismooth Newton steps on the sets of open, sticking and slipping contacts."""
     laws, scale, steps = problem.cones, problem.scale, steps or NewtonSteps(problem.D, problem.friction > 0.0)
     x, y = impulses, problem.at(impulses)
     best, least = x, float(np.abs(laws.missed(x, y)).max()) / scale
@@ -251,7 +255,7 @@ def _newton(problem: Problem, impulses: Array, steps: NewtonSteps | None = None,
 
 
 def linear_system(problem: Problem, x: Array) -> tuple[Array, Array]:
-    """Jacobian and defect of the conditions that hold on the sets of an iterate."""
+    """Jacobian and defect of the conditions on the sets of open, sticking and slipping contacts at an iterate."""
     now, count, at = problem.cones.linear(x, problem.at(x)), problem.contacts, np.arange(problem.contacts)
     t = len(now.on_normal)
     D = problem.D.reshape(t + 1, count, x.size)
@@ -267,7 +271,7 @@ def linear_system(problem: Problem, x: Array) -> tuple[Array, Array]:
 
 
 class Pressed(NamedTuple):
-    """Impulses ``base`` + ``by`` Λ, (k,) and (k, m), of joints, and the bearing that each of them presses.
+    """Joint impulses λ = ``base`` + ``by`` Λ, (k,) and (k, m), and the bearing that each of them loads (``owner``).
 
     The bearings are the last ``number`` contacts of a problem.
     """
@@ -278,7 +282,7 @@ class Pressed(NamedTuple):
     number: int
 
     def sized(self, impulses: Array) -> tuple[Array, Array]:
-        """|λ| of all bearings (f,), and the directions of λ (k,)."""
+        """Sizes |λ| of the loads of all bearings (f,), and the directions of λ (k,)."""
         own = self.base + self.by @ impulses
         size = np.sqrt(np.bincount(self.owner, weights=own**2, minlength=self.number))
         parts = np.bincount(self.owner, minlength=self.number)
@@ -289,7 +293,7 @@ class Pressed(NamedTuple):
 
 @np.errstate(over="ignore", invalid="ignore")
 def solve_pressed(problem: Problem, pressed: Pressed, guess: Array) -> Impulses:
-    """The impulses near a guess, with their defect in the law of |λ| itself."""
+    """Impulses of contacts and bearings near a guess, with their defect in the nonlinear law of |λ|."""
     best, before = _newton_pressed(problem, pressed, guess), np.inf
     if best.defect <= EXACT:
         return best
@@ -310,7 +314,7 @@ def solve_pressed(problem: Problem, pressed: Pressed, guess: Array) -> Impulses:
 
 
 def _newton_pressed(problem: Problem, pressed: Pressed, x: Array) -> Impulses:
-    """Newton's method on sets and |λ| at once, the best of its steps: it ends where contacts are redundant."""
+    """The best step of Newton's method on contact sets and |λ| together; it stops at redundant contacts."""
     now = pressed_by(problem, pressed, x)
     best = judged(now, x)
     for _ in range(PRESSED):
@@ -330,14 +334,14 @@ def _newton_pressed(problem: Problem, pressed: Pressed, x: Array) -> Impulses:
 
 
 def judged_pressed(problem: Problem, pressed: Pressed, impulses: Array) -> Impulses:
-    """Impulses with their defect."""
+    """Impulses with their defect in the law of bearings."""
     return judged(pressed_by(problem, pressed, impulses), impulses)
 
 
 def pressed_by(problem: Problem, pressed: Pressed, impulses: Array, *, follows: bool = True) -> Problem:
-    """The problem with the normal rows of the bearings, linearised at impulses; with |λ| as there if not ``follows``.
+    """The problem with the normal rows of the bearings, linearised at impulses; with constant |λ| if not ``follows``.
 
-    Slips that a bearing does not have get the row y = Λ of friction that is zero.
+    Slip directions that a bearing does not have get the row y = Λ, so that their friction is zero.
     """
     D, b = problem.D.copy(), problem.b.copy()
     first = problem.contacts - pressed.number
@@ -361,7 +365,7 @@ def pressed_by(problem: Problem, pressed: Pressed, impulses: Array, *, follows: 
 
 
 def with_bearings(rows: Array, contacts: int, slips: Array) -> Array:
-    """Rows of contacts, normal ones first, and those (t, f, …) of slips of bearings, whose normal rows are zero."""
+    """Rows of contacts, normal ones first, joined with slip rows (t, f, …) of bearings, whose normal rows are zero."""
     t, f = slips.shape[:2]
     whole = np.zeros((1 + t, contacts + f, *rows.shape[1:]))
     if contacts:

@@ -1,10 +1,12 @@
-"""Coulomb's cones of many contacts at once: how far impulses miss their laws, and the semismooth Newton step on that.
+"""Contact laws with Coulomb's friction cones: defect of impulses, and semismooth Newton steps on it.
 
-Vectors have all normal entries first, then those along each tangent. With steps r ≈ 1/D of each contact the natural map
+Vectors have all normal entries first, then those along each tangent. With steps r ≈ 1/D of each contact, the natural
+map
 
     Λ_N − max(Λ_N − r_N y_N, 0),    Λ_T − prox(Λ_T − r_T y_T),  prox onto the disc of radius μ max(Λ_N, 0)
 
-is zero where the impulses Λ and the rates y obey the laws. It is linear where who is open, sticks and slips stays so.
+is zero if the impulses Λ and the rates y satisfy the contact laws. It is linear as long as the sets of open, sticking
+and slipping contacts do not change.
 """
 
 from __future__ import annotations
@@ -19,17 +21,17 @@ from ..numerics.arrays import Array
 
 TINY = 1e-300
 RELAXED = 1.0, 1.3, 0.7
-"""Shares of the changes that sweeps take, one after the other: another one leads elsewhere."""
+"""Relaxation factors of Gauss-Seidel sweeps, tried one after the other."""
 WEAK = 0.03
-"""What one impulse does to the rate of another over what each does to its own, up to which both change at once."""
+"""Relative coupling of two contacts in D below which sweeps update both at once."""
 getrf, getrs = get_lapack_funcs(("getrf", "getrs"), dtype=np.float64)
 
 
 class Linear(NamedTuple):
-    """The conditions S y + T Λ = 0 that hold on the sets of an iterate, linearised, and their defects ((1 + t)c,).
+    """The linearised conditions S y + T Λ = 0 on the contact sets of an iterate, and their defects ((1 + t)c,).
 
-    The normal condition is y_N = 0, of ``open`` ones Λ_N = 0, and their impulses are zero; that along the tangents
-    ``on_rates`` (t, t, c) dy_T + ``on_impulses`` (t, t, c) dΛ_T − ``on_normal`` (t, c) dΛ_N. All are rates [m/s].
+    The normal condition is y_N = 0, for ``open`` contacts Λ_N = 0. The derivative of the tangential conditions is
+    ``on_rates`` (t, t, c) dy_T + ``on_impulses`` (t, t, c) dΛ_T − ``on_normal`` (t, c) dΛ_N. Defects are rates [m/s].
     """
 
     open: Array
@@ -40,7 +42,7 @@ class Linear(NamedTuple):
 
 
 class Cones(NamedTuple):
-    """Coefficients of friction μ, and the steps r of the natural map, normal and along the tangents, all (c,)."""
+    """Friction coefficients μ, and normal and tangential steps r of the natural map, all (c,)."""
 
     friction: Array
     normal_step: Array
@@ -48,7 +50,7 @@ class Cones(NamedTuple):
 
     @property
     def contacts(self) -> int:
-        """Contacts."""
+        """Number of contacts."""
         return int(self.friction.size)
 
     def split(self, values: Array) -> tuple[Array, Array]:
@@ -56,12 +58,12 @@ class Cones(NamedTuple):
         return values[: self.contacts], values[self.contacts :].reshape(-1, self.contacts)
 
     def of(self, index: Array) -> Cones:
-        """Those of some of the contacts."""
+        """The laws of some of the contacts."""
         return Cones(*(part[index] for part in self))
 
-    @np.errstate(over="ignore", invalid="ignore")  # bounds over trials that are almost nothing
+    @np.errstate(over="ignore", invalid="ignore")  # ratios with tiny denominators
     def missed(self, impulses: Array, rates: Array) -> Array:
-        """The natural map over its steps, ((1 + t)c,) [m/s]."""
+        """Defect of the contact laws: the natural map divided by its steps, ((1 + t)c,) [m/s]."""
         (normal, friction), (y_n, y_t) = self.split(impulses), self.split(rates)
         left = (normal - np.maximum(normal - self.normal_step * y_n, 0.0)) / self.normal_step
         if not friction.size:
@@ -72,7 +74,7 @@ class Cones(NamedTuple):
 
     @np.errstate(over="ignore", invalid="ignore")
     def linear(self, impulses: Array, rates: Array) -> Linear:
-        """The conditions on the sets of an iterate."""
+        """The linearised conditions on the contact sets of an iterate."""
         (normal, friction), (y_n, y_t), t = self.split(impulses), self.split(rates), impulses.size // self.contacts - 1
         open_, r = normal - self.normal_step * y_n <= 0.0, self.tangent_step
         left = np.where(open_, normal / self.normal_step, y_n)
@@ -91,14 +93,14 @@ class Cones(NamedTuple):
         return Linear(open_, on_rates, on_impulses, on_normal, np.concatenate([left, rubbed.ravel()]))
 
     def _trial(self, normal: Array, friction: Array, rates: Array) -> tuple[Array, Array, Array]:
-        """Λ_T − r_T y_T, its size, and what friction holds."""
+        """The trial impulse Λ_T − r_T y_T, its size, and the friction limit μ Λ_N."""
         trial = friction - self.tangent_step * rates
         size = np.abs(trial[0]) if len(trial) == 1 else np.sqrt(np.einsum("tc,tc->c", trial, trial))
         return trial, np.maximum(size, TINY), self.friction * np.maximum(normal, 0.0)
 
 
 def cones(friction: Array, diagonal: Array) -> Cones:
-    """Cones of contacts with coefficients of friction (c,), with steps from the diagonal ((1 + t)c,) of D."""
+    """Contact laws with friction coefficients (c,), and steps from the diagonal ((1 + t)c,) of D."""
     normal, tangent = diagonal[: friction.size], diagonal[friction.size :].reshape(-1, friction.size)
     along = tangent.max(axis=0, initial=0.0)
     normal_step, tangent_step = (1.0 / np.where(one > 0.0, one, 1.0) for one in (normal, along))
@@ -106,9 +108,10 @@ def cones(friction: Array, diagonal: Array) -> Cones:
 
 
 class NewtonSteps:
-    """Newton steps on D Λ + b and the laws, with the last matrix as long as who is open, sticks and slips stays.
+    """Newton steps on D Λ + b and the contact laws; the matrix is reused as long as the contact sets do not change.
 
-    Impulses that nothing holds end; the others meet their conditions. ``frictional`` contacts (c,) have friction.
+    Impulses of open contacts become zero; the others satisfy their conditions. ``frictional``: mask (c,) of contacts
+    with friction.
     """
 
     def __init__(self, D: Array, frictional: Array) -> None:
@@ -116,7 +119,7 @@ class NewtonSteps:
         self._own, self._lu = np.zeros(0, dtype=int), (np.zeros(0), np.zeros(0))
 
     def change(self, now: Linear, x: Array) -> Array:
-        """The step from impulses x with their conditions; raises LinAlgError where these are dependent."""
+        """The Newton step from impulses x; raises LinAlgError if the conditions are linearly dependent."""
         sets = b"".join(part.tobytes() for part in (now.open, now.on_rates, now.on_impulses, now.on_normal))
         if sets != self._sets:
             self._factor(now)
@@ -137,20 +140,20 @@ class NewtonSteps:
             rows = self._D[own][:, own]
             lu, pivots, info = getrf(_reduced(rows, now, closed, rubs) if t else rows)
             if info:
-                raise np.linalg.LinAlgError("conditions of contacts are dependent")
+                raise np.linalg.LinAlgError("conditions of contacts are linearly dependent")
             self._lu = lu, pivots
         self._own = own
 
 
 def _conditions(now: Linear, rates: Array) -> Array:
-    """What rates add to the conditions of contacts that are not open."""
+    """Contribution S y of rates to the conditions of closed contacts."""
     rate = rates.reshape(-1, now.open.size)
     along = [np.sum(now.on_rates[i] * rate[1:], axis=0) for i in range(len(now.on_normal))]
     return np.concatenate([rate[0], *along])
 
 
 def _reduced(rows: Array, now: Linear, closed: Array, rubs: Array) -> Array:
-    """The Jacobian of the conditions of contacts that are not open, those of friction behind each other."""
+    """Jacobian of the conditions of closed contacts: normal rows first, then the friction rows of each tangent."""
     t, n, f = len(now.on_normal), closed.size, rubs.size
     matrix, at = np.empty_like(rows), np.arange(f)
     matrix[:n] = rows[:n]
@@ -164,7 +167,7 @@ def _reduced(rows: Array, now: Linear, closed: Array, rubs: Array) -> Array:
 
 
 def apart(D: Array, count: int) -> list[Array]:
-    """Contacts in groups of those that do not act on each other, or hardly."""
+    """Groups of contacts that are not, or only weakly, coupled within a group."""
     own = np.sqrt(np.maximum(D.diagonal(), TINY))
     acts = np.abs(D) > WEAK * own * own[:, None]
     acting = np.asarray(acts.reshape(*[own.size // count, count] * 2).any(axis=(0, 2)))
@@ -177,10 +180,10 @@ def apart(D: Array, count: int) -> list[Array]:
 def swept(
     laws: Cones, by: tuple[Array, Array], impulses: Array, sweeps: int, groups: Sequence[Array], *, share: float = 1.0
 ) -> Array:
-    """Impulses after so many sweeps of Gauss and Seidel to and fro over groups of contacts, by D and b.
+    """Impulses after Gauss-Seidel sweeps, alternately forwards and backwards, over groups of contacts; ``by``: D and b.
 
-    Each contact gets the impulses that obey its law while the others stay. Where Newton's method cycles, sweeps go from
-    one set of who is open, sticks and slips to another without an order, until they come to one that it ends at.
+    Each contact gets the impulses that satisfy its law with the others held constant. Used if Newton's method cycles:
+    sweeps visit further contact sets until one is found from which Newton's method converges.
     """
     x, tangents, (D, b) = impulses.copy(), np.arange(laws.contacts, impulses.size).reshape(-1, laws.contacts), by
     parts = []

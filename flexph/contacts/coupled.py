@@ -1,10 +1,10 @@
-"""The complementarity problem of many contacts with all bodies and joints in it, sparse.
+"""The sparse complementarity problem of many contacts, with the velocities of all bodies and joints as unknowns.
 
-The velocities (and multipliers) z that impulses Λ change, and the rates y of the contacts,
+The velocities (and multipliers) z changed by impulses Λ, and the rates y of the contacts,
 
     K z = q + Aᵀ (Λ − Λ₀),    y = y₀ + R z,
 
-obey the laws of :mod:`.complementarity` with D = R K⁻¹ Aᵀ, which is never formed.
+satisfy the laws of :mod:`.complementarity` with D = R K⁻¹ Aᵀ, which is never formed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .complementarity import SOLVED
 from .cones import Cones, Linear
 
 WEIGHT = 1e-6
-"""Weight on what changes, over the diagonal of D: with it impulses are unique, also where contacts are redundant."""
+"""Proximal weight relative to the diagonal of D, which makes the impulses of redundant contacts unique."""
 
 
 class Pattern(NamedTuple):
-    """Entries of [[K, −Aᵀ], [S R, T]] with all contacts, by columns, and where their values come from.
+    """Sparsity pattern of [[K, −Aᵀ], [S R, T]] with all contacts, by columns, and the sources of its values.
 
-    ``row`` and ``column`` of each; ``source`` is its place among the values of K, −A, R, S and T behind each other, the
-    last of them those of friction in the normal conditions, which Newton's method has none of.
+    ``row`` and ``column`` of each entry; ``source``: its index in the joined values of K, −A, S R and T. The last ones
+    are those of friction in the normal conditions, which Newton's method does not have.
     """
 
     row: Array
@@ -37,11 +37,11 @@ class Pattern(NamedTuple):
 
 
 class Coupled(NamedTuple):
-    """K (n, n) by columns, A and R (m, n) by rows, and q (n,), y₀ and Λ₀ (m,).
+    """The problem: K (n, n) by columns, A and R (m, n) by rows, and q (n,), y₀ and Λ₀ (m,).
 
-    ``size`` is what rates are sums of, ``enough`` the defect over their scale of what is solved, and ``weight`` that
-    on what changes, over the diagonal of D; ``factors`` are the last ones with the sets they are of, where K, A and R
-    stay.
+    ``size``: magnitude of the terms that rates sum up [m/s]; ``enough``: relative defect of a solution; ``weight``:
+    proximal weight relative to the diagonal of D; ``factors``: last factors with their contact sets, for problems with
+    constant K, A and R.
     """
 
     K: Any
@@ -59,26 +59,26 @@ class Coupled(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What defects are relative to [m/s]."""
+        """Reference velocity of defects [m/s]."""
         return max(float(np.abs(self.rates).max(initial=0.0)), self.size, 1e-300)
 
     def missing(self, z: Array, impulses: Array) -> Array:
-        """What K z misses."""
+        """Residual q + Aᵀ (Λ − Λ₀) − K z."""
         left: Array = self.push + self.acting.T @ (impulses - self.given) - self.K @ z
         return left
 
     def at(self, z: Array) -> Array:
-        """y."""
+        """Rates y = y₀ + R z."""
         moved: Array = self.rates + self.moved @ z
         return moved
 
     def factored(
         self, now: Linear, on_normal: Array, weight: float = WEIGHT, across: Array | None = None
     ) -> tuple[Array, Any]:
-        """Which impulses are unknown, and the factors of their conditions with z.
+        """Mask of the unknown impulses, and the factors of their conditions together with z.
 
-        ``on_normal`` (c,) are weights of the normal impulses in their own conditions, ``across`` (t, c) those of the
-        others in them; ``weight`` is that on what changes along the tangents, over the diagonal of D.
+        ``on_normal`` (c,): coefficients of the normal impulses in the normal conditions; ``across`` (t, c): those of
+        the friction impulses in them; ``weight``: proximal weight along the tangents, relative to the diagonal of D.
         """
         frictional, pattern = ~now.open & (self.cones.friction > 0.0), self.pattern
         held = np.concatenate([~now.open, *[frictional] * len(now.on_normal)])
@@ -94,7 +94,7 @@ class Coupled(NamedTuple):
         return held, splu(matrix, permc_spec="COLAMD")
 
     def _values(self, now: Linear, on_normal: Array, weight: float) -> Array:
-        """Values of all entries: K, −A, those of S R, and T with the weight on what changes."""
+        """Values of all entries: K, −A, S R, and T with the proximal weight."""
         count, t = now.open.size, len(now.on_normal)
         moved, each = self.moved.data.reshape(1 + t, -1), np.diff(self.moved.indptr[: count + 1])
         on_rates, turned = np.repeat(now.on_rates, each, axis=2), [moved[0]]
@@ -105,7 +105,7 @@ class Coupled(NamedTuple):
 
 
 def pattern_of(K: Any, acting: Any, moved: Any, count: int) -> Pattern:
-    """Where all entries are: rows of contacts along their tangents have those of their normal ones."""
+    """Sparsity pattern for K, A and R; tangential rows of a contact have the pattern of its normal row."""
     n, (m, at) = K.shape[0], (acting.shape[0], np.arange(count))
     t = m // count - 1
     rows, columns = [K.indices], [np.repeat(np.arange(n), np.diff(K.indptr))]

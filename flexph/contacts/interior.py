@@ -1,16 +1,18 @@
-"""An interior point method for many contacts of the plane: who is open, sticks and slips, where Newton's method cycles.
+"""Interior point method for many plane contacts, which finds their sets if Newton's method cycles.
 
-With the slacks s of the normal rates and of those to both sides along the tangent, p = μΛ_N + Λ_T and m = μΛ_N − Λ_T,
+The sets are those of open, sticking and slipping contacts. With the slacks s of the normal rates and of the rates in
+both directions of the tangent, p = μΛ_N + Λ_T and m = μΛ_N − Λ_T, the conditions are
 
     y_N = s_N,  y_T = s_p − s_m,    Λ_N s_N = p s_p = m s_m = τ → 0,    all positive.
 
-Predictor and corrector (Mehrotra, SIAM J. Optim. 2 (1992) 575) with one sparse matrix for both. Coulomb's law is not
-the condition of a minimum, as friction does not widen the gap; its products are the same. With slips σ it is one:
+Predictor and corrector (Mehrotra, SIAM J. Optim. 2 (1992) 575) use the same sparse matrix. Coulomb's law is not the
+optimality condition of a minimisation, as friction does not open the gap; with given slips σ it becomes one, with the
+same products:
 
     y_N + μσ = s_N + μ(s_p + s_m),    at the end σ = s_p + s_m = |y_T|
 
-(De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). That always has a solution, and with σ = 0 the state of rest is
-it where impulses in the cones can hold the bodies; σ follows from one minimum to the next.
+(De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). It always has a solution; with σ = 0 this is the state of rest
+if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
 """
 
 from __future__ import annotations
@@ -25,44 +27,44 @@ from .cones import Linear
 from .coupled import Coupled
 
 STEPS = 40
-"""Steps, of which some 15 are needed."""
+"""Largest number of steps; about 15 are usually needed."""
 NEAR, ENDED, MISSED = 1e-12, 1e-18, 1e-9
-"""Mean products over their scale from which on the sets may be known, and below which nothing is; what rates may miss
-of their slacks, over the scale of rates."""
+"""Relative mean products at which the sets may be known, and at which the iteration stops; relative error of rates."""
 ASTRAY = 1e3
-"""Mean product over the least one from which on round-off leads astray."""
+"""Ratio of the mean product to the smallest one at which round-off stops the iteration."""
 SHORT = 0.99
-"""Share of the way to where a factor becomes zero."""
+"""Fraction of the step to the boundary, where a factor becomes zero."""
 
 
 class _Pairs(NamedTuple):
-    """Factors (Λ_N, p, m) and slacks (s_N, s_p, s_m), (3, c); those that a contact has not are 1.
+    """Factors (Λ_N, p, m) and slacks (s_N, s_p, s_m), (3, c); unused ones are 1.
 
-    Without friction it has Λ_N s_N alone, at a minimum with friction the others, as Λ_N = ½(p + m)/μ.
+    A contact without friction has only the pair Λ_N, s_N; in a minimisation, one with friction has only the other two,
+    as Λ_N = ½(p + m)/μ.
     """
 
     factor: Array
     slack: Array
 
     def longest(self, way: _Pairs) -> float:
-        """Share of a way that keeps all of them positive, 1 at most."""
+        """Largest fraction of a step, at most 1, that keeps all factors and slacks positive."""
         now, ahead = np.concatenate(self), np.concatenate(way)
         falls = ahead < 0.0
         return float(min(1.0, np.min(now[falls] / -ahead[falls], initial=np.inf)))
 
     def after(self, way: _Pairs, share: float) -> _Pairs:
-        """After a share of a way."""
+        """Factors and slacks after a fraction of a step."""
         return _Pairs(self.factor + share * way.factor, self.slack + share * way.slack)
 
     def mean(self, own: Array) -> float:
-        """The mean product of those that are a contact's own."""
+        """Mean product of factor and slack over the pairs in use (mask ``own``)."""
         return float((self.factor * self.slack)[own].mean())
 
 
 def interior_points(problem: Coupled, slips: Array | None = None) -> Iterator[tuple[Array, Array]]:
-    """z and Λ nearer and nearer to the solution, once they are so near that who sticks and slips may be known.
+    """Successive approximations of z and Λ, from the first one near enough to know the contact sets.
 
-    With ``slips`` σ (c,) to that of the minimum.
+    With ``slips`` σ (c,), approximations of the solution of the minimisation.
     """
     system, unit = _System(problem, slips), problem.scale
     pairs, z, x = system.start()
@@ -88,9 +90,10 @@ def interior_points(problem: Coupled, slips: Array | None = None) -> Iterator[tu
 
 
 class _System:
-    """The conditions of a problem on z, Λ, factors and slacks.
+    """The interior point conditions of a problem on z, Λ, factors and slacks.
 
-    ``rubs`` are the contacts with friction, ``presses`` those with Λ_N s_N, ``own`` the pairs that there are (3, c).
+    Masks: ``rubs`` of contacts with friction, ``presses`` of contacts with the pair Λ_N, s_N, ``own`` (3, c) of the
+    pairs in use.
     """
 
     def __init__(self, problem: Coupled, slips: Array | None) -> None:
@@ -102,7 +105,7 @@ class _System:
         self.wide: Array | float = 0.0 if slips is None else self.friction
 
     def start(self) -> tuple[_Pairs, Array, Array]:
-        """Pairs of the scale of the problem, and z and Λ with them."""
+        """Starting point: pairs at the scale of the problem, with z and Λ."""
         unit, ones = self.problem.scale, np.ones(self.count)
         normal = unit * self.problem.cones.normal_step
         bound, slack = np.where(self.rubs, self.friction * normal, 1.0), np.where(self.rubs, unit, 1.0)
@@ -112,7 +115,7 @@ class _System:
         return pairs, np.zeros(self.problem.push.size), x
 
     def missed(self, pairs: _Pairs, z: Array) -> Array:
-        """What rates differ from their slacks, along normals and tangents (2, c)."""
+        """Differences between rates and slacks, along normals and tangents (2, c)."""
         rates, slack = self.problem.at(z), pairs.slack
         normal, tangent = rates[: self.count], rates[self.count :] if self.frictional else np.zeros(self.count)
         if self.slips is not None:
@@ -121,7 +124,7 @@ class _System:
         return np.stack([normal - np.where(self.presses, slack[0], 0.0), along])
 
     def tangent(self, pairs: _Pairs, at: tuple[Array, Array], missed: Array) -> _Tangent:
-        """The factored linear system at pairs, z and Λ that miss so much; RuntimeError where it is singular."""
+        """The factored Newton system at an iterate with defects ``missed``; raises RuntimeError if it is singular."""
         weight = np.where(self.own, pairs.slack / pairs.factor, 0.0)
         along = np.where(self.rubs, weight[1] + weight[2], 1.0)
         across, t = self.friction * (weight[1] - weight[2]), int(self.frictional)
@@ -134,18 +137,18 @@ class _System:
 
 
 class _Tangent(NamedTuple):
-    """The linear system at an iterate: what the conditions miss there, and a factor of their derivative."""
+    """The Newton system at an iterate: defects of the conditions, and a factor of their derivative."""
 
     system: _System
     pairs: _Pairs
-    weight: Array  # (3, c), of slacks over factors
+    weight: Array  # (3, c), slacks over factors
     missed: Array  # (2, c)
-    left: Array  # of z
-    held: Array  # rates that have rows
+    left: Array  # residual of z
+    held: Array  # mask of the impulses that are unknown
     lu: Any
 
     def way(self, wanted: Array) -> tuple[_Pairs, Array, Array]:
-        """To products that differ by those wanted (3, c): the pairs, z and Λ."""
+        """Step of pairs, z and Λ that changes the products by ``wanted`` (3, c)."""
         own, count, mu = self.system.own, self.system.count, self.system.friction
         pull, size = np.where(own, wanted / self.pairs.factor, 0.0), self.left.size
         right = pull[0] + self.system.wide * (pull[1] + pull[2]) - self.missed[0]

@@ -1,4 +1,4 @@
-"""Laws of contacts: compliant ones with a potential of the gap, and rigid ones with restitution and friction."""
+"""Contact laws: compliant ones with a potential of the gap, and rigid ones with restitution and friction."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..units.arguments import quantities
 
 
 class ContactLaw:
-    """What holds where a gap closes."""
+    """Base class of contact laws."""
 
     remedy: ClassVar[str] = "take contacts.Hertz(...), KelvinVoigt(...) or Rigid(...)"
 
 
 class Compliant(ContactLaw):
-    """A law with a force that follows from how deep bodies are in each other."""
+    """Base class of compliant laws, with a force that depends on the penetration depth."""
 
     stiffness: float
     friction: float
@@ -26,7 +26,7 @@ class Compliant(ContactLaw):
 
     @property
     def holding(self) -> float:
-        """Stiffness of the anchor that holds what sticks [N/m]; 0 where there is none."""
+        """Stiffness of the anchor of a sticking contact [N/m]; 0 without an anchor."""
         if not self.friction or self.slip_velocity is not None:
             return 0.0
         return self._own_holding if self.tangential_stiffness is None else self.tangential_stiffness
@@ -43,35 +43,36 @@ def _check_compliant(law: Compliant) -> None:
         if getattr(law, name) is not None:
             check.positive(name, getattr(law, name), unit)
     if law.tangential_stiffness is not None and law.slip_velocity is not None:
-        raise ValueError("friction holds by tangential_stiffness or is smoothed by slip_velocity: give one of them")
+        raise ValueError("tangential_stiffness and slip_velocity are two models of friction: give only one of them")
 
 
 @quantities(loss="s/m", slip_velocity="m/s", tangential_stiffness="N/m")
 @checked
 @dataclass(frozen=True)
 class Hertz(Compliant):
-    """Contact of round bodies: the potential V = ⅖ K δ^{5/2} of the depth δ, with a loss (Hunt and Crossley).
+    """Hertzian contact of round bodies with damping (Hunt and Crossley); potential V = ⅖ K δ^{5/2} of the depth δ.
 
-        F = K δ^{3/2} (1 + c δ̇),  never a pull
+        F = K δ^{3/2} (1 + c δ̇),  F ≥ 0
 
-    Over a step the force is the exact discrete gradient −ΔV/Δg, so that the balance holds at any step; what the loss
-    takes is never negative. A head-on impact with velocity v has the restitution e of cv − ln(1 + cv) =
-    −cev − ln(1 − cev): 0.748 for cv = 0.5 (K. H. Hunt, F. R. E. Crossley, J. Appl. Mech. 42 (1975) 440).
+    Over a step the force is the exact discrete gradient −ΔV/Δg, so that the energy balance holds for any step size; the
+    dissipation is never negative. The coefficient of restitution e of a head-on impact with velocity v follows from cv
+    − ln(1 + cv) = −cev − ln(1 − cev): e = 0.748 for cv = 0.5 (K. H. Hunt, F. R. E. Crossley, J. Appl. Mech. 42 (1975)
+    440).
 
     Parameters
     ----------
     stiffness : float
-        K [N/m^{3/2}]; of two spheres 4/3 E* √R, 1/R the sum of their curvatures, 1/E* that of (1 − ν²)/E.
+        K [N/m^{3/2}]; for two spheres 4/3 E* √R, where 1/R is the sum of their curvatures and 1/E* that of (1 − ν²)/E.
     loss : float
         c [s/m].
     friction : float
-        μ of Coulomb friction. What sticks is held by an anchor, a spring that slips along with the contact where its
-        force would exceed μF; its energy is stored with that of the contact, and what slips takes is never negative.
+        Coefficient μ of Coulomb friction. A sticking contact is held by an anchor, a spring that slips with the contact
+        when its force would exceed μF. Its energy belongs to that of the contact; slip only dissipates energy.
     tangential_stiffness : float, optional
-        Stiffness of the anchor [N/m]; by default that of the contact under 1 N, 3/2 K^⅔ (1 N)^⅓.
+        Stiffness of the anchor [N/m]; by default the stiffness of the contact at 1 N, 3/2 K^⅔ (1 N)^⅓.
     slip_velocity : float, optional
-        In place of the anchor a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s]: at slopes that should
-        hold it creeps by less than this.
+        Use a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s] in place of the anchor; bodies that should
+        stick then creep with less than this velocity.
     """
 
     stiffness: float
@@ -99,16 +100,16 @@ class Hertz(Compliant):
 @checked
 @dataclass(frozen=True)
 class KelvinVoigt(Compliant):
-    """Spring and damper while bodies touch: F = k δ + d δ̇, V = ½kδ², never a pull.
+    """Spring and damper in contact: F = k δ + d δ̇ ≥ 0, with potential V = ½kδ².
 
     Parameters
     ----------
     stiffness : float
-        k [N/m]; of stops for angles [N m/rad].
+        k [N/m]; for stops of angles [N m/rad].
     damping : float
         d [N s/m].
     friction, tangential_stiffness, slip_velocity
-        See :class:`Hertz`; the anchor is as stiff as the contact by default.
+        See :class:`Hertz`; the default stiffness of the anchor is that of the contact.
     """
 
     stiffness: float
@@ -128,10 +129,10 @@ class KelvinVoigt(Compliant):
 class Rigid(ContactLaw):
     """A unilateral constraint: 0 ≤ g ⟂ Λ ≥ 0, with Newton's restitution and Coulomb friction as a set-valued law.
 
-        γ⁺ = −e γ⁻ where an impact closes the gap,  |Λ_T| ≤ μ Λ_N,  Λ_T = −μ Λ_N s/|s| where it slips
+        γ⁺ = −e γ⁻ at an impact,  |Λ_T| ≤ μ Λ_N,  Λ_T = −μ Λ_N s/|s| in slip
 
-    Where this would create energy (friction and restitution together can), the impulse goes only so far towards
-    it that none is created.
+    If this would create energy, which friction and restitution together can, only the fraction of the impulse that
+    creates none is applied.
 
     Parameters
     ----------

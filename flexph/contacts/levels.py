@@ -1,8 +1,8 @@
-"""Contacts and joints at a state, for velocities: what impulses do.
+"""Effect of impulses of contacts and joints on the velocities at a state.
 
 With M = LLᵀ, w = Lᵀv and P the projection on velocities that the joints allow, impulses Λ of the contacts change the
-velocities by v⁺ = v + L⁻ᵀPL⁻¹HᵀΛ, so that γ⁺ = γ⁻ + DΛ, D = HL⁻ᵀPL⁻¹Hᵀ, and do the work Λ·½(γ⁻ + γ⁺). Of many rigid
-bodies the matrices of M, the joints and H stay sparse, and D is never formed.
+velocities by v⁺ = v + L⁻ᵀPL⁻¹HᵀΛ, so that γ⁺ = γ⁻ + DΛ, D = HL⁻ᵀPL⁻¹Hᵀ, and do the work Λ·½(γ⁻ + γ⁺). For many rigid
+bodies the matrices of M, the joints and H are sparse, and D is never formed.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ from .coupled import Coupled, pattern_of
 from .many import solve_coupled
 
 OBEYED, RANK = 1e-12, 1e-9
-"""Defect of a law that is obeyed; singular value of the constraints, scaled, below which they follow from others."""
+"""Relative defect of a satisfied contact law; scaled singular value below which constraints are redundant."""
 
 
 class Level(NamedTuple):
-    """Contacts (some of the gaps) and joints at a state.
+    """Contacts (some of the gaps) and joints at a state, with dense matrices.
 
-    ``rows`` are H over v, ``spread`` PL⁻¹Hᵀ, ``lower`` L, ``joints`` G L⁻ᵀ and ``basis`` an orthonormal basis of its
-    rows (n, r). Dry friction of joints stands behind the contacts, ``pressed`` by what the joints carry.
+    ``rows``: H, the rates of the contacts with the velocities v; ``spread``: PL⁻¹Hᵀ; ``lower``: L; ``joints``: G L⁻ᵀ;
+    ``basis``: an orthonormal basis (n, r) of the rows of ``joints``. Dry friction in joints follows the contacts, with
+    normal impulses from the joint loads (``pressed``).
     """
 
     rows: Array
@@ -57,47 +58,47 @@ class Level(NamedTuple):
     pressed: Pressed | None = None
 
     def rates(self, v: Array) -> Array:
-        """γ, normal (c,) and then along the tangents."""
+        """Rates γ of the contacts at velocities v: normal (c,), then along each tangent."""
         moved: Array = self.rows @ v
         return moved
 
     def terms(self, v: Array) -> Array:
-        """The sums of the sizes of the terms of the rates [m/s]."""
+        """Sums of the absolute terms of the rates [m/s]."""
         sizes: Array = abs(self.rows) @ np.abs(v)
         return sizes
 
     def changes(self, impulses: Array) -> Array:
-        """D Λ."""
+        """Changes D Λ of the rates by impulses."""
         moved: Array = self.D @ impulses
         return moved
 
     def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
-        """The impulses with b + D Λ as the rates of their laws, which are sums of terms of a size."""
+        """Impulses Λ that satisfy the contact laws with rates b + D Λ; ``size``: magnitude of the terms of b."""
         problem = Problem(self.D, b, self.friction, size)
         if self.pressed is None:
             return solve(problem, guess)
         return solve_pressed(problem, self.pressed, np.zeros(b.size) if guess is None else guess)
 
     def carrying(self, joints: Array, given: Array) -> Level:
-        """The same where joints have impulses, those that press bearings, while contacts have the given ones."""
+        """The level with bearings loaded by joint impulses that belong to the given contact impulses."""
         if self.pressed is None:
             return self
         return self._replace(pressed=self.pressed._replace(base=joints - self.pressed.by @ given))
 
     def struck(self, v: Array, impulses: Array) -> Array:
-        """The velocities after impulses."""
+        """Velocities after impulses."""
         change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
         return v + change
 
     def reactions(self, impulses: Array) -> Array:
-        """Impulses of the joints while contacts have impulses: with the velocities b of drives they do work."""
+        """Impulses of the joints in reaction to contact impulses; they do work at the velocities b of drives."""
         if not self.joints.size:
             return np.zeros((self.joints.shape[0], *impulses.shape[1:]))
         free: Array = solve_triangular(self.lower, self.rows.T @ impulses, lower=True)
         return np.asarray(np.linalg.lstsq(self.joints.T, self.spread @ impulses - free, rcond=RANK)[0])
 
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
-        """The nearest velocities with G v = b, and the impulses μ of the joints that take v there."""
+        """The nearest velocities with G v = b (``rates``), and the joint impulses μ that change v to them."""
         if not rates.size:
             return v, rates
         w = self.lower.T @ v
@@ -108,7 +109,7 @@ class Level(NamedTuple):
 
 
 class SparseLevel:
-    """The same of many rigid bodies: K = [[M, −Gᵀ], [G, 0]] and the rows H (m, n), sparse."""
+    """Contacts and joints of many rigid bodies at a state, with sparse K = [[M, −Gᵀ], [G, 0]] and H (m, n)."""
 
     def __init__(self, masses: Any, joints: Any, rows: Any, friction: Array) -> None:
         self._count, held = rows.shape[1], joints.shape[0]
@@ -121,18 +122,18 @@ class SparseLevel:
         self._cones = cones(friction, (rows * rows) @ (1.0 / masses.diagonal()))
 
     def obeys(self, v: Array, impulses: Array) -> bool:
-        """Whether velocities and impulses that led to them obey the plastic law, nearly to round-off of their terms."""
+        """True if velocities and the impulses that led to them satisfy the plastic law, nearly to round-off."""
         missed, normal = self._cones.missed(impulses, self.rates(v)), impulses[: self.friction.size]
         size = max(float(self.terms(v).max()), float((normal / self._cones.normal_step).max()))
         return float(np.abs(missed).max()) <= OBEYED * size
 
     def spread(self) -> Array:
-        """What unit impulses add to velocities, and to the impulses of joints, (n + g, m)."""
+        """Changes of velocities and joint impulses by unit impulses of the contacts, (n + g, m)."""
         added: Array = self._solve(self._padded.T.toarray())
         return added
 
     def of(self, index: Array) -> SparseLevel:
-        """With some of the contacts."""
+        """The level with some of the contacts."""
         rows = np.arange(self.rows.shape[0]).reshape(-1, self.friction.size)[:, index].ravel()
         return SparseLevel(self._masses, self._joints, self.rows[rows], self.friction[index])
 
@@ -147,7 +148,7 @@ class SparseLevel:
         return sizes
 
     def changes(self, impulses: Array) -> Array:
-        """D Λ."""
+        """See :class:`Level`."""
         moved: Array = self._padded @ self._solve(self._padded.T @ impulses)
         return moved
 
@@ -183,20 +184,20 @@ AnyLevel = Level | SparseLevel
 
 
 def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
-    """The arrays with those pairs of groups that are closed at one of some states."""
+    """The arrays with the pairs of groups that are closed in at least one of the given states."""
     if not a.contacts.groups:
         return a
     return a._replace(contacts=a.contacts.closed(*(touching_points(a, c.r, d.arm) for c, d in places)))
 
 
 def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
-    """All gaps at a state."""
+    """Gaps of all contacts at a state."""
     vectors = vectors_of(a.contacts, touching_points(a, c.r, d.arm))
     return gaps_between(a.contacts, vectors, vectors)
 
 
 def gap_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Rates of all gaps at a state."""
+    """Rates of the gaps of all contacts at a state."""
     moved = rates_of(a.contacts, touching_velocities(a, c, d.arm, c.R))
     return np.asarray(np.vecdot(gaps_at(a, c, d).end, moved).sum(axis=0))
 
@@ -204,7 +205,7 @@ def gap_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 def level_at(
     a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, index: Array, sides: Sides | None = None
 ) -> AnyLevel:
-    """Some of the contacts, and the joints, at a state; sparse with the sides of these contacts."""
+    """The level of some contacts (``index``) and the joints at a state; sparse if their ``sides`` are given."""
     part = a if index.size == a.contacts.kind.size else a._replace(contacts=a.contacts.take(index))
     friction = part.contacts.friction
     if sides is None:
@@ -218,7 +219,7 @@ def level_at(
 
 
 def _level_with_bearings(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array) -> Level:
-    """All contacts of the arrays, and their bearings, with the joints at a state."""
+    """The level of all contacts, bearings and joints of the arrays at a state."""
     (c, d), bearings, count = place, a.bearings, a.contacts.kind.size
     rows = contact_rows(a, c, d) if count else np.zeros((0, velocity_count(a)))
     if not bearings.number:
@@ -233,7 +234,7 @@ def _level_with_bearings(a: Arrays, place: tuple[Configuration, Derived], coeffi
 def level_of_rows(
     a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, struck: tuple[Array, Array]
 ) -> Level:
-    """Rows H over v with their coefficients of friction, and the joints, at a state."""
+    """The level of given rows H with their friction coefficients (``struck``), and the joints, at a state."""
     (c, d), (rows, friction) = place, struck
     lower = cholesky(dense(mass_of(a, c.u)), lower=True)
     G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
@@ -245,7 +246,7 @@ def level_of_rows(
 
 
 def contact_rows(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Rates of all gaps and of all slips with the velocities, normal rows first; no slips without friction."""
+    """Rows of gap rates and slip rates with respect to velocities, normal rows first; without friction no slip rows."""
     gaps = gaps_at(a, c, d)
     nodes = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
     vectors = vector_rows(a, nodes)
@@ -256,7 +257,7 @@ def contact_rows(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def sparse_contact_rows(a: Arrays, c: Configuration, d: Derived, sides: Sides) -> Any:
-    """The same by the blocks of rigid bodies, sparse."""
+    """Rows as in :func:`contact_rows`, sparse, from blocks of rigid bodies."""
     gaps = gaps_at(a, c, d)
     vectors = vector_blocks(a, sides, world_spin_levers(a, c.R, d.arm))
     rows = [gap_blocks(gaps.end, vectors)]
@@ -273,7 +274,7 @@ def _tangents_at(a: Arrays, gaps: Gaps) -> Touch:
 
 
 def _range(rows: Array) -> Array:
-    """An orthonormal basis of the rows, (n, r)."""
+    """Orthonormal basis (n, r) of the space of the rows."""
     if not rows.shape[0]:
         return np.zeros((rows.shape[1], 0))
     length = np.linalg.norm(rows, axis=1)

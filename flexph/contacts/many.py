@@ -1,8 +1,8 @@
-"""Impulses of many contacts between bodies: z and Λ together, with all contacts at once.
+"""Impulses of many contacts between bodies: sparse solution for z and Λ together.
 
-The semismooth Newton method of :mod:`.complementarity` on the sparse problem; where it cycles, from points of the
-interior point method. Contacts that act on each other and are not solved so go to the dense methods, many of them to
-sweeps, and at last come minima for slips that follow.
+Methods in the order of their use: the semismooth Newton method of :mod:`.complementarity` on the sparse problem; if it
+cycles, from points of the interior point method; the dense methods for groups of coupled contacts that are still
+unsolved, with sweeps for many of them; and finally a sequence of minimisations with updated slips.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from .coupled import Coupled
 from .interior import interior_points
 
 STEPS, POLISHED = 12, 4
-"""Newton steps with all contacts at once, as long as they do not cycle, and from each point of the interior method."""
+"""Newton steps with all contacts, as long as they do not cycle, and from each point of the interior point method."""
 MINIMA, DENSE = 40, 120
-"""Minima for slips that follow, and contacts of the plane up to which all dense methods are tried."""
+"""Largest number of minimisations with updated slips, and of plane contacts for which all dense methods are tried."""
 
 
 class Solved(NamedTuple):
-    """Impulses, and z."""
+    """Impulses Λ, and the velocities and multipliers z."""
 
     impulses: Impulses
     z: Array
 
 
 def solve_coupled(problem: Coupled, start: Array, *, resting: bool = False) -> Solved:
-    """The impulses and what they change, from a change; look at their ``defect``. RuntimeError where K is singular.
+    """Impulses and z of a problem, from a guess of z; check their ``defect``. Raises RuntimeError if K is singular.
 
-    Of bodies that were ``resting`` those impulses that hold them there, where there are such: with friction others may
-    obey the laws, too.
+    ``resting``: prefer impulses that hold the bodies at rest, if there are such; with friction, other solutions may
+    exist.
     """
     best, enough = _newton(problem, start, problem.given, STEPS), problem.enough
     plane = problem.cones.contacts < problem.rates.size <= 2 * problem.cones.contacts
@@ -61,14 +61,14 @@ def _defect(solved: Solved) -> float:
 
 
 def _rests(problem: Coupled, solved: Solved) -> bool:
-    """Whether contacts that have impulses do not move."""
+    """True if the contacts with impulses are at rest."""
     normal, rates = solved.impulses.normal, np.abs(problem.at(solved.z)).reshape(-1, problem.cones.contacts)
     moving = float(rates[:, normal > 0.0].max(initial=0.0))
     return solved.impulses.defect <= problem.enough and moving <= problem.enough * problem.scale
 
 
 def _polished(problem: Coupled, points: Iterator[tuple[Array, Array]]) -> Solved | None:
-    """The best that Newton's method finds from some points, the first that is solved; None where there are none."""
+    """The first solution of Newton's method from some points, or else the best result; None without points."""
     best: Solved | None = None
     for near in points:
         found = _newton(problem, *near, POLISHED)
@@ -79,7 +79,7 @@ def _polished(problem: Coupled, points: Iterator[tuple[Array, Array]]) -> Solved
 
 
 def _by_minima(problem: Coupled) -> Solved:
-    """From the minima for slips that follow those of the minimum before."""
+    """Solution by minimisations, each with the slips of the previous one."""
     slips = np.zeros(problem.cones.contacts)
     best: Solved | None = None
     for _ in range(MINIMA):
@@ -96,9 +96,9 @@ def _by_minima(problem: Coupled) -> Solved:
 
 
 def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
-    """Semismooth Newton steps from z and impulses, the best of them."""
+    """The best of the semismooth Newton steps from z and impulses."""
     factors, best = _Factors(problem), judged_at(problem, z, x)
-    best = best._replace(impulses=best.impulses._replace(defect=np.inf))  # K z may miss
+    best = best._replace(impulses=best.impulses._replace(defect=np.inf))  # z may have a residual
     for _ in range(steps):
         try:
             z, x = factors.step(z, x)
@@ -116,19 +116,19 @@ def _newton(problem: Coupled, z: Array, x: Array, steps: int) -> Solved:
 
 
 def _followed(problem: Coupled, x: Array) -> Solved:
-    """Impulses with the z that follows from them."""
+    """Impulses with the z that they cause."""
     z = splu(problem.K, permc_spec="COLAMD").solve(problem.push + problem.acting.T @ (x - problem.given))
     return judged_at(problem, z, x)
 
 
 def judged_at(problem: Coupled, z: Array, x: Array) -> Solved:
-    """Impulses and z with their defect, if z follows from them."""
+    """Impulses and z with the defect of the contact laws, for a z that the impulses cause."""
     missed = float(np.abs(problem.cones.missed(x, problem.at(z))).max())
     return Solved(Impulses(*problem.cones.split(x), missed / problem.scale, problem.scale), z)
 
 
 class _Factors:
-    """Newton steps of a problem, with the last matrix as long as who is open, sticks and slips stays."""
+    """Newton steps of a problem; the matrix is reused as long as the contact sets do not change."""
 
     def __init__(self, problem: Coupled) -> None:
         self._problem, self._sets = problem, np.zeros(0)
@@ -136,7 +136,7 @@ class _Factors:
         self.cycle = False
 
     def step(self, z: Array, x: Array) -> tuple[Array, Array]:
-        """After a step."""
+        """z and impulses after a Newton step; sets ``cycle`` if the contact sets were met before."""
         p = self._problem
         now = p.cones.linear(x, p.at(z))
         sets = np.concatenate([now.open, *now.on_rates.reshape(-1, now.open.size), *now.on_normal])
@@ -162,7 +162,7 @@ def _stepped(problem: Coupled, at: tuple[Array, Array], now: Linear, factors: tu
 
 
 def _apart(problem: Coupled, best: Solved) -> Solved:
-    """The impulses with those of contacts that act on each other and are not solved by D: of many by sweeps alone."""
+    """Solve the unsolved groups of coupled contacts by a dense D; large groups by proximal steps and sweeps alone."""
     cones, solve, x = problem.cones, splu(problem.K, permc_spec="COLAMD").solve, best.impulses.flat
     count, m, rates = cones.contacts, x.size, problem.at(best.z)
     missed = np.abs(cones.missed(x, rates)).reshape(-1, count).max(axis=0) / problem.scale
@@ -179,6 +179,6 @@ def _apart(problem: Coupled, best: Solved) -> Solved:
 
 
 def _of_many(problem: Problem, near: Array) -> Impulses:
-    """The impulses of many contacts near some."""
+    """Impulses of a large group of coupled contacts, from a guess."""
     best = by_weights(problem, judged(problem, near))
     return best if best.defect <= SOLVED else by_sweeps(problem, best)

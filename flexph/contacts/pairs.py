@@ -22,29 +22,29 @@ POINTS = "two points have no side from which they touch: give one of them a radi
 
 @checked
 def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Connection:
-    """Contact of two shapes that cannot be in each other, by a law.
+    """Contact of two shapes that cannot penetrate each other, by a contact law.
 
     Parameters
     ----------
     first, second : str, Sphere, Plane, Cylinder, Hole, or a list of them
-        Shapes at ports; the name of a port is the point there. Known are a point or sphere against a point, sphere,
-        plane, cylinder or hole, and a cylinder (a pin) in a hole; in space a pin is held by its point in the
-        hole, so that a clearance joint takes one contact at each end. Of lists, each of the first touches each
-        of the second: nodes of a rod against a plane, the corners of a box.
+        Shapes at ports; the name of a port is a point. Supported are a point or sphere against a point, sphere, plane,
+        cylinder or hole, and a cylinder (a pin) in a hole. In space the contact acts at the port of the pin, so that a
+        clearance joint takes one contact at each end. With lists, each shape of the first is in contact with each of
+        the second: the nodes of a rod against a plane, the corners of a box.
     law : Hertz, KelvinVoigt or Rigid
-        What holds where they touch.
+        The contact law.
     name : str, optional
-        A name of its own, under which the ledger has its energies.
+        Name of the contact, which the energy balance shows.
 
     Returns
     -------
     Connection
-        Ready for :func:`flexph.connect`.
+        The contact, for :func:`flexph.connect`.
 
     Raises
     ------
     ValueError
-        For shapes that are not known against each other, and two that both are the ground's.
+        For unsupported pairs of shapes, and for two shapes on the ground.
 
     Examples
     --------
@@ -59,18 +59,18 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
 @checked
 def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) -> Connection:
-    """Contact of each shape of a group with each other: of n spheres, n(n − 1)/2 pairs under one name.
+    """Contact of each shape of a group with every other: n(n − 1)/2 pairs of n spheres under one name.
 
-    Spheres on bodies are kept as a group: what is stored of them grows with n, what a step costs with the pairs near
-    each other. Its gaps are numbered by pairs of its shapes, (0, 1), (0, 2), …, (1, 2), …; balls that are on the same
-    rigid body do not move against each other, and their pairs are left out.
+    For spheres on bodies, memory grows with n, and the time of a step with the number of near pairs. The gaps are
+    numbered by pairs of shapes, (0, 1), (0, 2), …, (1, 2), …; pairs on the same rigid body, whose gap is constant, are
+    left out.
 
     Parameters
     ----------
     shapes : sequence
-        Two or more: names of ports, which are points, or shapes of :mod:`flexph.contacts`.
+        At least two shapes of :mod:`flexph.contacts`, or names of ports, which are points.
     law : ContactLaw
-        The contact law of every pair.
+        The contact law of each pair.
     name : str, optional
         Name of the element.
 
@@ -81,7 +81,7 @@ def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) 
     """
     group = _shapes("shapes", shapes)
     if len(group) < 2:
-        raise ValueError(f"shapes must be two or more that may touch each other, got {len(group)}")
+        raise ValueError(f"shapes must be at least two, got {len(group)}")
     balls = [shape for shape in group if isinstance(shape, Sphere) and isinstance(shape.port, str)]
     if 2 < len(group) == len(balls):
         return _grouped(balls, _law(law), name)
@@ -108,7 +108,7 @@ def _law(law: Any) -> ContactLaw:
 
 
 def _grouped(balls: list[Sphere], law: ContactLaw, name: str | None) -> Connection:
-    """Balls of which each may touch each other."""
+    """The connection of a group of balls in mutual contact."""
     ports, radii = tuple(str(ball.port) for ball in balls), tuple(ball.radius for ball in balls)
     if radii.count(0.0) > 1:
         raise ValueError(POINTS)
@@ -132,12 +132,12 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     label = name if name is not None or len(pairs) == 1 else f"contact of {len(ports)}"
     if len(pairs) == 1:
         ports = (ordered[0][0].port, ordered[0][1].port)
-    ports = tuple(sorted(ports, key=lambda port: isinstance(port, Ground)))  # what moves stands first
+    ports = tuple(sorted(ports, key=lambda port: isinstance(port, Ground)))  # moving ports first
     return Connection("contact", ports, make, label=label)
 
 
 def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
-    """What the shapes of all pairs look like, each once."""
+    """Drawing signs of the shapes of all pairs, each shape once."""
     touching: dict[Shape, list[Touching]] = {}
     for pair in pairs:
         for own, other in (pair, pair[::-1]):
@@ -146,7 +146,7 @@ def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
 
 
 def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
-    """The pair with what moves against the other first; raises ValueError where they are not known together."""
+    """The pair with the round shape first; raises ValueError for pairs of shapes that are not supported."""
     round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
     if not round_ and (isinstance(second, Sphere) or (isinstance(second, Cylinder) and isinstance(first, Hole))):
         first, second, round_ = second, first, True
@@ -158,7 +158,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
         )
     if isinstance(first.port, Ground):
         if isinstance(second.port, Ground):
-            raise ValueError("both shapes of a contact are the ground's")
+            raise ValueError("at least one shape of a contact must be on a body, got both on the ground")
         if isinstance(second, Sphere):
             first, second = second, first
     return first, second
@@ -178,7 +178,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     if isinstance(second, Hole):
         clearance = second.reach - radius
         if clearance <= 0.0:
-            raise ValueError(f"the hole must be wider than what is in it, got radii {second.reach} and {radius} m")
+            raise ValueError(f"the hole must be wider than the shape in it, got radii {second.reach} and {radius} m")
         sign, offset = -1.0, -clearance
         radii = (-radius / clearance, second.reach / clearance)
     else:
@@ -195,7 +195,7 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
 
 
 def _between(first: PortName, second: PortName) -> Vector:
-    """The vector from the second port to the first, of which either may be the ground's."""
+    """The vector from the second port to the first; either may be on the ground."""
     if isinstance(first, Ground):
         back = between(second, GROUND)
         assert first.position is not None

@@ -1,4 +1,4 @@
-"""Shapes at ports that touch each other."""
+"""Shapes at ports for contacts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .signs import Ball, Pipe, Slab, Touching
 
 @dataclass(frozen=True)
 class Shape(ABC):
-    """What touches at a port; what it looks like it says of itself."""
+    """Base class of the shapes at ports."""
 
     port: str | Ground
 
@@ -28,11 +28,11 @@ class Shape(ABC):
 
     @abstractmethod
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """What it looks like in the plane or in space, with the ports that touch it."""
+        """Drawing sign of the shape, with the ports in contact with it."""
 
     @property
     def reach(self) -> float:
-        """How far it reaches from its port [m]; 0 of what has no end."""
+        """Radius around the port [m]; 0 for shapes without one."""
         return 0.0
 
 
@@ -40,7 +40,7 @@ class Shape(ABC):
 @checked
 @dataclass(frozen=True)
 class Sphere(Shape):
-    """A ball about a port, in the plane a disc; of radius 0 the point itself.
+    """A ball centred at a port, in the plane a disc; with radius 0 a point.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class Sphere(Shape):
 @checked
 @dataclass(frozen=True)
 class Plane(Shape):
-    """A half space (of the plane a half plane) below a port.
+    """A half space, in the plane a half plane, with its surface through a port.
 
     Parameters
     ----------
     port : str or Ground
         Port of a body, or a place of the world.
     normal : sequence of float
-        Direction out of it, in the axes of the section.
+        Outward normal, in the axes of the section at the port.
     """
 
     normal: Sequence[float]
@@ -92,7 +92,7 @@ class Plane(Shape):
 
 @dataclass(frozen=True)
 class Round(Shape):
-    """What is long and round about an axis through a port, seen from outside or, ``hollow``, from inside."""
+    """Base class of long cylindrical surfaces about an axis through a port; ``hollow`` for the inside."""
 
     hollow: ClassVar[bool] = False
 
@@ -120,7 +120,7 @@ class Round(Shape):
 @checked
 @dataclass(frozen=True)
 class Cylinder(Round):
-    """A long cylinder about an axis through a port, seen from outside; in the plane a disc.
+    """A long cylinder about an axis through a port, touched from outside; in the plane a disc.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Cylinder(Round):
 @checked
 @dataclass(frozen=True)
 class Hole(Round):
-    """A long hole about an axis through a port, seen from inside; in the plane a round one.
+    """A long cylindrical hole about an axis through a port, touched from inside; in the plane a circular hole.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What shapes in contact look like: balls and discs, slabs of half spaces, cylinders, rims of holes, stops."""
+"""Drawing signs of contacts: balls and discs, slabs for half spaces, cylinders, rims of holes, stops."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..joints.rows.vectors import Direction, PortName
 from ..numerics.arrays import Array
 
 WITHIN = 0.995
-"""Share of its size with which a ball is drawn: a body that draws the same ball is seen, and no mixture of both."""
+"""Scale of drawn balls, slightly below 1, so that a body drawn as the same ball covers the sign completely."""
 POINT = 0.4
-"""Radius of a point over the size of signs."""
+"""Radius of points relative to the size of signs."""
 MARGIN = 4.0
-"""How far surfaces without end are drawn beyond what touches them, over the size of signs."""
+"""Margin by which unbounded surfaces are drawn beyond the touching ports, relative to the size of signs."""
 
 
 @dataclass(frozen=True)
 class Touching:
-    """A port that touches a surface, and how far it reaches from there [m]."""
+    """A port in contact with a surface, and the radius of its shape [m]."""
 
     port: PortName
     reach: float = 0.0
@@ -29,7 +29,7 @@ class Touching:
 
 @dataclass(frozen=True)
 class Ball(Sign):
-    """A ball about a port, in the plane a disc; a point where the radius is zero."""
+    """A ball at a port, in the plane a disc; a point if the radius is zero."""
 
     port: PortName
     radius: float
@@ -45,7 +45,7 @@ class Ball(Sign):
 
 @dataclass(frozen=True)
 class Slab(Sign):
-    """The surface of a half space with a normal in the section at a port, below the way of what touches it."""
+    """A slab for the surface of a half space, as long as the path of the ports in contact with it."""
 
     port: PortName
     normal: Direction
@@ -55,7 +55,7 @@ class Slab(Sign):
         """See :class:`Sign`."""
         axes, flat = axes_along(self.normal), len(self.normal) == 2
         low, high = _ways(places, self.port, axes, self.touching, MARGIN * size)
-        if flat:  # out of the plane somewhat more than discs
+        if flat:  # slightly thicker than discs
             out = int(np.argmax(np.abs(axes[2])))
             high[out] = max([2.0 * size, *(0.5 * one.reach for one in self.touching)])
             low[out] = -high[out]
@@ -65,7 +65,7 @@ class Slab(Sign):
 
 @dataclass(frozen=True)
 class Pipe(Sign):
-    """A cylinder about an axis through a port, or the rim of a hole, along the way of what touches it."""
+    """A cylinder or the rim of a hole about an axis through a port, as long as the path of the ports in contact."""
 
     port: PortName
     radius: float
@@ -88,7 +88,7 @@ class Pipe(Sign):
 
 @dataclass(frozen=True)
 class Barriers(Sign):
-    """Plates at offsets [m] from a port along a direction of its section, or of the world from its origin."""
+    """Plates at offsets [m] from a port, or from the origin, along a direction in its section or in the world."""
 
     port: PortName
     direction: Direction
@@ -125,7 +125,7 @@ _OUT = (0.0, 0.0, 1.0)
 
 
 def _carried(shape: Shape, places: Places, port: PortName, axes: PortName | None = None) -> Moving:
-    """A shape in the axes of a port at its place, or of another port ``axes``."""
+    """A shape at the position of a port, in its axes or those of another port ``axes``."""
     turned = np.einsum("kij,pj->kpi", places.axes(port if axes is None else axes), shape.points)
     return Moving(places.position(port)[:, None] + turned, shape.triangles)
 
@@ -133,7 +133,7 @@ def _carried(shape: Shape, places: Places, port: PortName, axes: PortName | None
 def _ways(
     places: Places, port: PortName, axes: Array, touching: tuple[Touching, ...], margin: float
 ) -> tuple[Array, Array]:
-    """Smallest and largest coordinates (3,) along axes of the section at a port of what touches it, with a margin."""
+    """Range of the ports in contact: smallest and largest coordinates (3,) in axes at a port, with a margin."""
     turned, origin = places.axes(port) @ axes, places.position(port)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for one in touching:

@@ -1,4 +1,4 @@
-"""Compliant contacts that begin deep in each other: what they have stored throws the bodies apart."""
+"""Warning of compliant contacts with deep initial penetration, whose stored energy would throw the bodies apart."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..systems.validity import ValidityWarning
 from .levels import gaps_at, near_at
 
 DEEP = 0.01
-"""Depth over the size of the bodies, of stops for angles in [rad], from which on a start is looked at."""
+"""Initial penetration, relative to the size of the bodies ([rad] for stops of angles), above which it is checked."""
 FAR = 10.0
-"""Depth over that at which the contact would carry the weight of all bodies, from which on a start warns."""
+"""Initial penetration, relative to the static one under the weight of all bodies, above which a warning is given."""
 
 
 def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[Configuration, Derived]) -> None:
-    """Warn of compliant contacts whose bodies begin far deeper in each other than weight would press them."""
+    """Warn of compliant contacts whose initial penetration is far larger than the static one under weight."""
     if a.contacts.laws.rigid.all():
         return
     a = near_at(a, at)
@@ -38,16 +38,19 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
         own = np.flatnonzero(deep & (c.owner == owner))
         k = own[np.argmax(depth[own] / size[own])]
         unit, of = ("rad", "") if c.kind[k] == ANGLE else ("m", f", {depth[k] / size[k]:.2g} of {_what(c, int(k))}")
-        press = f" (the weight of all bodies would press it in by {carries[k]:.2g} {unit})" if carries[k] else ""
+        press = f" (the weight of all bodies would give a penetration of {carries[k]:.2g} {unit})" if carries[k] else ""
         text = (
-            f"{names[owner]}: the run begins {depth[k]:.3g} {unit} deep in the contact{of}{press}, which stores "
+            f"{names[owner]}: the contact begins with a penetration of {depth[k]:.3g} {unit}{of}{press}, which stores "
             f"{energy[k]:.3g} J that will throw the bodies apart: begin with a gap of zero or more"
         )
         warn(text, ValidityWarning)
 
 
 def _sizes(a: Arrays, c: Contacts) -> Array:
-    """Radii of what touches: of two balls their sum, of a pin in a hole the pin's; of points and stops the bodies'."""
+    """Reference lengths of contacts: sum of the radii of two balls, radius of a pin in a hole or of a ball on a plane.
+
+    The size of the mechanism for points, 1 for stops of angles.
+    """
     radius = np.where(
         (c.kind == OFFSET) | (c.sign < 0.0), np.abs(c.share[0] * np.where(c.kind == OFFSET, 1.0, c.offset)), c.offset
     )
@@ -56,7 +59,7 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
 
 
 def _carrying(a: Arrays, c: Contacts) -> Array:
-    """Depths at which each contact carries the weight of all bodies (c,)."""
+    """Static penetrations (c,) of each contact under the weight of all bodies."""
     weight = float(np.linalg.norm(a.weight, axis=1).sum())
     moment = np.where(c.kind == ANGLE, lever(a), 1.0)
     carried: Array = (weight * moment / np.where(c.rigid, 1.0, c.stiffness)) ** (
@@ -66,7 +69,7 @@ def _carrying(a: Arrays, c: Contacts) -> Array:
 
 
 def _what(c: Contacts, k: int) -> str:
-    """What a size is."""
+    """Name of the reference length of a contact, for messages."""
     if c.kind[k] == OFFSET:
         return "the radius" if c.share[0, k] > 0.0 else "the size of the mechanism"
     return "the sum of the radii" if c.kind[k] == DISTANCE and c.sign[k] > 0.0 else "the radius"

@@ -40,28 +40,28 @@ def stop(
     zero: float = 0.0,
     name: str | None = None,
 ) -> Connection:
-    """End stops of a joint coordinate: lower ≤ q ≤ upper, by the law of a contact.
+    """End stops of a joint coordinate, lower ≤ q ≤ upper, by a contact law.
 
     Parameters
     ----------
     first, second : str, str or Ground
         The ports of the joint.
     law : Hertz, KelvinVoigt or Rigid
-        What holds at the stops; stiffness in [N m/rad] for angles. Friction has no meaning here.
+        The contact law at the stops, without friction; stiffness in [N m/rad] for angles.
     lower, upper : float, optional
-        The stops, one of them at least: angles [rad] of the first section from the second (see :func:`flexph.hinge`),
-        or offsets [m]. Turns are not counted: one angle alone lies between −π and π, of two the way from lower to upper
-        is shorter than a turn and its middle lies from −π to π. A run in which the angle comes to half a turn from the
-        one limit, or from the middle of two, ends there.
+        The stops, at least one of them: angles [rad] of the first section relative to the second (see
+        :func:`flexph.hinge`), or offsets [m]. Full turns are not counted: a single limit of an angle lies between −π
+        and π; with two, the range is less than a full turn, and its middle lies between −π and π. A run ends when the
+        angle is half a turn away from the single limit, or from the middle of the two.
     along_axis : sequence of float, optional
-        With it q is the offset of the first port from the second along this direction of the second's section
-        (see :func:`flexph.slider`).
+        Direction in the section of the second port along which q is the offset of the first port from the second
+        (see :func:`flexph.slider`); without it q is an angle.
     axis, second_axis : sequence of float, optional
-        In space the axis of the angle in the sections of both ports; the same components by default.
+        In space: the axis of the angle in the sections of the first and second port; the same components by default.
     zero : float
-        Angle [rad] that counts as zero, see :func:`flexph.sensors.joint_angle`.
+        Angle [rad] at which q is zero, see :func:`flexph.sensors.joint_angle`.
     name : str, optional
-        A name of its own.
+        Name of the element.
 
     Returns
     -------
@@ -71,13 +71,13 @@ def stop(
     Raises
     ------
     ValueError
-        For no stop at all, stops in the wrong order, angles that stand for others, and a law with friction.
+        Without limits, for limits in the wrong order, limits of angles out of range, and a law with friction.
     """
     body_port(first)
     if not isinstance(law, ContactLaw):
         raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {check.shown(law)}")
     if getattr(law, "friction", 0.0):
-        raise ValueError("a stop takes no friction: nothing slides there")
+        raise ValueError("law of a stop must be without friction: stops have no sliding direction")
     given = [(s, w, check.number(w, v)) for s, w, v in ((1.0, "lower", lower), (-1.0, "upper", upper)) if v is not None]
     if not given:
         raise ValueError("a stop needs lower, upper or both")
@@ -85,7 +85,9 @@ def stop(
         raise ValueError(f"lower must be below upper, got {lower} and {upper}")
     origin = check.number("zero", zero)
     if along_axis is not None and (axis is not None or second_axis is not None or origin):
-        raise ValueError("a stop is along a direction or about an axis, not both; zero= goes with angles")
+        raise ValueError(
+            "give along_axis or axis (and second_axis, zero) of a stop, not both: it limits an offset or an angle"
+        )
     limits = tuple(v for _, _, v in given)
     middle = sum(limits) / len(limits)
     if along_axis is None:
@@ -117,7 +119,7 @@ def check_stops(
     after: tuple[Configuration, Derived],
     iterations: int,
 ) -> None:
-    """Raise MotionEnded where a step takes an angle half a turn away: from there on it would seem beyond its limit."""
+    """Raise MotionEnded if an angle with stops comes half a turn away: beyond, it would appear on the other side."""
     single = a.contacts._replace(groups=())
     if not (single.kind == ANGLE).any():
         return
@@ -144,14 +146,14 @@ def _apart(first: str, second: PortName, dim: int) -> Vector:
 
 
 def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> None:
-    """Raise ValueError for limits of an angle that stand for others, whole turns away."""
+    """Raise ValueError for limits of an angle that are ambiguous by full turns."""
     (_, name, first), (_, _, last) = given[0], given[-1]
     if last - first >= 2.0 * math.pi:
         raise ValueError(f"upper must be less than a turn above lower, 2π rad, got {first:g} and {last:g} rad")
     if len(given) == 1 and abs(first) >= math.pi:
         raise ValueError(
             f"{name} must lie between −π and π where it is the only limit of an angle, got {first:g} rad: "
-            "give both limits, or count the angle from another direction"
+            "give both limits, or measure the angle from another direction (zero=)"
         )
     if abs(middle) > math.pi:
         raise ValueError(
@@ -161,7 +163,7 @@ def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> N
 
 
 def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
-    """V, W, U whose angle counts from the middle of the limits, so that it jumps at the middle of what they forbid."""
+    """V, W, U of the angle from the middle of the limits, so that it jumps in the middle of the forbidden range."""
     x, y = (np.array(one) for one in way)
     sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())
     cosine = tuple((np.cos(middle) * x + np.sin(middle) * y).tolist())

@@ -1,4 +1,4 @@
-"""Impacts, and what settles after a step: laws of contacts for velocities at a state."""
+"""Impacts, and corrections after a step: contact laws for the velocities at a state."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..numerics.arrays import Array
 from .complementarity import Impulses
 
 SOLVED = 1e-9
-"""Defect of the complementarity beyond which an impact is taken without restitution."""
+"""Relative defect of the complementarity above which an impact is computed without restitution."""
 
 
 class Strike(NamedTuple):
-    """Impulses of contacts, the rates before and after, what they lose [J], and the share that was taken.
+    """Result of an impact: contact impulses, rates before and after, energy losses [J], and the applied fraction.
 
-    Losses are by direction and contact, the normal ones first.
-    ``missed`` is the defect of the complementarity that was solved, ``scale`` what it is relative to [m/s].
+    Losses are by direction and contact, normal ones first. ``missed``: defect of the complementarity [m/s]; ``scale``:
+    reference velocity of the defect [m/s].
     """
 
     impulses: Array
@@ -30,38 +30,39 @@ class Strike(NamedTuple):
 
 
 class ImpactLevel(Protocol):
-    """What impacts ask of contacts at one configuration: see :class:`flexph.contacts.levels.Level`."""
+    """Protocol of contacts at one configuration, for impacts; see :class:`flexph.contacts.levels.Level`."""
 
     @property
     def friction(self) -> Array:
-        """Coefficients (n,)."""
+        """Friction coefficients (n,)."""
 
     def rates(self, v: Array) -> Array:
-        """Rates of gaps and slips at velocities."""
+        """Rates of gaps and slips at velocities v."""
 
     def terms(self, v: Array) -> Array:
-        """Sizes of the terms of these rates."""
+        """Sums of the absolute terms of these rates."""
 
     def changes(self, impulses: Array) -> Array:
-        """D Λ, what impulses do to the rates."""
+        """Changes D Λ of the rates by impulses."""
 
     def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
-        """Impulses that obey the laws with the rates D Λ + b."""
+        """Impulses Λ that satisfy the contact laws with rates b + D Λ."""
 
     def struck(self, v: Array, impulses: Array) -> Array:
         """Velocities after impulses."""
 
     def reactions(self, impulses: Array) -> Array:
-        """Impulses of the joints."""
+        """Impulses of the joints in reaction to contact impulses."""
 
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
-        """Velocities that have the rates of the joints, and the impulses that these take."""
+        """Velocities with the given rates of the joints, and the joint impulses for them."""
 
 
 def impact(level: ImpactLevel, v: Array, restitution: Array) -> Strike:
-    """Newton's law with Coulomb friction: −Λ_N ⟂ γ⁺ + e min(γ⁻, 0) ≥ 0, friction against the slip after.
+    """Impact by Newton's restitution and Coulomb friction: 0 ≤ Λ_N ⟂ γ⁺ + e min(γ⁻, 0) ≥ 0, friction by the slip after.
 
-    Where it would create energy, it goes from the plastic impact only so far that none is created.
+    If this would create energy, only the fraction of its difference from the plastic impact that creates none is
+    applied.
     """
     before, count = level.rates(v), restitution.size
     wanted = before.copy()
@@ -71,7 +72,7 @@ def impact(level: ImpactLevel, v: Array, restitution: Array) -> Strike:
     if found.defect > SOLVED or gained > 0.0:
         plastic = _solved(level, v, before)
         nothing = np.zeros_like(before)
-        base = _largest_share(level, before, nothing, plastic.flat) * plastic.flat  # all of it, if it is solved
+        base = _largest_share(level, before, nothing, plastic.flat) * plastic.flat  # all of it, if solved
         change = found.flat - base if found.defect <= SOLVED else nothing
         share = _largest_share(level, before, base, change)
         worse = max(plastic, found, key=_missed) if change.any() else plastic
@@ -80,10 +81,10 @@ def impact(level: ImpactLevel, v: Array, restitution: Array) -> Strike:
 
 
 def settle(level: ImpactLevel, v: Array, given: Array, taken: float = 0.0) -> Strike:
-    """The plastic law for impulses together with those already ``given``, which have ``taken`` energy [J].
+    """Correct impulses ``given``, which have dissipated ``taken`` [J], so that the sum satisfies the plastic law.
 
-    It goes so far that both together create none: friction of impulses that are too large takes too much, and what
-    settles them gives that back.
+    The correction is limited so that both together create no energy: too large impulses dissipate too much by friction,
+    and the correction returns this energy.
     """
     before = level.rates(v)
     found = _solved(level, v, before - level.changes(given), given)
@@ -99,17 +100,17 @@ def _solved(level: ImpactLevel, v: Array, b: Array, guess: Array | None = None) 
 
 
 def _size(level: ImpactLevel, v: Array) -> float:
-    """The largest sum of the sizes of the terms of a rate [m/s]."""
+    """Largest sum of the absolute terms of a rate [m/s]."""
     return float(level.terms(v).max(initial=0.0))
 
 
 def _work(level: ImpactLevel, before: Array, impulses: Array) -> float:
-    """ΔT of impulses [J]."""
+    """Change of the kinetic energy by impulses [J]."""
     return float(impulses @ (before + 0.5 * level.changes(impulses)))
 
 
 def _largest_share(level: ImpactLevel, before: Array, plastic: Array, change: Array) -> float:
-    """The largest s ≤ 1 with which plastic + s change creates no energy: ΔT is convex in s and not positive at 0."""
+    """The largest s ≤ 1 for which plastic + s change creates no energy; ΔT is convex in s, and ≤ 0 at s = 0."""
     at_rest, whole = _work(level, before, plastic), _work(level, before, plastic + change)
     curve = 0.5 * float(change @ level.changes(change))
     slope = whole - at_rest - curve
@@ -126,6 +127,6 @@ def _missed(solved: Impulses) -> float:
 
 def _strike(level: ImpactLevel, v: Array, given: tuple[Array, float], solved: Impulses) -> Strike:
     (impulses, share), before = given, level.rates(v)
-    after = level.rates(level.struck(v, impulses))  # of the velocities that follow: D Λ may have lost digits
+    after = level.rates(level.struck(v, impulses))  # from the velocities, as D Λ may have lost digits
     lost = -(impulses * 0.5 * (before + after)).reshape(-1, level.friction.size)
     return Strike(impulses, before, after, lost, share, _missed(solved), max(solved.scale, _size(level, v)))

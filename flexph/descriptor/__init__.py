@@ -1,4 +1,4 @@
-"""Descriptor matrices of constant rank: decompositions, and the form (38) of [dg] (theorems 8 and 11).
+"""Descriptor matrices of constant rank: decompositions, and the canonical form (38) of [dg] (theorems 8 and 11).
 
 Imports: discretisation, numerics, systems.
 """

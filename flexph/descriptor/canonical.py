@@ -1,4 +1,4 @@
-"""The form (37)-(38) of a system whose descriptor matrix has constant rank ([dg] theorem 8 and corollary 3)."""
+"""Canonical form (37)-(38) of a system whose descriptor matrix has constant rank ([dg] theorem 8 and corollary 3)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ..systems.transformation import transform
 from .decomposition import Decomposition
 
 OUTSIDE = 1e-8
-"""Part of Dψ₁, over its size, that is not in the rows of E and is no round-off of given functions."""
+"""Relative part of Dψ₁ outside of the row space of E above which the functions are refused."""
 NEWTON = Corrections(most=50, settled=1e-14)
-"""Corrections of x = φ(x̃) end when no state changes by more than this part of its size."""
+"""Newton corrections of x = φ(x̃); they end when no state changes by more than this part of its size."""
 
 
 class CanonicalForm(NamedTuple):
-    """A system in the form (37) and the maps x = φ(x̃), x̃ = ψ(x) = (ψ₁(x), x₂, x₃), near the sample."""
+    """System in the form (37), with the maps x = φ(x̃) and x̃ = ψ(x) = (ψ₁(x), x₂, x₃), near the sample."""
 
     system: PHDAE
     phi: Callable[[Array], Array]
@@ -39,17 +39,17 @@ class CanonicalForm(NamedTuple):
 def canonical_form(
     system: PHDAE, functions: Callable[[Array], Array], jacobian: Callable[[Array], Any]
 ) -> CanonicalForm:
-    """``E = [[1, 0, 0], [0, 0, 0], [0, E₃₂, 1]]``, ``z = (∇H₁(x₁), z₂, 0)`` of a system, near its sample.
+    """Transform a system to ``E = [[1, 0, 0], [0, 0, 0], [0, E₃₂, 1]]``, ``z = (∇H₁(x₁), z₂, 0)`` near its sample.
 
-    ``functions`` ψ₁ (p,) of x are those that H depends on, H = H₁(ψ₁(x)), and ``jacobian`` (p, n) their derivative,
-    whose rows are combinations of those of E(x) ([dg] eq. (F.3)) and independent. H itself is one that every system
-    has; which more there are is a question of partial differential equations that is not answered here. The new states
-    are x₁ = ψ₁(x), and some of the old ones, chosen at the sample: n − r algebraic ones and r − p parameters θ, r the
-    rank of E. Where p = r the system becomes semi-explicit ([dg] eq. (15)).
+    H depends on ``functions`` ψ₁ (p,) of x alone, H = H₁(ψ₁(x)). The rows of their derivative ``jacobian`` (p, n)
+    are independent and combinations of the rows of E(x) ([dg] eq. (F.3)). H itself is always such a function; others
+    solve partial differential equations and have to be supplied. The new states are x₁ = ψ₁(x) and some of the old
+    states, chosen at the sample: n − r algebraic ones and r − p parameters θ, with r the rank of E. If p = r the system
+    becomes semi-explicit ([dg] eq. (15)).
 
-    Methods of :func:`flexph.integrate` take the result as :func:`parametrized_system` says; states go back by
-    ``phi``. Raises ValueError where the rank of E is not constant, the rows of Dψ₁ are dependent or not in those of E,
-    or H depends on more; beyond the neighbourhood of the sample in which these coordinates are some, φ raises.
+    Methods of :func:`flexph.integrate` accept the result as described in :func:`parametrized_system`; ``phi`` maps
+    its states back. Raises ValueError if the rank of E is not constant, if the rows of Dψ₁ are dependent or not in the
+    row space of E, or if H depends on more; φ raises outside of the neighbourhood where these coordinates are valid.
     """
     form = _Form(system, Decomposition(system.E, system.sample), functions, jacobian)
     form.check()
@@ -66,7 +66,7 @@ def canonical_form(
 
 
 class _Local(NamedTuple):
-    """Dφ, E₃₂ and U at a state x̃."""
+    """Derivative Dφ, coupling E₃₂ and frame U at a state x̃."""
 
     slope: Array
     coupling: Array
@@ -75,7 +75,7 @@ class _Local(NamedTuple):
 
 @dataclass(frozen=True)
 class _Form(Memo):
-    """φ, ψ and U of the proof of [dg] theorem 8."""
+    """Maps φ, ψ and frame U of the proof of [dg] theorem 8."""
 
     system: PHDAE
     decomposition: Decomposition
@@ -89,28 +89,28 @@ class _Form(Memo):
 
     @once
     def sizes(self) -> Array:
-        """A size of each state, by which pivots are chosen: units do not decide."""
+        """Size of each state, for pivoting that does not depend on units."""
         x = self.system.sample
         size = np.maximum(np.abs(x), self.system.floor(x))
         return np.where(size > 0.0, size, 1.0)
 
     def rows(self, x: Array) -> Array:
-        """T (r, n), rows of E(x) that span all of them: U₀₁ᵀE."""
+        """Matrix T = U₀₁ᵀE(x) (r, n), which spans the rows of E(x)."""
         d = self.decomposition
         return d.first[0][:, : d.rank].T @ dense(self.system.E(x))
 
     def weights(self, x: Array) -> Array:
-        """ℓ (p, r) with Dψ₁ = ℓ T."""
+        """Weights ℓ (p, r) with Dψ₁ = ℓ T."""
         d = self.decomposition
         turned = self.rows(x) @ d.first[1][:, : d.rank]
         return np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
 
     def slopes(self, x: Array) -> Array:
-        """Dψ₁ (p, n)."""
+        """Derivative Dψ₁ (p, n)."""
         return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
 
     def check(self) -> None:
-        """Raise ValueError unless Dψ₁ is of full rank in the rows of E, and ∇H in those of Dψ₁, at the sample."""
+        """Raise ValueError unless Dψ₁ has full rank in the rows of E, and ∇H lies in those of Dψ₁, at the sample."""
         x, d = self.system.sample, self.decomposition
         d.blocks(x)
         slopes = self.slopes(x) * self.sizes
@@ -132,7 +132,7 @@ class _Form(Memo):
 
     @once
     def choice(self) -> tuple[Array, Array, Array]:
-        """Indices of the states that ψ₁ replaces (p,), of the algebraic ones (n − r,), of the parameters (r − p,)."""
+        """Indices of the states that ψ₁ replaces (p,), of algebraic states (n − r,) and of parameters (r − p,)."""
         x, r = self.system.sample, self.decomposition.rank
         first = pivots(self.slopes(x) * self.sizes)[: self.p]
         others = np.setdiff1d(np.arange(self.system.size), first)
@@ -148,14 +148,14 @@ class _Form(Memo):
         return kernel(self.weights(self.system.sample)).T
 
     def psi(self, x: Array) -> Array:
-        """x̃ = (ψ₁(x), x₂, x₃)."""
+        """New state x̃ = (ψ₁(x), x₂, x₃)."""
         x = np.asarray(x, dtype=float)
         _, second, third = self.choice
         return np.concatenate([self.functions(x), x[second], x[third]])
 
     @once
     def phi(self) -> Callable[[Array], Array]:
-        """x = φ(x̃) by Newton's method in the states that ψ₁ replaces, from the sample; the last one is kept."""
+        """Map x = φ(x̃) by Newton's method in the states that ψ₁ replaces, from the sample; with a cache."""
         solve = lru_cache(maxsize=8)(lambda key: self._solve(np.frombuffer(key)))
         return lambda x: solve(np.ascontiguousarray(x, dtype=float).tobytes()).copy()
 
@@ -175,30 +175,30 @@ class _Form(Memo):
             if solution.settled:
                 return solution.value
         raise ArithmeticError(
-            f"no state has these values of the functions near the sample: ψ₁ = {given[: self.p]}; give the system a "
+            f"φ(x̃) did not converge near the sample for the functions ψ₁ = {given[: self.p]}; give the system a "
             "sample that is nearer"
         )
 
     def slope(self, x: Array) -> Array:
-        """Dφ at x̃, the inverse of Dψ."""
+        """Derivative Dφ at x̃, the inverse of Dψ."""
         return self._local(x).slope
 
     def coupling(self, x: Array) -> Array:
-        """E₃₂ at x̃."""
+        """Coupling E₃₂ at x̃."""
         return self._local(x).coupling
 
     def frame(self, x: Array) -> Array:
-        """U at x̃."""
+        """Frame U at x̃."""
         return self._local(x).frame
 
     @once
     def _local(self) -> Callable[[Array], _Local]:
-        """What belongs to a state x̃; iterations ask for all of it at the same one."""
+        """Evaluation of Dφ, E₃₂ and U at a state x̃, cached for iterations that ask for each in turn."""
         local = lru_cache(maxsize=8)(lambda key: self._at(np.frombuffer(key)))
         return lambda x: local(np.ascontiguousarray(x, dtype=float).tobytes())
 
     def _at(self, x: Array) -> _Local:
-        """With ``Q T Dφ = [K₁, K₂, K₃]``: E₃₂ = K₃⁻¹K₂, and Uᵀ has the rows ℓU₀₁ᵀ, those that E annihilates, and
+        """E₃₂ = K₃⁻¹K₂ with ``Q T Dφ = [K₁, K₂, K₃]``; the rows of Uᵀ are ℓU₀₁ᵀ, the left null space of E, and
 
         K₃⁻¹(Q − K₁ℓ)U₀₁ᵀ.
         """

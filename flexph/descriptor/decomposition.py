@@ -1,4 +1,4 @@
-"""Decompositions of descriptor matrices that are as smooth as the matrix itself ([dg] theorem 11 and corollary 4)."""
+"""Smooth decompositions of descriptor matrices ([dg] theorem 11 and corollary 4)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..numerics.memo import Memo, once
 from ..numerics.ranks import Subspaces, pivots, rank_of, subspaces
 
 LEFT_OVER = 1e-9
-"""Schur complement over its terms up to which the rank of E(x) is that at the reference state: round-off of a product
-with an inverse that still has six digits."""
+"""Schur complement over its terms up to which E(x) has the rank of the reference state: round-off of a product
+with an inverse of six correct digits."""
 
 
 class Blocks(NamedTuple):
@@ -31,10 +31,10 @@ class Blocks(NamedTuple):
 class Decomposition(Memo):
     """``U(x)ᵀE(x)V(x) = diag(Σ(x), 0)`` with orthogonal U (m, m), V (n, n) and regular Σ (r, r), near a state x₀.
 
-    By [dg] theorem 11, from orthogonal U₀ and V₀ with U₀ᵀE(x₀)V₀ = diag(Σ₀, 0) and the constant rank r: U, V and Σ have
-    as many derivatives as E. They exist where E₁₁ of :class:`Blocks` is regular, which is a neighbourhood of x₀; beyond
-    it, and where E(x) has another rank, ValueError is raised. Units of rows and columns do not decide on ranks.
-    ``matrix`` is the function E of x.
+    By [dg] theorem 11, from orthogonal U₀ and V₀ with U₀ᵀE(x₀)V₀ = diag(Σ₀, 0) and the constant rank r: U, V and Σ
+    have as many derivatives as E. They exist in the neighbourhood of x₀ in which E₁₁ of :class:`Blocks` is regular;
+    outside of it, and if E(x) has another rank, ValueError is raised. Ranks do not depend on the units of rows and
+    columns. ``matrix`` is E as a function of x.
     """
 
     matrix: Callable[[Array], Any]
@@ -46,7 +46,7 @@ class Decomposition(Memo):
 
     @once
     def first(self) -> tuple[Array, Array]:
-        """U₀ (m, m) and V₀ (n, n), orthogonal: ranges of E(x₀) and E(x₀)ᵀ, then their complements."""
+        """Orthogonal U₀ (m, m) and V₀ (n, n): bases of the ranges of E(x₀) and E(x₀)ᵀ, then of their complements."""
         spaces = self._subspaces
         return np.hstack([spaces.range, spaces.left_null]), np.hstack([spaces.rows, spaces.null])
 
@@ -56,11 +56,11 @@ class Decomposition(Memo):
 
     @property
     def rank(self) -> int:
-        """The rank r of E(x₀)."""
+        """Rank r of E(x₀)."""
         return int(self._subspaces.range.shape[1])
 
     def blocks(self, x: Array) -> Blocks:
-        """The blocks at a state. Raises ValueError where E₁₁ is singular, or the rank is not r."""
+        """Blocks at a state. Raises ValueError if E₁₁ is singular or the rank is not r."""
         (left, right), r = self.first, self.rank
         given = dense(self.matrix(x))
         turned = left.T @ given @ right
@@ -84,7 +84,7 @@ class Decomposition(Memo):
         return U, U[:, :r].T @ dense(self.matrix(x)) @ V[:, :r], V
 
     def left_null(self, x: Array) -> Array:
-        """N (m, m − r) with NᵀE = 0: ``[−E₂₁E₁₁⁻¹, 1] U₀ᵀ`` transposed."""
+        """Left null space N (m, m − r), NᵀE = 0: the transpose of ``[−E₂₁E₁₁⁻¹, 1] U₀ᵀ``."""
         below, _ = _quotients(self.blocks(x))
         return self.first[0] @ np.vstack([-below.T, np.eye(len(below))])
 
@@ -93,22 +93,22 @@ class Decomposition(Memo):
 class Echelon(Memo):
     """``U(x)ᵀE(x)Π = [[1, E₁₂(x)], [0, 0]]`` with regular U and a permutation Π of the columns ([dg] corollary 4).
 
-    ``order`` (n,) are the columns of E in their new order, the r that Π puts first are chosen at the reference state
-    by a QR decomposition with pivoting. Π is the derivative of x ↦ x[order]: with U a system transformation.
+    ``order`` (n,) lists the columns of E in their new order; the first r are chosen at the reference state by a QR
+    decomposition with pivoting. Π is the derivative of x ↦ x[order], so that it forms a system transformation with U.
     """
 
     decomposition: Decomposition
 
     @once
     def order(self) -> Array:
-        """The columns in their new order."""
+        """Columns of E in their new order."""
         d = self.decomposition
         rows = d.first[0][:, : d.rank].T @ dense(d.matrix(d.reference))
         chosen = pivots(rows)
         return np.concatenate([np.sort(chosen[: d.rank]), np.sort(chosen[d.rank :])])
 
     def at(self, x: Array) -> tuple[Array, Array]:
-        """U (m, m) and E₁₂ (r, n − r) at a state. Raises ValueError where the first columns are dependent."""
+        """U (m, m) and E₁₂ (r, n − r) at a state. Raises ValueError if the first columns are dependent."""
         d = self.decomposition
         U, _, _ = d.at(x)
         rows = (U[:, : d.rank].T @ dense(d.matrix(x)))[:, self.order]
@@ -122,29 +122,29 @@ class Echelon(Memo):
 
 @checked
 def decompose(matrix: Callable[[Array], Any], reference: Any) -> Decomposition:
-    """The decomposition of E(x) near a reference state, see :class:`Decomposition`."""
+    """Decomposition of E(x) near a reference state, see :class:`Decomposition`."""
     return Decomposition(matrix, reference)
 
 
 @checked
 def echelon(matrix: Callable[[Array], Any], reference: Any) -> Echelon:
-    """The echelon form of E(x) near a reference state, see :class:`Echelon`."""
+    """Echelon form of E(x) near a reference state, see :class:`Echelon`."""
     return Echelon(Decomposition(matrix, reference))
 
 
 def _quotients(blocks: Blocks) -> tuple[Array, Array]:
-    """E₂₁E₁₁⁻¹ and E₁₁⁻¹E₁₂."""
+    """Quotients E₂₁E₁₁⁻¹ and E₁₁⁻¹E₁₂."""
     return np.linalg.solve(blocks.E11.T, blocks.E21.T).T, np.linalg.solve(blocks.E11, blocks.E12)
 
 
 def _lower(below: Array, r: int) -> Array:
-    """``[[1, −Xᵀ], [0, 1]]`` of X (k, r)."""
+    """Block matrix ``[[1, −Xᵀ], [0, 1]]`` from X (k, r)."""
     lower = np.eye(r + len(below))
     lower[:r, r:] = -below.T
     return lower
 
 
 def _orthogonal(matrix: Array) -> Array:
-    """Q of the QL decomposition with positive diagonal, as smooth as the matrix: by Gram and Schmidt from the right."""
+    """Factor Q of the QL decomposition with positive diagonal (Gram-Schmidt from the right), smooth as its matrix."""
     q, triangle = np.linalg.qr(matrix[:, ::-1])
     return (q * np.where(np.diag(triangle) < 0.0, -1.0, 1.0))[:, ::-1]

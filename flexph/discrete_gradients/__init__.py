@@ -1,4 +1,4 @@
-"""Discrete gradients, and systems that are given theirs ([dg] sec. 2.3, remarks 12 and 15).
+"""Discrete gradients of functions, and systems with a given discrete gradient ([dg] sec. 2.3, remarks 12 and 15).
 
 Imports: discretisation, numerics, systems.
 """

@@ -1,4 +1,4 @@
-"""Constraints that hold at the ends of steps, on positions and on velocities alike ([dg] remark 12)."""
+"""Constraints on positions and velocities that hold at the ends of steps ([dg] remark 12)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..systems.discrete_gradients import discrete_jacobian, padded
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 
 MULTIPLIERS = "multipliers"
-"""Part of the states that hold the constraints."""
+"""Name of the part of the states that holds the multipliers."""
 OFF = 1e-8
-"""Constraint over its largest terms up to which a start meets it."""
+"""Constraint over its largest terms up to which an initial state satisfies it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """``c(x) = 0``: the function c (k,) of the state and its jacobian Dc (k, n)."""
+    """Constraints ``c(x) = 0``: the function c (k,) of the state and its Jacobian Dc (k, n)."""
 
     function: Callable[[Array], Any]
     jacobian: Callable[[Array], Any]
@@ -40,7 +40,7 @@ def holonomic(
     positions: slice,
     velocities: slice,
 ) -> Constraints:
-    """Both levels of ``g(q) = 0`` with q̇ = v: ``c = (g(q), Dg(q) v)`` ([dg] eq. (39)-(40)).
+    """Position and velocity constraints of ``g(q) = 0`` with q̇ = v: ``c = (g(q), Dg(q) v)`` ([dg] eq. (39)-(40)).
 
     ``gap`` g (m,) and ``gap_jacobian`` Dg (m, d) are functions of q (d,), ``rate_jacobian`` ∂(Dg v)/∂q (m, d) of (q,
     v).
@@ -63,23 +63,25 @@ def holonomic(
 
 @checked
 def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
-    """A system with an invertible E under constraints c(x) = 0 with multipliers μ (k,): states (x, μ), index 1.
+    """System with invertible E under constraints c(x) = 0 with multipliers μ (k,): states (x, μ), index 1.
 
         E ẋ = (J − R)(z + Zμ) + B u,   0 = Zᵀ[(J − R)(z + Zμ) + B u] = Dc ẋ,   y = Bᵀ(z + Zμ),   Z = E⁻ᵀDcᵀ
 
-    is port-Hamiltonian with ``J' = [1; Zᵀ] J [1, Z]``, R' and B' alike and z' = (z, μ). Of mechanics in (q, v) with
-    both levels of :func:`holonomic`, μ = (λ, γ): −Dgᵀλ are the forces of the constraints, and γ is zero but for the
-    error of a step, in which q̇ = v + M⁻¹Dgᵀγ. Over a step Dc is its discrete Jacobian, so that Δc = D̄c Δx = 0:
-    gonzalez, mean_value, invariants, dirac and midpoint keep all constraints to round-off at the ends of steps, and all
-    of them but midpoint the balance of the energy.
+    is port-Hamiltonian with ``J' = [1; Zᵀ] J [1, Z]``, R' and B' alike and z' = (z, μ). In mechanics with states
+    (q, v) and both levels of :func:`holonomic`, μ = (λ, γ): −Dgᵀλ are the constraint forces, and γ vanishes up to the
+    error of a step, with q̇ = v + M⁻¹Dgᵀγ. Over a step Dc is the discrete Jacobian, so that Δc = D̄c Δx = 0: gonzalez,
+    mean_value, invariants, dirac and midpoint satisfy all constraints to round-off at the ends of steps, and all of
+    them except midpoint the energy balance.
 
-    Raises ValueError where E is singular, and where Zᵀ(J − R)Z is, at the sample: constraints on positions alone do
-    not determine their multipliers. Runs refuse starts that do not meet the constraints.
+    Raises ValueError if E or Zᵀ(J − R)Z is singular at the sample: constraints on positions alone do not
+    determine their multipliers. A run refuses an initial state that violates the constraints.
     """
     n, k = system.size, len(check.array("the constraints", constraints.function(system.sample), (None,)))
     check.array("the jacobian of the constraints", dense(constraints.jacobian(system.sample)), (k, n))
     if rank_of(dense(system.E(system.sample))) < n:
-        raise ValueError("E must be invertible: leave the multipliers of other constraints out, and give those here")
+        raise ValueError(
+            "E must be invertible: leave out the multipliers of other constraints, and give those constraints here"
+        )
     held = _Held(system, constraints, k)
     _check_regular(held)
     fed = FEEDTHROUGH if system.has_feedthrough else ()
@@ -97,19 +99,19 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
 
 
 class _Held:
-    """The matrices of (x, μ) from those of the system and Dc, at a state or over a step."""
+    """Matrices of (x, μ) from those of the system and Dc, at a state or over a step."""
 
     def __init__(self, system: PHDAE, constraints: Constraints, count: int) -> None:
         self.system, self.constraints, self.count, self.middle = system, constraints, count, middle_of(system)
-        self._onto_over = lru_cache(maxsize=1)(self._onto_step)  # J̄, R̄ and B̄ are asked for one after the other
+        self._onto_over = lru_cache(maxsize=1)(self._onto_step)  # J̄, R̄ and B̄ are evaluated in turn at the same step
 
     def at(self, name: str, x: Array) -> Array:
-        """At a state."""
+        """Matrix of a name at a state."""
         view = AtState(self.system, x[: self.system.size])
         return self._made(name, view, lambda: self.onto(view, dense(self.constraints.jacobian(view.place))), x)
 
     def over(self, name: str, x0: Array, x1: Array) -> Array:
-        """Over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
+        """Matrix of a name over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
         n = self.system.size
         first, last = x0[:n], x1[:n]
         view = OverStep(self.system, self.middle, first, last)
@@ -121,7 +123,7 @@ class _Held:
         return self.onto(OverStep(self.system, self.middle, x0, x1), slope)
 
     def onto(self, view: View, slope: Array) -> Array:
-        """[1; Zᵀ] (n + k, n)."""
+        """Matrix [1; Zᵀ] (n + k, n)."""
         Z = np.linalg.solve(view("E").T, slope.T)
         return np.vstack([np.eye(len(Z)), Z.T])
 
@@ -140,18 +142,18 @@ class _Held:
         return left if name in ("B", "P") else left @ T.T
 
     def defect(self, x: Array, step: float) -> str | None:
-        """What a start does not meet."""
+        """Violated constraint of an initial state in a sentence, None if there is none."""
         own = x[: self.system.size]
         values = np.asarray(self.constraints.function(own))
         scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))
         worst = int(np.argmax(np.abs(values) / np.maximum(scale, 1e-300)))
         if abs(values[worst]) <= OFF * scale[worst]:
             return None
-        return f"constraint {worst} is {values[worst]:.3g}, it must be zero"
+        return f"constraint {worst} must be zero, it is {values[worst]:.3g}"
 
 
 def _check_regular(held: _Held) -> None:
-    """Raise ValueError unless Zᵀ(J − R)Z is regular at the sample, in constraints of unit size."""
+    """Raise ValueError unless Zᵀ(J − R)Z, scaled to constraints of unit size, is regular at the sample."""
     x, system = held.system.sample, held.system
     slope = dense(held.constraints.jacobian(x))
     size = np.abs(slope) @ np.maximum(np.abs(x), system.floor(x))
@@ -163,7 +165,7 @@ def _check_regular(held: _Held) -> None:
     if null.any() or rank_of(inner / rows[:, None]) < held.count:
         raise ValueError(
             "the constraints must determine their multipliers: Zᵀ(J − R)Z is singular at the sample; give both levels "
-            "of constraints on positions, flexph.discrete_gradients.holonomic(...), and none that follows from others"
+            "of constraints on positions, flexph.discrete_gradients.holonomic(...), and no dependent ones"
         )
 
 

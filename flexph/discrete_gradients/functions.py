@@ -19,10 +19,11 @@ Vector = Callable[[Array], Array]
 
 @checked
 def gonzalez(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
-    """``∇f(m) + (Δf − ∇f(m)·Δx)/(Δx·Δx) Δx`` (n,) with m = ½(x₀ + x₁) ([dg] definition 5, eq. (12)).
+    """Gonzalez' gradient ``∇f(m) + (Δf − ∇f(m)·Δx)/(Δx·Δx) Δx`` (n,), m = ½(x₀ + x₁) ([dg] definition 5, eq. (12)).
 
-    ``function`` and ``gradient`` (n,) are functions of x. ``states`` (a slice or indices) are those that the function
-    depends on, if not all: Δx is then the change of these alone, and all other entries are zero ([dg] lemma 1).
+    ``function`` and ``gradient`` (n,) are functions of x. ``states`` (a slice or indices) are the states that the
+    function depends on, all by default: Δx is then the change of these alone, and all other entries are zero ([dg]
+    lemma 1).
     """
     x0, x1 = _states(x0, x1)
     function, gradient = _answers(function, gradient, x0.shape)
@@ -34,9 +35,9 @@ def gonzalez(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: An
 def mean_value(
     function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None, points: int = gradients.MEAN_POINTS
 ) -> Array:
-    """``∫₀¹ ∇f(x₀ + sΔx) ds`` (n,) by Gauss points, made to meet Δf where f is no polynomial of degree 2·points.
+    """Mean-value gradient ``∫₀¹ ∇f(x₀ + sΔx) ds`` (n,) by Gauss points, corrected to reproduce Δf exactly.
 
-    It commutes with linear maps, Gonzalez' gradient does not ([dg] example 10). Arguments as of :func:`gonzalez`.
+    It commutes with linear maps, unlike Gonzalez' gradient ([dg] example 10). Arguments as in :func:`gonzalez`.
     """
     x0, x1 = _states(x0, x1)
     function, gradient = _answers(function, gradient, x0.shape)
@@ -47,10 +48,11 @@ def mean_value(
 
 @checked
 def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, *, states: Any = None) -> Array:
-    """``(f(…, x₁ᵢ, x₀ᵢ₊₁, …) − f(…, x₀ᵢ, x₀ᵢ₊₁, …))/(x₁ᵢ − x₀ᵢ)`` (n,), the mean of both orders of coordinates.
+    """Itoh-Abe gradient, ``(f(…, x₁ᵢ, x₀ᵢ₊₁, …) − f(…, x₀ᵢ, x₀ᵢ₊₁, …))/(x₁ᵢ − x₀ᵢ)`` (n,), mean of both orders.
 
-    T. Itoh, K. Abe, Journal of Computational Physics 76 (1988); in both orders it is symmetric in x₀ and x₁. It needs
-    no derivative but where a coordinate does not change by more than round-off. Arguments as of :func:`gonzalez`.
+    T. Itoh, K. Abe, Journal of Computational Physics 76 (1988); the mean over both orders of the coordinates makes
+    it symmetric in x₀ and x₁. Derivatives are used only for coordinates that change by no more than round-off.
+    Arguments as in :func:`gonzalez`.
     """
     x0, x1 = _states(x0, x1)
     function, gradient = _answers(function, gradient, x0.shape)
@@ -62,16 +64,16 @@ def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, 
 
 @checked
 def midpoint(gradient: Vector, x0: Any, x1: Any) -> Array:
-    """``∇f(½(x₀ + x₁))`` (n,): a discrete gradient of quadratic functions only."""
+    """Midpoint gradient ``∇f(½(x₀ + x₁))`` (n,): a discrete gradient of quadratic functions only."""
     x0, x1 = _states(x0, x1)
     return check.answer("gradient", gradient, 0.5 * (x0 + x1), shape=x0.shape)
 
 
 @checked
 def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) -> Array:
-    """``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) and its derivative (k, n) ([dg] definition 6).
+    """Discrete Jacobian ``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) ([dg] definition 6).
 
-    Of a diffeomorphism it may be singular where DF is not ([dg] example 9).
+    The discrete Jacobian of a diffeomorphism may be singular although DF is not ([dg] example 9).
     """
     x0, x1 = _states(x0, x1)
     values = partial(check.answer, "function", function, shape=(None,))
@@ -80,7 +82,7 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, *, order: list[int]) -> Array:
-    """Quotients of increments, coordinates changed in the given order: Gonzalez' gradient along each of them."""
+    """Difference quotients with the coordinates changed in the given order: Gonzalez' gradient along each of them."""
     increments, x, before = np.zeros(x0.size), x0.copy(), float(function(x0))
     for i in order:
         middle, x = x.copy(), x.copy()
@@ -97,13 +99,13 @@ def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
 
 
 def _answers(function: Scalar, gradient: Vector, shape: tuple[int, ...]) -> tuple[Scalar, Vector]:
-    """Both functions, asked so that what they return is checked."""
+    """Both functions with checks of the values that they return."""
     scalar = partial(check.answer, "function", function, shape=())
     return lambda x: float(scalar(x)), partial(check.answer, "gradient", gradient, shape=shape)
 
 
 def _part(x: Any, states: Any) -> Array:
-    """The entries of some states, zeros elsewhere."""
+    """Entries of the given states, zeros elsewhere."""
     x = np.asarray(x, dtype=float)
     if states is None:
         return x

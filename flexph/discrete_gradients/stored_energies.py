@@ -1,10 +1,10 @@
-"""Stored energies ψ(E) of strain rows that are not quadratic, with a discrete gradient that is exact over a step.
+"""Stored energies ψ(E) of strain rows that are not quadratic, with an exact discrete gradient over a step.
 
-With Δ = E₁ − E₀ the mean stress is that of Gauss' rule along E₀ + τΔ, and as [dg] def. 5 corrects it (O. Gonzalez),
+With Δ = E₁ − E₀ the mean stress is given by Gauss' rule along E₀ + τΔ with the correction of [dg] def. 5 (O. Gonzalez),
 
     S̃ = Σ w_i S(E₀ + τ_iΔ) + φ Δ/|Δ|²,   φ = ψ₁ − ψ₀ − Σ w_i S(E₀ + τ_iΔ)·Δ = O(|Δ|⁷),
 
-so that S̃·Δ = ψ₁ − ψ₀. Strains do not see rotations: momenta are kept whatever the mean is.
+so that S̃·Δ = ψ₁ − ψ₀. Strains are invariant under rotations, so that momenta are conserved for any mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Index = np.ndarray
 POINTS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 EXACT = 1e-14
-"""What the rule misses, over the energies that it adds up, that is round-off."""
+"""Defect of the rule over the sum of its energies that counts as round-off."""
 
 
 class Evaluated(NamedTuple):
@@ -31,33 +31,33 @@ class Evaluated(NamedTuple):
 
 
 class StoredEnergy(Protocol):
-    """ψ of strains E (k, c), shear strains doubled."""
+    """Stored energy ψ of strains E (k, c), shear strains doubled."""
 
     def at(self, strain: Array) -> Evaluated:
         """ψ and its derivatives at strains (k, c)."""
 
 
 class LawRows(NamedTuple):
-    """Strain rows (k, c) that are strains times volumes (k,) [m³], with the energy of these strains."""
+    """Strain rows (k, c), which are strains times volumes (k,) [m³], with the stored energy of these strains."""
 
     rows: Index
     volume: Array
     law: StoredEnergy
 
     def strain(self, rows: Array) -> Array:
-        """E of all strain rows (e,), (k, c)."""
+        """Strains E (k, c) from all strain rows (e,)."""
         strain: Array = rows[self.rows] / self.volume[:, None]
         return strain
 
 
 def mean_stress(law: StoredEnergy, before: Array, after: Array) -> Array:
-    """S̃ over a step, (k, c)."""
+    """Mean stress S̃ over a step, (k, c)."""
     mean, missed, square, _ = _followed(law, before, after)
     return np.asarray(mean.stress + (missed / square)[:, None] * (after - before))
 
 
 def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
-    """∂S̃/∂E₁, (k, c, c)."""
+    """Derivative ∂S̃/∂E₁ of the mean stress, (k, c, c)."""
     mean, missed, square, last = _followed(law, before, after)
     change = after - before
     turned = last.stress - mean.stress - np.einsum("kij,ki->kj", mean.tangent, change)
@@ -68,7 +68,7 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """The rule's ψ₁ − ψ₀, mean stress and ∂/∂E₁ of that, φ (zero where round-off), |Δ|², and all at the end."""
+    """Mean stress of the rule with ∂/∂E₁, φ (zero if round-off), |Δ|², and the evaluation at the end of the step."""
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))
     energy, stress, tangent = (

@@ -1,4 +1,4 @@
-"""What things look like, as immutable values without a library of pictures: surfaces of rigid shapes, swept sections.
+"""Drawable geometry as immutable values, without a graphics library: surfaces of rigid shapes, swept sections.
 
 Imports: display, numerics.
 """

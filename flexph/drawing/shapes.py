@@ -12,26 +12,26 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 
 SEGMENTS = 24
-"""Straight pieces a circle is drawn with."""
+"""Number of straight pieces of a drawn circle."""
 LEVELS = 2
-"""Halvings of the octahedron that a sphere is drawn with."""
+"""Number of subdivisions of the octahedron that draws a sphere."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shape:
-    """A surface: points (p, 3) [m], triangles (t, 3) with their corners counterclockwise seen from outside.
+    """Surface of points (p, 3) [m] and triangles (t, 3), with corners counterclockwise seen from outside.
 
     Parameters
     ----------
     points : array
-        (p, 3) [m].
+        Points (p, 3) [m].
     triangles : array
-        (t, 3), with their corners counterclockwise seen from outside.
+        Triangles (t, 3), with corners counterclockwise seen from outside.
 
     Raises
     ------
     ValueError
-        For points that are no numbers and triangles of points that are not there.
+        For points that are not finite, and triangles that refer to missing points.
     """
 
     points: Array
@@ -51,12 +51,12 @@ class Shape:
         return f"<Shape of {len(self.points)} points, {len(self.triangles)} triangles>"
 
     def moved(self, position: Sequence[float] | Array = (0.0, 0.0, 0.0), axes: Array | None = None) -> Shape:
-        """The shape with its origin at a position (3,) [m], its axes the columns of a matrix (3, 3)."""
+        """The shape with its origin at a position (3,) [m] and its axes along the columns of a matrix (3, 3)."""
         turned = self.points if axes is None else self.points @ np.asarray(axes).T
         return Shape(turned + np.asarray(position, dtype=float), self.triangles)
 
     def scaled(self, factor: float | Array) -> Shape:
-        """The shape times a factor, one for all axes or one for each."""
+        """The shape scaled by a factor, one for all axes or one for each."""
         return Shape(self.points * factor, self.triangles)
 
 
@@ -79,7 +79,7 @@ def box_shape(size: Sequence[float], *, centre: Sequence[float] = (0.0, 0.0, 0.0
     edges = check.array("size", size, (3,))
     corners = np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
     faces = [(0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
-    points = np.vstack([corners[list(face)] for face in faces])  # of its own for each face, so that edges are sharp
+    points = np.vstack([corners[list(face)] for face in faces])  # separate corners for each face keep the edges sharp
     triangles = np.vstack([4 * k + np.array([[0, 1, 2], [0, 2, 3]]) for k in range(6)])
     return Shape(0.5 * points * edges + check.array("centre", centre, (3,)), triangles)
 
@@ -93,7 +93,7 @@ def cylinder_shape(
     axis: Sequence[float] = (1.0, 0.0, 0.0),
     centre: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Shape:
-    """A cylinder or a tube about an axis; lengths in [m], ``centre`` in the middle of the axis.
+    """A cylinder or a tube along an axis; lengths in [m], ``centre`` in the middle of the axis.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def cylinder_shape(
 
 @checked
 def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
-    """A sphere [m].
+    """A sphere; lengths in [m].
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) ->
 
 @checked
 def joined_shapes(shapes: Sequence[Shape]) -> Shape:
-    """Several shapes as one.
+    """Several shapes joined into one.
 
     Parameters
     ----------
     shapes : sequence of Shape
-        Shapes in the same axes.
+        Shapes in common axes.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def joined_shapes(shapes: Sequence[Shape]) -> Shape:
 
 
 def axes_along(direction: Sequence[float] | Array) -> Array:
-    """A rotation (3, 3) whose first column points along a direction, of the plane or of space."""
+    """A rotation (3, 3) whose first column points along a direction (2,) or (3,)."""
     x = np.zeros(3)
     x[: len(direction)] = direction
     x /= np.linalg.norm(x)
@@ -202,7 +202,7 @@ def _octasphere(levels: int) -> tuple[Array, Array]:
 
 
 def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
-    """Equal points made one, triangles without area left out."""
+    """Merge equal points and drop triangles without area."""
     unique, inverse = np.unique(points, axis=0, return_inverse=True)
     cells = inverse.reshape(-1)[cells]
     a, b, c = cells.T

@@ -12,14 +12,14 @@ from ..numerics.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The section of a body that is drawn as a line along its x axis.
+    """Section of a body that is drawn as a line along its x axis.
 
     Parameters
     ----------
     outline : array
-        (q, 2): corners (y, z) [m] of the section in turn, z out of the plane for bodies of the plane.
+        Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
     rotation : matrix
-        Sparse (p·s, n): the sections at the p points of the line turn by ψu to first order.
+        Sparse matrix (p·s, n): to first order the sections at the p points of the line turn by ψu.
     """
 
     outline: Array
@@ -31,7 +31,7 @@ class Sweep:
         return len(self.outline)
 
     def offsets(self, dim: int) -> tuple[Array, Array]:
-        """Corners as vectors (q, 3) across the line, and their motion (q, 3, s) as the section turns by ψ."""
+        """Corners as vectors (q, 3) across the line, and their motion (q, 3, s) if the section turns by ψ."""
         y, z = self.outline.T
         none = np.zeros_like(y)
         vectors = np.column_stack([none, y, z])
@@ -41,7 +41,7 @@ class Sweep:
         return vectors, np.moveaxis(turns, 2, 0)
 
     def sides(self, rings: int) -> Array:
-        """Quadrilaterals ((rings − 1) q, 4) between the outlines at the points of the line, which come ring by ring."""
+        """Quadrilaterals ((rings − 1) q, 4) between the outlines at the points of the line, ordered ring by ring."""
         q = self.corners
         start, k = q * np.arange(rings - 1)[:, None], np.arange(q)
         a, b = start + k, start + (k + 1) % q

@@ -16,10 +16,10 @@ WINDOW, HTML, FILM = "window", "html", "film"
 
 
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
-    """Show a run, or a pair of a mechanism and a pose or state, in the viewer of a name.
+    """Show a run, or a pair of a mechanism and a pose or state, in a named viewer.
 
-    If None, in the page in a notebook of Jupyter, and else in a window. Raises ValueError, naming those that are
-    installed, for any other, and ModuleNotFoundError, naming what to install, where it lacks a package.
+    By default the view opens in the page of a Jupyter notebook, otherwise in a window. Raises ValueError with the
+    installed names for an unknown viewer, and ModuleNotFoundError with the package to install if one is missing.
     """
     if viewer is None and in_notebook():
         from IPython.display import HTML as as_html
@@ -31,7 +31,7 @@ def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
 
 
 def html_of(shown: Any, **options: Any) -> str:
-    """The live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
+    """Live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
     return str(_viewer(HTML)(shown, **options))
 
 

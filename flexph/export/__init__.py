@@ -1,4 +1,4 @@
-"""Files for mesh viewers, tables and pictures: modes, series in time, envelopes of stress.
+"""Files for mesh viewers and spreadsheets: modes, time series, stress envelopes.
 
 Imports: bodies, bodies.stresses, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files,
 numerics, results, scenes.

@@ -1,4 +1,4 @@
-"""Envelopes: the largest stresses of every cell over a run, and when they were."""
+"""Stress envelopes: the largest stresses of every cell over a run, with their times."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .tables import write_table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StressEnvelope:
-    """Extremes of stress tensors in each of c cells, over the points of the stresses and all saved times.
+    """Extremes of the stress tensors of a body in each of c cells over all saved times.
 
-    ``peak_von_mises``, ``largest_principal`` and ``smallest_principal`` (c,) [Pa], and the times (c,) [s] at which they
-    first were; ``centres`` (c, d) [m]: mean positions of the points of each cell, in body axes.
+    ``peak_von_mises``, ``largest_principal`` and ``smallest_principal`` (c,) [Pa] with the times (c,) [s] of their
+    first occurrence; ``centres`` (c, d) [m]: mean positions of the stress points of each cell, in body axes.
     """
 
     body: str
@@ -46,7 +46,7 @@ class StressEnvelope:
 
     @property
     def columns(self) -> dict[str, Array]:
-        """The table: a row for each cell."""
+        """Columns of the table, with a row for each cell."""
         axes = {f"{axis} [m]": x for axis, x in zip("xyz", self.centres.T, strict=False)}
         values = {name: getattr(self, name) for name in _QUANTITIES}
         units = {name: f"{name} [{'s' if name.endswith('time') else 'Pa'}]" for name in values}
@@ -67,8 +67,8 @@ _QUANTITIES = (
 def stress_envelope(solution: Solution, body: str, tensor: str | None = None) -> StressEnvelope:
     """Peak von Mises stress, largest and smallest principal stress of every cell of a body over all saved times.
 
-    Taken at the points of the stresses: of beams and rods at those of the sections at both ends of each drawn piece,
-    of solids of finite strain those of Cauchy. Times are read in parts: memory does not grow with their number.
+    Stresses are taken at the stress points: for beams and rods at the section points at both ends of each drawn
+    piece, for solids of finite strain as Cauchy stresses. Times are read in parts, so that memory does not grow.
 
     Parameters
     ----------
@@ -77,17 +77,17 @@ def stress_envelope(solution: Solution, body: str, tensor: str | None = None) ->
     body : str
         One of its bodies with stresses at points.
     tensor : str, optional
-        The name of one of its tensors, such as ``stress_top`` of a plate; by default all of them together.
+        Name of one of its tensors, such as ``stress_top`` of a plate; by default all of them together.
 
     Returns
     -------
     StressEnvelope
-        The extremes of each cell, and when they were.
+        Extremes of each cell, with their times.
 
     Raises
     ------
     ValueError
-        For a body that is not there or has no stresses at points, and for a tensor that it does not have.
+        For an unknown body or tensor, and for a body without stress points.
     """
     points = _points(solution, body, tensor)
     one, times = next(iter(points.values())), solution.times
@@ -107,7 +107,7 @@ def stress_envelope(solution: Solution, body: str, tensor: str | None = None) ->
 
 
 def _extremes(points: StressPoints, state: BodyState) -> Array:
-    """Von Mises stress, largest principal stress and the smallest times −1 of each cell of the mesh, (3, k, c)."""
+    """Von Mises stress, largest principal stress and negative smallest principal stress of each cell, (3, k, c)."""
     largest, smallest = points.principal(state)
     values = np.stack([points.von_mises(state), largest, -smallest])
     return np.asarray(np.maximum.reduceat(values, points.first, axis=-1))
@@ -122,12 +122,12 @@ def _points(solution: Solution, body: str, tensor: str | None) -> Mapping[str, S
 
 @checked
 def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str] = ()) -> Path:
-    """Write stress envelopes of bodies (all with stresses at points if none are named); returns the path.
+    """Write stress envelopes of bodies (by default all with stress points); returns the path.
 
-    By the suffix of the path: ``.vtu``, the bodies in their own axes, undeformed, with cell data ``body`` and, for each
-    tensor, ``stress_peak_von_mises``, ``stress_peak_time``, …, of :class:`StressEnvelope` (NaN where a body has none);
-    or ``.csv``, a table with a row for each cell, of all bodies and tensors in turn. Raises ValueError for bodies that
-    are not there or have no stresses at points, and for another suffix.
+    The suffix of the path sets the format. ``.vtu``: the undeformed bodies in their body axes, with cell data
+    ``body`` and, for each tensor, ``stress_peak_von_mises``, ``stress_peak_time``, … of :class:`StressEnvelope` (NaN
+    for bodies without it). ``.csv``: a table with a row for each cell, of all bodies and tensors in turn. Raises
+    ValueError for unknown bodies, for bodies without stress points, and for another suffix.
     """
     held = solution.mechanism.bodies
     names = list(bodies) or [name for name, body in held.items() if stress_points(body)]

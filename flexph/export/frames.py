@@ -1,4 +1,4 @@
-"""The frames of a series: where the points of bodies are, and what is known at them and in the cells."""
+"""Frames of a series: positions of the points of bodies, and the data at points and in cells."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
 
 ENTRIES = 4_000_000
-"""Numbers of a tensor field that are held at a time (32 MB each array)."""
+"""Largest number of tensor entries held at a time (32 MB each array)."""
 Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
-    """What points the frames have: own ones for each cell, and smoothed stresses at them."""
+    """Options for the points of frames: separate points for each cell, or smoothed stresses."""
 
     discontinuous: bool = False
     smoothed: bool = False
 
 
 class Layout(NamedTuple):
-    """The points of a body in the frames: their places in the view (P,), cells over them (c, n).
+    """Points of a body in the frames: their indices in the view (P,), and the cells over them (c, n).
 
-    ``corners``: which node of a cell (of all, cell by cell) each point is.
+    ``corners``: index of each point among the nodes of all cells, cell by cell.
     """
 
     places: Array
@@ -56,7 +56,7 @@ def _layout(view: View, points: Points) -> Layout:
 
 
 def _material(field: TensorField) -> Array:
-    """The material of each drawn cell."""
+    """Material of each drawn cell."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
     drawn: Array = of_cell[field.drawn]
@@ -64,37 +64,37 @@ def _material(field: TensorField) -> Array:
 
 
 def spatial(vectors: Array) -> Array:
-    """Planar vectors as the spatial ones that viewers expect."""
+    """Planar vectors padded to the spatial ones that viewers expect."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
 def viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> list[Viewed]:
-    """Number, name, body and view of the bodies that have one (of those named)."""
+    """Index, name, body and view of all bodies with a view, or of the named ones."""
     bodies = enumerate(mechanism.bodies.items())
     return [(i, k, b, b.view) for i, (k, b) in bodies if b.view is not None and (not names or k in names)]
 
 
 def numbered_cells(views: Sequence[View]) -> list[tuple[str, Array]]:
-    """Types and cells of several bodies, whose points follow each other."""
+    """Types and cells of several bodies, numbered over the joined points."""
     starts = np.cumsum([0, *(len(view.points) for view in views)])
     return [(view.cell_type, view.cells + start) for view, start in zip(views, starts, strict=False)]
 
 
 def chunks(pick: Array, entries: int) -> list[Array]:
-    """Instants in parts, so that this many numbers an instant stay below :data:`ENTRIES` in each."""
+    """Saved times in chunks of at most :data:`ENTRIES` numbers, with so many entries for each time."""
     size = max(1, ENTRIES // max(entries, 1))
     return [pick[i : i + size] for i in range(0, len(pick), size)]
 
 
 def instants(solution: Solution, pick: Array) -> Solution:
-    """The saved instants of these numbers alone, for what depends on the states only."""
+    """The run at the saved times of these indices, for quantities that depend on the states alone."""
     return replace(solution, times=solution.times[pick], states=solution.states[pick])
 
 
 def frames_of(
     solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
 ) -> Iterator[tuple[float, meshio.Mesh]]:
-    """The times and meshes of the instants of these numbers."""
+    """Times and meshes at the saved times of these indices."""
     layouts = [_layout(view, points) for *_, view in shown]
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
@@ -121,7 +121,7 @@ def frames_of(
 def _moved(
     part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout], *, deformed: bool = True
 ) -> tuple[Array, Array]:
-    """World positions and velocities of the points of all bodies, (k, P, d) each; or where they were undeformed."""
+    """World positions and velocities of the points of all bodies, (k, P, d) each; positions undeformed if asked."""
     pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
     factors = [float(deformed or isinstance(body, NodalBody)) for _, _, body, _ in shown]
     positions = [
@@ -133,7 +133,7 @@ def _moved(
 
 
 def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> dict[str, list[Array]]:
-    """Quantities (k, n[, components]) of several bodies by name, NaN for those of n = len(like) that have none."""
+    """Quantities (k, n[, components]) of several bodies by name, NaN for bodies (of n = len(like)) without one."""
     shapes = {name: (len(values), values.shape[2:]) for own in quantities for name, values in own.items()}
     return {
         name: [own.get(name, np.full((k, len(n), *width), np.nan)) for own, n in zip(quantities, like, strict=True)]
@@ -142,7 +142,7 @@ def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> di
 
 
 def state_at(solution: Solution, body: str, pick: Array) -> BodyState:
-    """What the stresses of a body depend on at the instants of these numbers."""
+    """Input of the stress laws of a body at the saved times of these indices."""
     part = instants(solution, pick)
     return body_state(solution.mechanism.bodies[body], lambda name: part[f"{body}.{name}"])
 
@@ -150,8 +150,8 @@ def state_at(solution: Solution, body: str, pick: Array) -> BodyState:
 def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[str, Array]:
     """Stress quantities in the cells of one body, (k, cells[, components]).
 
-    Tensors are means of the cells; what is no linear function of them is taken at the points of the stresses, the
-    largest of each cell.
+    Tensors are means over the cells; quantities that are nonlinear in the stresses are evaluated at the stress
+    points, and the largest of each cell is taken.
     """
     if not body.stress_size:
         return {}
@@ -172,7 +172,7 @@ def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[st
 
 
 def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
-    """Means in the cells of tensors that depend on the deformation, (k, cells, 6)."""
+    """Cell means of the tensors that depend on the deformation, (k, cells, 6)."""
     if not isinstance(body, NodalBody) or not body.current:
         return {}
     gradients = deformation_gradients(body, state.centres, state.rotations)

@@ -1,4 +1,4 @@
-"""Series as one file of VTKHDF: bodies, joints and the ground by name; written, and read back."""
+"""Series as one VTKHDF file with bodies, joints and the ground by name."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .frames import Points, Viewed, frames_of
 
 BODIES, SURFACES = "bodies", "surfaces"
 THIN = ("line", "vertex")
-"""Cells of bodies that are drawn as surfaces, too."""
+"""Cell types of bodies that are also drawn as surfaces."""
 TOGETHER = 1 << 14
-"""Points whose values are held to be written at once."""
+"""Number of points whose values are collected before they are written."""
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
-    """Each body with all that is known of it, surfaces of those that are lines or points, joints, and the ground."""
+    """Write bodies with their data, surfaces of bodies that are lines or points, joints, and the ground."""
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
     drawn = [
@@ -39,14 +39,14 @@ def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: A
 
 
 def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
-    """A body by the meshes of its frames."""
+    """VTKHDF block of a body from the meshes of its frames."""
     first = next(frames)
     cells = tuple((block.type, block.data) for block in first[1].cells)
     return Block(shown[1], BODIES, cells, _frames(chain([first], frames)))
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Frames of small meshes together: each write to the file has its price."""
+    """Groups of frames of small meshes, written together because each write has a fixed cost."""
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -56,7 +56,7 @@ def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
 
 
 class NamedSeries(NamedTuple):
-    """What a file holds of all its bodies, one after the other, as :class:`flexph.export.Series` has it."""
+    """Joined data of all bodies in a file, in the form of :class:`flexph.export.Series`."""
 
     times: Array
     points: Array
@@ -66,7 +66,7 @@ class NamedSeries(NamedTuple):
 
 
 def read_named(path: Path) -> NamedSeries:
-    """The bodies of a file that :func:`write_named` wrote; data of which a body has none are NaN."""
+    """Bodies of a file from :func:`write_named`; missing data of a body are NaN."""
     times, grids, _ = read_vtkhdf(path)
     bodies = [grid for grid in grids if grid.group == BODIES]
     if not bodies:
@@ -81,7 +81,7 @@ def read_named(path: Path) -> NamedSeries:
 
 
 def _joined(k: int, own: Sequence[tuple[int, Mapping[str, Array]]]) -> dict[str, Array]:
-    """Data (k, n, …) of several bodies beside each other by name."""
+    """Joined data (k, n, …) of several bodies by name."""
     widths = {name: values.shape[2:] for _, data in own for name, values in data.items()}
     return {
         name: np.concatenate([data.get(name, np.full((k, n, *width), np.nan)) for n, data in own], axis=1)

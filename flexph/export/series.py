@@ -27,27 +27,27 @@ def write_series(
     discontinuous: bool = False,
     smoothed: bool = False,
 ) -> list[Path]:
-    """Write the motion of bodies (all with a view if none are named) as a time series; returns the paths.
+    """Write the motion of bodies (by default all with a view) as a time series; returns the paths.
 
-    By the suffix of the path: ``.vtkhdf``, one file of VTKHDF with bodies, surfaces of those that are lines or points,
-    joints and the ground by name; ``.pvd``, an index of VTU frames whose points are where they are at that time;
-    ``.xdmf``, one file with its arrays in HDF5 beside it, whose points are those of the first frame (ParaView moves
-    them: *Warp By Vector* of ``displacement``), of bodies of several types of cells a file each, NAME_TYPE.xdmf.
+    The suffix of the path sets the format. ``.vtkhdf``: one VTKHDF file with bodies, surfaces of bodies that are
+    lines or points, joints and the ground by name. ``.pvd``: an index of VTU frames, whose points have moved to their
+    places. ``.xdmf``: one file with an HDF5 file of arrays, whose points are those of the first frame (in ParaView
+    *Warp By Vector* of ``displacement`` moves them); bodies of several cell types have one file each, NAME_TYPE.xdmf.
 
-    Point data ``displacement`` (from the first frame; of a single state, :func:`flexph.results.statics`, its
-    deformation) and ``velocity``; cell data ``body`` and the stress quantities of the bodies (NaN where a body has
-    none). Of a stress tensor, such as ``stress`` of a solid, in body axes: the means of the cells (xx, yy, zz, xy, yz,
-    xz) and ``_error``, the error indicator of :func:`flexph.bodies.stress_fields.stress_error`. What is no linear
-    function of stresses is taken at their points, the largest of each cell: ``_peak_von_mises``,
-    ``_largest_principal`` and ``_smallest_principal``, of solids of finite strain those of ``cauchy``, of beams and
-    rods of ``stress``; ``von_mises_largest_in_cell`` of bodies of all kinds, of plates over both faces, and
-    ``axial_size_largest_in_cell`` where shear stresses are not known. At most ``frames`` instants, evenly spread over
-    the saved ones, the last one included.
+    Point data are ``displacement`` (from the first frame; for a single state of :func:`flexph.results.statics` the
+    deformation) and ``velocity``; cell data are ``body`` and the stress quantities of the bodies (NaN for bodies
+    without them). A stress tensor in body axes, such as ``stress`` of a solid, has its cell means (xx, yy, zz, xy, yz,
+    xz) and ``_error``, the error indicator of :func:`flexph.bodies.stress_fields.stress_error`. Quantities that are
+    nonlinear in the stresses are evaluated at the stress points, and the largest of each cell is written:
+    ``_peak_von_mises``, ``_largest_principal`` and ``_smallest_principal`` (of ``cauchy`` for solids of finite strain,
+    of ``stress`` for beams and rods), ``von_mises_largest_in_cell`` for bodies of all kinds (for plates over both
+    faces), and ``axial_size_largest_in_cell`` if shear stresses are not known. At most ``frames`` of the saved times
+    are written, evenly spread and with the last one.
 
-    ``discontinuous``: cells share no points, and point data hold the tensors as they are, the polynomial of each cell
-    through the values at its own stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data
+    ``discontinuous``: cells share no points, and point data hold the unsmoothed tensors, the polynomial of each
+    cell through the values at its stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data
     ``_smoothed`` and ``_smoothed_von_mises`` of the smooth field of the error indicator; cells of different materials
-    share no points. Either keeps the cell data. The files appear when all are written.
+    share no points. Either keeps the cell data. The files appear once all are written.
     """
     check.count("frames", frames, least=1)
     names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]
@@ -64,7 +64,7 @@ def write_series(
     if file.suffix == SUFFIX:
         return write_named(file, solution, shown, pick, points)
     meshes = frames_of(solution, shown, pick, points)
-    with staging(file.parent, told=path) as folder:
+    with staging(file.parent, shown=path) as folder:
         write = write_pvd if file.suffix == ".pvd" else write_xdmf
         written = [part.relative_to(folder) for part in write(folder / file.name, meshes)]
         publish(folder, file.parent, last=[name.as_posix() for name in written if name.suffix == file.suffix])

@@ -1,4 +1,4 @@
-"""Time series of meshes as files: PVD of VTU frames, XDMF with HDF5, written by meshio; all are read back."""
+"""Files of time series of meshes: PVD of VTU frames, XDMF with HDF5, written by meshio; with a reader for both."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Data = Mapping[str, Array]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Series:
-    """A series as it was read: k instants of p points and c cells.
+    """A time series read from a file: k times, p points and c cells.
 
-    times (k,) [s]; points (k, p, 3) [m], where they are at these times; cells by type, (c_type, nodes) each;
-    ``point_data`` by name, (k, p, …), ``cell_data`` by name, (k, c, …), cells of all types in their order.
+    ``times`` (k,) [s]; ``points`` (k, p, 3) [m], moved to their places; ``cells`` by type, (c_type, nodes) each;
+    ``point_data`` by name, (k, p, …), and ``cell_data`` by name, (k, c, …), with the cells of all types in order.
     """
 
     times: Array
@@ -52,7 +52,7 @@ class Series:
         return f"<Series of {len(self.times)} times, {self.points.shape[1]} points, {held}>"
 
     def mesh(self, instant: int = 0) -> meshio.Mesh:
-        """The mesh at an instant with all data: what :func:`fem.solid` takes, and meshio writes."""
+        """Mesh at an instant with all its data, for :func:`fem.solid` or meshio."""
         parts = np.cumsum([len(nodes) for _, nodes in self.cells])[:-1]
         return meshio.Mesh(
             self.points[instant],
@@ -63,7 +63,7 @@ class Series:
 
 
 def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
-    """A PVD index and a VTU file for each frame, in a folder of the same name."""
+    """Write a PVD index, and a VTU file for each frame in a folder of the same name."""
     folder = path.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     root = ET.Element("VTKFile", type="Collection", version="0.1")
@@ -78,7 +78,7 @@ def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
 
 
 class _Writer(TimeSeriesWriter):
-    """meshio's, with a given HDF5 file; its own goes to the working directory."""
+    """XDMF writer of meshio with a given HDF5 file; meshio's own file goes to the working directory."""
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         super().__init__(path)
@@ -86,9 +86,9 @@ class _Writer(TimeSeriesWriter):
 
 
 def write_xdmf(path: Path, frames: Iterator[Frame]) -> list[Path]:
-    """XDMF with its arrays in one HDF5 file: the mesh once, as it is in the first frame, the rest as data.
+    """Write XDMF with arrays in one HDF5 file: the mesh of the first frame once, the frames as data.
 
-    meshio reads no mixed cells of degree 2 from XDMF: of several types of cells each has a file, NAME_TYPE.xdmf.
+    meshio reads no mixed cells of degree 2 from XDMF: with several cell types each has a file, NAME_TYPE.xdmf.
     """
     first = next(frames)
     kinds = list(dict.fromkeys(block.type for block in first[1].cells))
@@ -112,7 +112,7 @@ def _write_instant(writer: _Writer, time: float, mesh: meshio.Mesh) -> None:
 
 
 def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
-    """The cells of one type as one block, with the points they have."""
+    """Cells of one type as one block, with the points that they use."""
     pick = [b for b, block in enumerate(mesh.cells) if block.type == kind]
     used, numbers = np.unique(np.vstack([mesh.cells[b].data for b in pick]), return_inverse=True)
     return meshio.Mesh(
@@ -124,17 +124,17 @@ def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
 
 
 def _ordered(values: Array, order: list[int]) -> Array:
-    """Tensors of six components in another order; anything else as it is."""
+    """Tensors of six components in another order; other arrays unchanged."""
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 
 @checked
 def read_series(path: str | Path) -> Series:
-    """Read a series that :func:`flexph.export.write_series` wrote, of any format, or one of the same shape.
+    """Read a series that :func:`flexph.export.write_series` wrote, or another file of the same structure.
 
-    Stress tensors have the components (xx, yy, zz, xy, yz, xz). Of XDMF the points are those of the mesh moved by the
-    data ``displacement``, where it has them. Raises ValueError, naming the file, for one that is damaged, empty,
-    with several parts at a time, or whose cells change; FileNotFoundError for one that is missing.
+    Stress tensors have the components (xx, yy, zz, xy, yz, xz). Points of XDMF files are moved by the data
+    ``displacement``, if present. Raises ValueError with the name of the file if it is damaged or empty, has several
+    parts at a time, or its cells change; FileNotFoundError if it is missing.
     """
     file = Path(path)
     refuse_suffix("a series", path, SUFFIXES)
@@ -167,7 +167,7 @@ def _read_xdmf(file: Path) -> list[Frame]:
 
 
 def _joined(frames: list[Frame]) -> Series:
-    """The frames as arrays."""
+    """Join frames into arrays."""
     times = np.array([time for time, _ in frames])
     if not times.size or not np.all(np.diff(times) > 0.0) or not np.all(np.isfinite(times)):
         raise ValueError(f"it must hold instants that ascend, one part each, got {times.tolist()}")

@@ -14,9 +14,9 @@ from ..results.result import Result
 
 
 def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns of equal length (k,) under their names; numbers keep all their digits. Returns the path.
+    """Write columns of equal length (k,) under their names, numbers with all digits. Returns the path.
 
-    The file appears whole or not at all. Raises ValueError for another suffix than ``.csv``, or ``.txt``.
+    The file is written atomically. Raises ValueError for a suffix other than ``.csv`` or ``.txt``.
     """
     refuse_suffix("a table", path, (".csv", ".txt"))
     with staged(path) as part, open(part, "w", newline="", encoding="utf-8") as file:
@@ -27,7 +27,7 @@ def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
 
 
 def write_ledger(path: str | Path, run: Result) -> Path:
-    """Write the energy ledger: energies at the end of each saved step, works and losses up to it, residuals."""
+    """Write the energy ledger: energies at each saved time, works and losses of each interval, residuals."""
     ledger = run.ledger
     columns: dict[str, Any] = {"t_s": run.times[1:], "total energy [J]": ledger.total_energy[1:]}
     columns |= {f"{name} [J]": values[1:] for name, values in ledger.energy.items()}

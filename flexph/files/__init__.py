@@ -1,6 +1,7 @@
-"""Files that appear under their names whole and on the disk, or not at all, whatever happens while they are written.
+"""Writing of files, complete or not at all, and checked reading of files from other sources.
 
-Of files that others wrote: what they declare is judged before it is read, for they may be damaged or hostile.
+A file appears under its name when it is complete and on the disk, even if the process is interrupted. Files from other
+sources may be damaged or hostile: the sizes that they declare are checked before memory is allocated.
 
 Imports: display.
 """

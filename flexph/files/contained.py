@@ -1,7 +1,7 @@
-"""HDF5 files that others may have written: what is read lies in the file itself, once, and is no more than it can hold.
+"""Safe opening of HDF5 files: all values lie in the file itself, once, and fit into its size.
 
-Links, virtual datasets and external storage would read other files; a fill value or a filter may stand for any number
-of bytes.
+Links, virtual datasets and external storage can read other files; a fill value or a filter can expand to any number of
+bytes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CHECKSUMMED = 3
-"""Version of the superblock from which on all structures of a file have checksums."""
+"""First version of the superblock with checksums for all structures of a file."""
 LINKED = "/VTKHDF/Assembly"
-"""Group of a scene, whose format needs soft links, which nobody follows."""
+"""Group of a scene, whose format requires soft links; they are never followed."""
 LZF = 32000
 
 
 @cache
 def growths() -> dict[int, int]:
-    """Filters of HDF5 that are read, and how many bytes one byte becomes by them at most."""
+    """Accepted HDF5 filters, each with its largest expansion ratio."""
     from h5py import h5z  # slow to import
 
     plain = {h5z.FILTER_FLETCHER32: 1, h5z.FILTER_SHUFFLE: 1, h5z.FILTER_NBIT: 64}
@@ -34,10 +34,10 @@ def growths() -> dict[int, int]:
 
 
 def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
-    """Open a file of flexph for reading, none of whose contents lie in another.
+    """Open an HDF5 file of flexph for reading, after a check that no content lies in another file.
 
-    ``linked`` as in :func:`refuse_ways_out`. Raises OSError for a file that is missing, without checksums, or with ways
-    out.
+    ``linked`` as in :func:`refuse_ways_out`. Raises OSError if the file is missing, has no checksums, or refers to
+    other files.
     """
     import h5py  # slow to import
 
@@ -58,15 +58,15 @@ def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
 
 
 def is_hdf5(path: Path) -> bool:
-    """Whether a file begins as those of HDF5 do."""
+    """True if a file begins with the signature of HDF5."""
     with path.open("rb") as file:
         return file.read(len(SIGNATURE)) == SIGNATURE
 
 
 def refuse_ways_out(file: h5py.File, *, linked: str = "") -> None:
-    """Raise OSError for links, second names and values elsewhere, and for more values than the file can hold.
+    """Raise OSError for links, objects with two names, values in other files, and more values than the file can hold.
 
-    Soft links are allowed below the group ``linked``, which nobody follows. No link is followed to find out.
+    Soft links are allowed below the group ``linked``, which is not read. The check itself follows no links.
     """
     import h5py
 
@@ -91,7 +91,7 @@ def refuse_ways_out(file: h5py.File, *, linked: str = "") -> None:
 
 
 def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:
-    """Raise OSError for a dataset whose values lie elsewhere, or are more than what is stored of it can hold."""
+    """Raise OSError for a dataset with values in another file, or with more values than its stored bytes can hold."""
     import h5py
 
     known, properties = growths(), dataset.get_create_plist()

@@ -1,7 +1,7 @@
-"""Writing of files: in a private folder beside their place, then to the disk, then into their place at one stroke.
+"""Durable, atomic writing of files: in a temporary folder, synchronised to the disk, then moved to the final path.
 
-A reader sees the older file or the whole new one, also after a crash of the machine. A place that is a symbolic link
-stays one: the file that it leads to is replaced.
+A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is kept: the
+file that it refers to is replaced. The temporary folder is on the same file system as the final path.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, flock
 
 PREFIX = ".flexph-"
-"""How the names of folders begin in which files are written; they are gone at the end unless the process is killed."""
+"""Prefix of the names of temporary folders, which are removed at the end unless the process is killed."""
 
 
 @contextmanager
 def staged(path: str | Path) -> Iterator[Path]:
-    """A path of the same name in a folder of its own; what is written there takes the place of ``path`` at the end.
+    """A path of the same name in a temporary folder; the file written there replaces ``path`` at the end of the block.
 
-    Nothing happens to ``path`` where the block raises. Raises OSError, naming ``path``, where that is no regular file,
-    or its folder cannot be written to.
+    If the block raises, ``path`` stays unchanged. Raises OSError, naming ``path``, if it is not a regular file or its
+    folder cannot be written to.
     """
     target = place(path)
-    with staging(target.parent, told=path) as folder:
+    with staging(target.parent, shown=path) as folder:
         part = folder / Path(path).name
         try:
             yield part
@@ -45,11 +45,11 @@ def staged(path: str | Path) -> Iterator[Path]:
 
 
 HDF5_SUFFIXES = (".h5", ".hdf5", "")
-"""Endings of HDF5 files; a path without any is taken as it is."""
+"""Suffixes accepted for HDF5 files; the empty one stands for a path without a suffix."""
 
 
 def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
-    """Raise ValueError for a path of a file that must end in one of some suffixes, in small or capital letters."""
+    """Raise ValueError unless a path ends in one of the given suffixes, in lower or upper case."""
     if Path(path).suffix.lower() not in suffixes:
         known = ", ".join(filter(None, suffixes))
         raise ValueError(f"path of {what} must end in {known}, got {str(path)!r}")
@@ -57,10 +57,10 @@ def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside another, whose place the file that is written there takes at the end: a reader sees it whole.
+    """A temporary path in the same folder; the file written there replaces ``path`` at the end of the block.
 
-    It is on the disk whenever the system likes: for files by the thousand, of which damage is told when they are read,
-    and that can be computed again. Killed processes leave files of such names.
+    A reader sees the old file or the complete new one. The file is not synchronised to the disk: for thousands of files
+    whose damage is detected on reading and which can be computed again. Killed processes leave temporary files behind.
     """
     part = path.with_name(f"{PREFIX}{uuid.uuid4().hex}{path.suffix}")
     try:
@@ -71,18 +71,18 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def staging(parent: Path, told: str | Path | None = None) -> Iterator[Path]:
-    """A new private folder within another, locked while it is used, and removed at the end.
+def staging(parent: Path, shown: str | Path | None = None) -> Iterator[Path]:
+    """A new temporary folder within ``parent``, locked until the end of the block and removed then.
 
-    Raises OSError, naming the path ``told``, where it cannot be made.
+    Raises OSError, naming the path ``shown`` (``parent`` by default), if the folder cannot be created.
     """
     try:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     except FileNotFoundError as error:
-        said = f"there is no folder {str(parent)!r}, make it first"
-        raise FileNotFoundError(error.errno, said, str(told or parent)) from None
+        message = f"there is no folder {str(parent)!r}, make it first"
+        raise FileNotFoundError(error.errno, message, str(shown or parent)) from None
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(told or parent)) from None
+        raise OSError(error.errno, error.strerror, str(shown or parent)) from None
     try:
         with locked(folder):
             yield folder
@@ -91,9 +91,9 @@ def staging(parent: Path, told: str | Path | None = None) -> Iterator[Path]:
 
 
 def publish(source: Path, target: Path, last: Sequence[str] = ()) -> list[Path]:
-    """Put the files of one folder into another, which replaces those of the same name; their new paths.
+    """Move the files of one folder to another, replacing those of the same names; return their new paths.
 
-    All are on the disk before the first is in its place; those named ``last`` come last.
+    All files are synchronised to the disk before the first is moved; those named in ``last`` are moved last.
     """
     names = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     _to_disk([source / name for name in names], target)
@@ -108,7 +108,7 @@ def publish(source: Path, target: Path, last: Sequence[str] = ()) -> list[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, so that it is gone after a crash of the machine, too."""
+    """Remove a file, or a folder with its contents, durably: it is also gone after a crash of the machine."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -117,17 +117,17 @@ def remove(path: Path) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """What killed processes left in a folder: folders in which files were written, which no process uses any more."""
+    """Temporary folders in a folder that no process uses any more, left by killed processes."""
     return [path for path in sorted(folder.glob(f"{PREFIX}*")) if path.is_dir() and not _is_used(path)]
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Hold a folder against other processes until the end of the block; False where locks are not to be had.
+    """Lock a folder against other processes until the end of the block; yields False if locks are not available.
 
-    Raises BlockingIOError where another process holds it.
+    Raises BlockingIOError if another process holds the lock.
     """
-    if sys.platform == "win32":  # locks none: what a killed run left is not told from a run
+    if sys.platform == "win32":  # no locks: the folder of a killed run looks like one in use
         yield False
         return
     fd = os.open(folder, os.O_RDONLY)
@@ -145,7 +145,10 @@ def locked(folder: Path) -> Iterator[bool]:
 
 
 def place(path: str | Path) -> Path:
-    """Where a file of this path is, or comes to be: the end of symbolic links."""
+    """The path of the file itself, existing or to be created, after symbolic links are followed.
+
+    Raises IsADirectoryError for a folder, OSError for anything else that is not a regular file.
+    """
     given = Path(path)
     try:
         mode = given.stat().st_mode
@@ -154,7 +157,7 @@ def place(path: str | Path) -> Path:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "no regular file, which alone can be replaced as a whole", str(path))
+        raise OSError(errno.EINVAL, "not a regular file, and only regular files can be replaced", str(path))
     return Path(os.path.realpath(given)) if given.is_symlink() else given
 
 
@@ -172,7 +175,10 @@ def _replace(source: Path, target: Path) -> None:
 
 
 def _to_disk(paths: Iterable[Path], folder: Path) -> None:
-    """Put files on the disk that go to a folder; those of a private one go on from there, and then to the disk."""
+    """Synchronise files to the disk before they are moved to ``folder``.
+
+    Nothing is done if ``folder`` is temporary: its files are synchronised when they are moved on.
+    """
     if _is_private(folder):
         return
     for path in paths:
@@ -188,10 +194,10 @@ def _is_private(folder: Path) -> bool:
 
 
 def _folder_to_disk(folder: Path) -> None:
-    """Put the entries of a folder on the disk, where the system does so for folders."""
+    """Synchronise the entries of a folder to the disk, on systems that support this for folders."""
     if sys.platform == "win32" or _is_private(folder):
         return
-    with suppress(PermissionError):  # a folder that may be written but not read
+    with suppress(PermissionError):  # a folder with write but no read permission
         fd = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(fd)

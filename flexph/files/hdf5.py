@@ -1,4 +1,4 @@
-"""HDF5 files on disks that may be full."""
+"""Writing of HDF5 files with errors for a full disk, on which HDF5 itself crashes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def write_hdf5(path: str | Path, write: Callable[[h5py.File], None]) -> None:
-    """Write an HDF5 file, whole or not at all; raises OSError where the disk is full, and leaves an older file then."""
+    """Write an HDF5 file, completely or not at all; raises OSError, and keeps an older file, if the disk is full."""
     with staged(path) as part, new_hdf5(part) as file:
         write(file)
 
 
 @contextmanager
 def new_hdf5(path: Path, libver: str | None = "v110") -> Iterator[h5py.File]:
-    """A new HDF5 file, open until the end of the block, which raises OSError where a write has failed.
+    """A new HDF5 file, open until the end of the block, which raises OSError if a write has failed.
 
-    From version 1.10 on, all structures of the file have checksums.
+    ``libver``: version of the file format; from 1.10 on, all structures of a file have checksums.
     """
     import h5py  # slow to import
 
@@ -39,10 +39,11 @@ def new_hdf5(path: Path, libver: str | None = "v110") -> Iterator[h5py.File]:
 
 
 class DiskFile(io.RawIOBase):
-    """A new file that never tells its writer that the disk is full: ``error`` is the first error, for afterwards.
+    """A new file that records the first write error in ``error`` instead of raising it.
 
-    HDF5 crashes where a write fails while it closes a file; so all writes seem to succeed, and after the first that
-    does not, nothing is written any more. Raises FileExistsError for a path that exists, also as a symbolic link.
+    HDF5 crashes if a write fails while it closes a file, for example on a full disk. Therefore all writes appear to
+    succeed; after the first error nothing more is written, and :meth:`check` raises it. Raises FileExistsError for an
+    existing path, also for a symbolic link.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,21 +54,21 @@ class DiskFile(io.RawIOBase):
         self._at = self._end = 0
 
     def check(self) -> None:
-        """Raise the first error."""
+        """Raise the first error, if any."""
         if self.error is not None:
             raise self.error
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place; those beyond what the disk holds, too."""
+        """Move to an offset, which may be beyond what is on the disk."""
         self._at = offset + (0, self._at, self._end)[whence]
         return self._at
 
     def tell(self) -> int:
-        """The place."""
+        """The current offset."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Read what is on the disk; zeros where nothing is."""
+        """Read from the disk, with zeros beyond its content."""
         view = memoryview(buffer).cast("B")
         view[:] = bytes(len(view))
         self._tried(lambda: self._file.seek(self._at) is None or self._file.readinto(view))
@@ -75,7 +76,7 @@ class DiskFile(io.RawIOBase):
         return len(view)
 
     def write(self, data: Any) -> int:
-        """Write all, or nothing after an error."""
+        """Write all bytes, or none after an error."""
         view = memoryview(data).cast("B")
         self._tried(lambda: self._write_all(view))
         self._at += len(view)

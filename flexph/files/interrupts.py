@@ -1,4 +1,4 @@
-"""Signals that wait while what they would break off is under way."""
+"""Deferred signals, and SIGTERM as an exception."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def deferred_signals() -> Iterator[None]:
-    """Let signals with handlers in Python, as Ctrl-C, wait for the end of the block; other threads get none anyway.
+    """Defer signals with Python handlers, such as Ctrl-C, to the end of the block.
 
-    HDF5 crashes where a function that it calls in Python raises.
+    HDF5 crashes if a Python function that it calls raises. Does nothing outside of the main thread, which alone
+    receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -32,12 +33,12 @@ def deferred_signals() -> Iterator[None]:
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end (SIGTERM); whatever Ctrl-C does, this does, too."""
+    """Exception for SIGTERM, the request to terminate the process; handled like Ctrl-C."""
 
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Raise Terminated on SIGTERM until the end of the block; in the main thread, which alone may say so."""
+    """Raise Terminated on SIGTERM until the end of the block; does nothing outside of the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

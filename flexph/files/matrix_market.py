@@ -1,6 +1,6 @@
-"""Matrices in the Matrix Market format: what a text declares is compared with its lines before scipy reads it.
+"""Checked reading of matrices in the Matrix Market format: declared sizes are compared with the lines of the text.
 
-scipy's reader takes 2.5 from a text that was cut within 2.5e10, and leaves the memory of the process at 2.5e.
+The reader of scipy returns 2.5 for a text cut off within 2.5e10, and reads beyond the end of the text for 2.5e.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ BLANK = re.compile(rb"\n(?=[ \t\r]*\n)")
 
 
 def matrix_market(text: str, size: int = 0) -> Any:
-    """The matrix of a text, CSR or dense; ValueError for one that is cut, has other lines than it declares, or numbers
-    that are none. ``size``: bytes of the files that it belongs to, of itself by default.
+    """The matrix of a text in the Matrix Market format, in CSR or dense.
+
+    ``size``: size of the files that the text belongs to [bytes], by default that of the text. Raises ValueError for a
+    text that is cut off, has another number of lines than it declares, or has malformed numbers.
     """
     refuse_cut(text)
     banner, *lines = text.split("\n", 1)
@@ -41,13 +43,13 @@ def matrix_market(text: str, size: int = 0) -> Any:
     _refuse_others(entries)
     given = entries.count(b"\n") - len(BLANK.findall(b"\n" + entries))
     if given != count:
-        raise ValueError(f"it declares {count} entries in lines of their own, and has {given} lines")
+        raise ValueError(f"it declares {count} entries, one in each line, and has {given} lines")
     matrix = sound(mmread(io.BytesIO(f"{banner}\n{declared}\n".encode() + entries), spmatrix=False))
     return matrix if kind[1].lower() == "coordinate" else np.asarray(matrix)
 
 
 def _size(line: str, sparse: bool, symmetry: str) -> tuple[tuple[int, int], int]:
-    """Rows and columns of a size line, and the count of entries that must follow."""
+    """Rows and columns of a size line, and the number of entries that must follow."""
     words = line.split()
     if len(words) != 2 + sparse or not all(word.isdecimal() and len(word) < 20 for word in words):
         raise ValueError(f"its size line must have {2 + sparse} whole numbers, got {line.strip()[:80]!r}")
@@ -63,8 +65,8 @@ def _size(line: str, sparse: bool, symmetry: str) -> tuple[tuple[int, int], int]
 def _refuse_others(entries: bytes) -> None:
     strange = entries.translate(None, CHARACTERS)
     if strange:
-        raise ValueError(f"its lines must be made of numbers, they have {strange[:20].decode('latin-1')!r}")
+        raise ValueError(f"its lines must hold only numbers, got the characters {strange[:20].decode('latin-1')!r}")
     match = NO_EXPONENT.search(entries)
     if match is not None:
         line = entries.splitlines()[entries.count(b"\n", 0, match.start())].decode()
-        raise ValueError(f"its lines must be made of numbers, got {line!r}")
+        raise ValueError(f"its lines must hold only numbers, got {line!r}")

@@ -1,4 +1,4 @@
-"""Archives of NumPy arrays: what each heading declares is compared with the bytes behind it before memory is taken."""
+"""Checks of NumPy archives (npz): declared array sizes are compared with the bytes that follow, before reading."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from .reading import SPARE
 
 EXPANSION = 200
-"""Size of a text or an archive over that of its compressed file that is believed."""
+"""Largest accepted ratio of the expanded size of an archive or text to the size of its compressed file."""
 
 
 def refuse_misfits(path: Path) -> int:
-    """Bytes that an archive expands to; ValueError where that is too much, or an array is not as long as it declares.
+    """Expanded size of an archive [bytes]; raises ValueError if it is too large or an array has not its declared size.
 
-    Arrays of objects are refused, too: they are code.
+    Arrays of Python objects are refused: they can run code.
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
@@ -29,7 +29,7 @@ def refuse_misfits(path: Path) -> int:
                 heading = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
                 shape, _, kind = heading[version](file)
                 if kind.hasobject:
-                    raise ValueError(f"{member.filename} holds objects, which are code")
+                    raise ValueError(f"{member.filename} holds Python objects, which can run code")
                 if math.prod(shape) * kind.itemsize != member.file_size - file.tell():
                     raise ValueError(f"{member.filename} declares an array {shape}, and has {member.file_size} bytes")
     return size

@@ -1,4 +1,4 @@
-"""Progress bars, which stand in terminals, and which quiet commands leave out."""
+"""Progress bars in terminals, hidden by the option ``--quiet``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ log = logging.getLogger("flexph")
 
 
 def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> Any:
-    """A bar of tqdm (:func:`flexph.display.bars.bar`); none where the log "flexph" takes no warnings (``--quiet``)."""
+    """A progress bar (:func:`flexph.display.bars.bar`), hidden if the logger "flexph" drops warnings (``--quiet``)."""
     return bar(over, shown=shown and log.isEnabledFor(logging.WARNING), **options)
 
 
 class Bar(Protocol):
-    """A bar of a block of work, which counts what is done."""
+    """Protocol of a progress bar used as a context manager."""
 
     def __enter__(self) -> Any: ...
 
@@ -30,7 +30,7 @@ class Bar(Protocol):
 
 
 class NoBar:
-    """What counts and shows nothing: a bar of tqdm that is disabled still costs as much as many a short run."""
+    """A progress bar that does nothing; a disabled bar of tqdm takes as much time as some short runs."""
 
     def __enter__(self) -> Self:
         return self
@@ -41,4 +41,4 @@ class NoBar:
         pass
 
     def update(self, n: float | None = 1) -> None:
-        """Nothing."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""Reading of files that others wrote: what they declare is judged by their size; what stops a reader is one error."""
+"""Checked reading of files from other sources: declared sizes are compared with file sizes, errors are unified."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import numpy as np
 from scipy import sparse
 
 SPARE = 1_000_000
-"""Rows or columns of a sparse matrix that need no byte in its file."""
+"""Accepted number of rows or columns of a sparse matrix in excess of the bytes of its file."""
 
 
 @contextmanager
 def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """ValueError ``WHAT cannot be read from PATH: …`` for whatever the block raises: parsers raise what they meet.
+    """Turn any exception of the block into a ValueError ``WHAT cannot be read from PATH: …``.
 
-    FileNotFoundError or another OSError, before the block, for a path without a regular file.
+    Raises FileNotFoundError or another OSError before the block if the path is not a regular file.
     """
     refuse_missing(what, path)
     try:
         yield
     except Exception as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{what} cannot be read from {os.fspath(path)!r}: {said}") from error
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{what} cannot be read from {os.fspath(path)!r}: {reason}") from error
 
 
 def refuse_missing(what: str, path: str | os.PathLike[str]) -> None:
-    """Raise FileNotFoundError for a path where nothing is; OSError for folders, and pipes, which may never end."""
+    """Raise FileNotFoundError for a missing file; OSError for a folder, or a pipe, which might never end."""
     name = os.fspath(path)
     if not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, f"{what} cannot be read, there is no such file", name)
@@ -42,25 +42,25 @@ def refuse_missing(what: str, path: str | os.PathLike[str]) -> None:
 
 
 def file_bytes(path: Path) -> bytes:
-    """What a file holds; OSError for a pipe or a device, which might never end."""
+    """Content of a file; raises OSError for a pipe or a device, which might never end."""
     refuse_missing(path.name, path)
     return path.read_bytes()
 
 
 def refuse_cut(text: str) -> None:
-    """Raise ValueError for a text that ends within a line: 2.5e10 may have become 2.5."""
+    """Raise ValueError for a text whose last line is incomplete: 2.5e10 may have been cut to 2.5."""
     if not text.endswith("\n"):
         raise ValueError("it ends within a line: the last line, too, must end with a line break")
 
 
 def refuse_huge(shape: tuple[int, ...], size: int) -> None:
-    """Raise ValueError for a matrix that declares more rows or columns than ``size`` bytes can fill."""
+    """Raise ValueError for a matrix shape with more rows or columns than a file of ``size`` bytes can fill."""
     if min(shape) < 0 or max(shape) > SPARE + size:
         raise ValueError(f"it declares a matrix of {' × '.join(map(str, shape))}, which its {size} bytes cannot fill")
 
 
 def sound(matrix: Any) -> Any:
-    """A sparse matrix whose indices are in range and occur once, or a dense one; ValueError for another."""
+    """The matrix, dense or in CSR; raises ValueError for indices out of range and for entries that occur twice."""
     if not sparse.issparse(matrix):
         return matrix
     if matrix.format in ("csr", "csc", "bsr"):

@@ -1,4 +1,4 @@
-"""The folder of the results of one run: its summary, which comes last, and what is kept until it is there."""
+"""The results folder of a run: a summary, written last, and a checkpoint until then."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from .interrupts import deferred_signals
 
 SUMMARY, CHECKPOINT, RUN = "summary.json", "checkpoint", "run.json"
 UNFINISHED = ("unfinished", "unfinished.h5")
-"""What is written of a run that ends early."""
+"""Results of a run that ended early."""
 
 
 class FolderRefused(ValueError):
-    """A folder that is not for these results."""
+    """Error for a folder that cannot take the results of the run."""
 
 
 @dataclass(frozen=True)
 class ResultsFolder:
-    """A folder ``path`` for the results of what ``run`` says: texts and numbers, as JSON has them."""
+    """A folder ``path`` for the results of a run, which ``run`` describes by texts and numbers in JSON types."""
 
     path: Path
     run: Mapping[str, Any]
 
     @property
     def checkpoint(self) -> Path:
-        """The folder in which the run is kept while it goes on."""
+        """The folder of the checkpoint of an unfinished run."""
         return self.path / CHECKPOINT
 
     @property
     def is_kept(self) -> bool:
-        """Whether a run is kept there."""
+        """True if the folder has the checkpoint of an unfinished run."""
         return (self.checkpoint / RUN).is_file()
 
     def claim(self, *, force: bool, resume: bool) -> bool:
-        """Make the folder, and clear away what killed runs left; whether its results are there already.
+        """Create the folder and remove leftovers of killed runs; return True if the results already exist.
 
-        Raises FolderRefused for a folder with files, unless ``force``; with ``resume`` for results of another run.
+        Raises FolderRefused for a folder with files unless ``force`` is set; with ``resume``, for results of another
+        run.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         if resume:
@@ -52,7 +53,7 @@ class ResultsFolder:
         return False
 
     def _resume(self) -> bool:
-        """Whether the results are there; otherwise the run goes on, or begins."""
+        """True if the results already exist; otherwise the run is continued, or started."""
         for name in (f"{CHECKPOINT}/{RUN}", SUMMARY):
             if (self.path / name).is_file():
                 self._refuse_another(name)
@@ -66,11 +67,11 @@ class ResultsFolder:
 
     @contextmanager
     def kept(self, every: float | None) -> Iterator[float | None]:
-        """Hold the checkpoint of the run until the end of the block; its pieces are ``every`` so many seconds apart.
+        """Hold the checkpoint of the run until the end of the block; yields the interval between checkpoints [s].
 
-        Where none are given, those of the run that goes on, or None without one.
+        If ``every`` is None: the interval of the continued run, or None without one.
         """
-        told = self.checkpoint / RUN
+        description = self.checkpoint / RUN
         if every is None and not self.is_kept:
             yield None
             return
@@ -79,17 +80,17 @@ class ResultsFolder:
             with locked(self.checkpoint):
                 for rest in leftovers(self.checkpoint):
                     remove(rest)
-                every = _read(told)["every"] if every is None else every
-                with staged(told) as part:
+                every = _read(description)["every"] if every is None else every
+                with staged(description) as part:
                     part.write_text(json.dumps({**self.run, "every": every}, indent=1), encoding="utf-8")
                 yield every
         except BlockingIOError:
             raise FolderRefused(f"{self.path} is in use by another process") from None
 
     def publish(self, source: Path) -> list[Path]:
-        """Put the files of a folder in their places, the summary last; there is none while some are old, some new.
+        """Move the files of a folder to the results, the summary last: no summary exists while old and new files mix.
 
-        Ctrl-C waits until all of them are there.
+        Ctrl-C is deferred until all files are moved.
         """
         with deferred_signals():
             remove(self.path / SUMMARY)
@@ -98,7 +99,7 @@ class ResultsFolder:
         return written
 
     def _clear(self, *names: str) -> None:
-        if CHECKPOINT in names and self.is_kept:  # first what says that a run is kept: none goes on from half of it
+        if CHECKPOINT in names and self.is_kept:  # first, so that no run continues from half a checkpoint
             remove(self.checkpoint / RUN)
         for path in [*(self.path / name for name in names), *leftovers(self.path)]:
             remove(path)
@@ -106,29 +107,29 @@ class ResultsFolder:
     def _refusal(self) -> str:
         left = [path.name for path in leftovers(self.path)]
         left += [name for name in (CHECKPOINT, *UNFINISHED) if (self.path / name).exists()]
-        told = f" ({', '.join(left)}: what a run left that ended early)" if left else ""
-        going_on = "go on with --resume, " if self.is_kept else ""
-        return f"{self.path} is not empty{told}: {going_on}choose another folder, or replace its files with --force"
+        files = f" ({', '.join(left)}: left by a run that ended early)" if left else ""
+        resume = "continue the run with --resume, " if self.is_kept else ""
+        return f"{self.path} is not empty{files}: {resume}choose another folder, or replace its files with --force"
 
     def _refuse_another(self, name: str) -> None:
         there = _read(self.path / name)
         for key, value in _flat(self.run).items():
             other = _flat(there).get(key)
             if other != value:
-                raise FolderRefused(f"{self.path} is that of another run: {key} is {other!r} there, {value!r} here")
+                raise FolderRefused(f"{self.path} has results of another run: its {key} is {other!r}, not {value!r}")
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FolderRefused(f"{path} is damaged: {error}") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise FolderRefused(f"{path} is damaged: it must hold an object")
-    return told
+    return content
 
 
-def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Entries of an object and of the objects in it."""
-    parts = [value if isinstance(value, dict) else {key: value} for key, value in told.items()]
+def _flat(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Entries of a JSON object and of the objects in it, in one dict."""
+    parts = [value if isinstance(value, dict) else {key: value} for key, value in entries.items()]
     return {key: value for part in parts for key, value in part.items()}

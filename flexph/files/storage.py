@@ -1,10 +1,9 @@
-"""HDF5 files of values: a dataclass becomes a group of its fields, with checksums.
+"""Writing of dataclasses to HDF5 with checksums: one group for each dataclass, one member for each field.
 
-Numbers and arrays are datasets, texts attributes; mappings and sequences are groups, with the names of their entries in
-the attribute ``names``; what may be None is a sequence of one or no entry. An array of texts holds the indices of its
-entries in that attribute. What is annotated as Any is an array, or a sparse matrix: the group of a
-:class:`StoredMatrix`. What is annotated as object is a nested value: the group of a :class:`StoredTree`. No code is
-stored.
+Numbers and arrays are datasets, texts are attributes. Mappings and sequences are groups with the names of their entries
+in the attribute ``names``; an optional value is a sequence of one entry or none. An array of texts is stored as indices
+into the texts of the attribute ``names``. A field annotated as Any is an array or a sparse matrix
+(:class:`StoredMatrix`), one annotated as object a nested value (:class:`StoredTree`). No code is stored.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ NAMES = "names"
 
 @dataclass(frozen=True, eq=False)
 class StoredMatrix:
-    """A sparse matrix: its shape, the number of the first entry of each row, and of each entry column and value.
+    """A sparse matrix in compressed rows (CSR): shape, index of the first entry of each row, columns and entries.
 
-    A full one has neither starts nor columns, and its entries (rows, columns).
+    For a matrix without zeros ``starts`` and ``columns`` are empty, and ``entries`` has the shape of the matrix.
     """
 
     shape: tuple[float, float]
@@ -43,7 +42,7 @@ class StoredMatrix:
 
 @dataclass(frozen=True, eq=False)
 class StoredTree:
-    """A nested value: the codes of its JSON, and arrays, of doubles as they are and of others by their bytes."""
+    """A nested value: the bytes of its JSON text, and its arrays, as doubles or as the bytes of other types."""
 
     text: Array
     kinds: Sequence[str]
@@ -51,7 +50,7 @@ class StoredTree:
 
 
 def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> None:
-    """Write the fields of a dataclass, but for some."""
+    """Write the fields of a dataclass to a group, except those named in ``without``."""
     own: Any = type(value)
     for name, kind in kinds_of(own).items():
         if name not in without:
@@ -60,13 +59,13 @@ def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> 
 
 @cache
 def kinds_of(kind: Any) -> dict[str, Any]:
-    """Types of the fields of a dataclass."""
+    """Annotated types of the fields of a dataclass."""
     types = get_type_hints(kind)
     return {field.name: types[field.name] for field in fields(kind)}
 
 
 def entries_of(kind: Any) -> Any:
-    """The type of the entries of a sequence, or of a value that may be None; None for other types."""
+    """The type of the entries of a sequence type, or of the value of an optional type; None for other types."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType) and NoneType in arguments:
         return next(one for one in arguments if one is not NoneType)
@@ -76,22 +75,22 @@ def entries_of(kind: Any) -> Any:
 
 
 def may_be_none(kind: Any) -> bool:
-    """Whether a type is that of a value or None."""
+    """True for an optional type, such as ``float | None``."""
     return NoneType in get_args(kind)
 
 
 def put_text(group: h5py.Group, name: str, value: str) -> None:
-    """An attribute of one text of fixed length: those of variable length lie on a heap without checksums."""
+    """Write a text as an attribute of fixed length; HDF5 stores those of variable length without checksums."""
     group.attrs[name] = np.array(value.encode(), dtype=bytes)
 
 
 def put_texts(group: h5py.Group | h5py.Dataset, name: str, values: Iterable[str]) -> None:
-    """An attribute of texts of fixed length: their place in the file is covered by its checksums."""
+    """Write texts as an attribute of fixed length, which the checksums of HDF5 cover."""
     group.attrs[name] = np.array([text.encode() for text in values], dtype=bytes)
 
 
 def write_value(group: h5py.Group, name: str, value: Any, kind: Any) -> None:
-    """Write the value of a type annotation under a name."""
+    """Write a value of an annotated type under a name."""
     origin, of = get_origin(kind), entries_of(kind)
     if kind is str or origin is Literal:
         put_text(group, name, value)
@@ -139,6 +138,6 @@ def _write_array(group: h5py.Group, name: str, values: Array) -> None:
 
 
 def escaped(name: str) -> str:
-    """A name as that of one group or dataset: a slash would begin another group."""
+    """A name as the name of one HDF5 group or dataset, with slashes escaped."""
     escaped = name.replace("%", "%25").replace("/", "%2F")
     return "%2E" if escaped == "." else escaped

@@ -1,6 +1,6 @@
-"""HDF5 files of values read back: what a file declares is checked before any of it is taken into memory.
+"""Reading of dataclasses from HDF5: declared shapes and types are checked before memory is allocated.
 
-The file was opened by :func:`flexph.files.contained.open_contained`: nothing in it leads out of it.
+The file must be opened by :func:`flexph.files.contained.open_contained`, which refuses links to other files.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 DOUBLE, DOUBLE_OR_SINGLE = ("<f8",), ("<f8", "<f4")
 EXPANSION = 64
-"""Memory of the values over the size of their file that is believed: texts of modes are stored as numbers."""
+"""Largest accepted ratio of the memory of all values to the size of the file; texts take more memory than indices."""
 
 Leaf = Callable[["h5py.Dataset"], Array]
-"""What is taken of a dataset: its values, or its shape alone."""
+"""Function that reads a dataset: its values, or only its shape."""
 
 
 def values_of(dataset: h5py.Dataset) -> Array:
@@ -47,13 +47,16 @@ def refuse_expansion(file: h5py.File) -> None:
 
 
 class Declared:
-    """Arrays of the declared shapes that take no memory, and the memory that the values would take."""
+    """Reader of datasets that returns zeros of the declared shapes without using memory.
+
+    ``declared`` counts the memory that the values would take [bytes]; ``size`` is the size of the file.
+    """
 
     def __init__(self, size: int) -> None:
         self.limit, self.declared = EXPANSION * size, 0
 
     def __call__(self, dataset: h5py.Dataset) -> Array:
-        """Zeros in the shape of a dataset; OSError where the file declares more than it can hold."""
+        """Zeros in the shape of a dataset; raises OSError if the file declares more values than it can hold."""
         wide = max(map(len, get_texts(dataset, NAMES)), default=0) if NAMES in dataset.attrs else 0
         self.declared += dataset.size * (8 + 4 * wide)
         if self.declared > self.limit:
@@ -75,9 +78,9 @@ def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
 
 
 def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = None, leaf: Leaf = values_of) -> Any:
-    """A dataclass from the fields in a group, and those that are given; ``leaf`` says what is taken of each dataset.
+    """A dataclass from the fields stored in a group and the ``given`` ones; ``leaf`` reads each dataset.
 
-    Raises OSError that names the field for one that is missing or of another kind.
+    Raises OSError, naming the field, if one is missing or of another type.
     """
     known = dict(given or {})
     own = {name: kind for name, kind in kinds_of(kind).items() if name not in known}
@@ -85,7 +88,7 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
 
 
 def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:
-    """The value of a type annotation under a name. Raises OSError as :func:`read_fields`."""
+    """The value of an annotated type stored under a name. Raises OSError as :func:`read_fields`."""
     import h5py
 
     origin = get_origin(kind)
@@ -108,7 +111,7 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
-    """A mapping, a sequence, or what may be None."""
+    """A mapping, a sequence, or an optional value."""
 
     names, of = get_texts(group, NAMES), entries_of(kind)
     if len(set(names)) != len(names):
@@ -122,7 +125,7 @@ def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
 
 
 def _matrix(stored: StoredMatrix, name: str) -> Any:
-    """The sparse matrix."""
+    """The sparse matrix of its stored arrays; raises OSError if they do not fit together."""
     rows, columns = (whole_number(count, 0) for count in stored.shape)
     entries, starts, at = stored.entries, stored.starts, stored.columns
     if entries.shape == (rows, columns) and not (starts.size or at.size):
@@ -134,7 +137,7 @@ def _matrix(stored: StoredMatrix, name: str) -> Any:
 
 
 def _nested(tree: StoredTree) -> Any:
-    """The nested value, of arrays of numbers and texts."""
+    """The nested value of its stored text and arrays."""
     text = indices("text", tree.text, 256).astype(np.uint8).tobytes()
     arrays = [_array(kind, codes) for kind, codes in zip(tree.kinds, tree.arrays, strict=True)]
     return decoded(text, lambda k: arrays[k])
@@ -148,14 +151,14 @@ def _array(kind: str, codes: Array) -> Array:
 
 
 def indices(name: str, values: Array, count: int) -> Array:
-    """Numbers below ``count`` as integers; OSError where some are not."""
+    """Values as integers below ``count``; raises OSError for any other value."""
     if not np.all((values >= 0) & (values < count) & (values == np.floor(values))):
         raise OSError(f"{name} must hold integers below {count}")
     return values.astype(int)
 
 
 def whole_number(value: float, least: int) -> int:
-    """A number as an integer; OSError where it is none, or less than ``least``."""
+    """A number as an integer; raises OSError if it is not a whole number or less than ``least``."""
     if not (value == np.floor(value) and least <= value <= np.iinfo(np.int32).max):
         raise OSError(f"{value} must be an integer of at least {least}")
     return int(value)
@@ -168,20 +171,20 @@ def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
         raise OSError(f"{stored.name} has shape {stored.shape}, expected ({count},)")
     values = values_of(stored)
     if not np.all(np.isfinite(values)):
-        raise OSError(f"{stored.name} holds what is no number")
+        raise OSError(f"{stored.name} must hold finite numbers")
     if kind is int or kind is bool:
         return kind(indices(stored.name, values, 2 if kind is bool else np.iinfo(np.int32).max)[0])
     return float(values[0]) if kind is float else tuple(values.tolist())
 
 
 def _texts(stored: h5py.Dataset, values: Array) -> Array:
-    """The texts that an array of indices stands for."""
+    """An array of texts from the indices stored for it."""
     texts = np.array(get_texts(stored, NAMES), dtype=str)
     return texts[indices(stored.name, values, texts.size)]
 
 
 def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
-    """An entry of a group."""
+    """A member of a group; raises OSError if it is missing or of another kind."""
     if name not in group:
         raise OSError(f"{_place(group, name)} is missing")
     member: Any = group[name]
@@ -191,7 +194,7 @@ def _member(group: h5py.Group, name: str, kind: type[h5py.HLObject]) -> Any:
 
 
 def _dataset(group: h5py.Group, name: str, kinds: tuple[str, ...]) -> h5py.Dataset:
-    """A dataset of doubles (or singles) whose bytes are in the file as they are."""
+    """A dataset of doubles (or singles) stored without compression; raises OSError for any other."""
     import h5py
 
     dataset = _member(group, name, h5py.Dataset)

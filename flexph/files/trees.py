@@ -1,7 +1,7 @@
-"""Nested values in an HDF5 file: numbers, texts, None, arrays, and tuples, lists and dicts of them by text.
+"""Nested values in HDF5 files: numbers, texts, None, arrays, and tuples, lists and dicts of these.
 
-The dataset ``tree`` is JSON in which arrays stand as the numbers of the datasets that hold them; everything has
-checksums, and nothing is code.
+The dataset ``tree`` is a JSON text in which each array is replaced by the number of its dataset. All datasets have
+checksums; no code is stored.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 FORMAT = "flexph tree 1"
 CHUNK = 1 << 17
-"""Entries of an array that are written at once, with one checksum."""
+"""Entries of an array in one chunk, which has one checksum."""
 
 
 def write_tree(path: str | Path, tree: Any) -> None:
-    """Write a nested value, whole or not at all; named tuples become plain ones."""
+    """Write a nested value to a file, completely or not at all; named tuples become plain ones."""
     text, arrays = encoded(tree)
 
     def write(file: h5py.File) -> None:
@@ -40,7 +40,7 @@ def write_tree(path: str | Path, tree: Any) -> None:
 
 
 def read_tree(path: str | Path) -> Any:
-    """Read a nested value; raises OSError for a file that is damaged or of another format."""
+    """Read a nested value from a file; raises OSError if it is damaged or of another format."""
     try:
         with open_contained(path) as file:
             if file.attrs.get("format") != FORMAT:
@@ -56,39 +56,39 @@ def _put(file: h5py.File, name: str, values: Any) -> None:
 
 
 def encoded(tree: Any) -> tuple[str, list[Any]]:
-    """A nested value as JSON, with the arrays apart; raises ValueError for what is none."""
+    """A nested value as a JSON text and a list of its arrays; raises ValueError for unsupported types."""
     arrays: list[Any] = []
     return json.dumps(_encoded(tree, arrays)), arrays
 
 
 def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
-    """A nested value from JSON, and its arrays by their numbers, of any shape of as many entries."""
+    """A nested value from its JSON text; ``array`` returns the entries of an array by its number, in any shape."""
     return _decoded(json.loads(text), array)
 
 
 def separate(tree: Any) -> Any:
-    """A nested value that shares nothing with the one given that can change; raises ValueError for what is none.
+    """A copy of a nested value that shares no mutable part with it; raises ValueError for unsupported types.
 
-    Arrays that are read-only and own their numbers are shared: what only grows by them costs no copies.
+    Read-only arrays that own their memory are shared: repeated copies of a growing tree copy only what is new.
     """
     if tree is None or isinstance(tree, float | int | str):
         return tree
     try:
         _, arrays = encoded(tree)
-    except (TypeError, RecursionError) as error:  # names of dicts that are no texts or numbers, circles
-        raise ValueError(f"what is kept must be a tree, {error}") from None
+    except (TypeError, RecursionError) as error:  # keys of dicts other than texts and numbers; cycles
+        raise ValueError(f"stored values must be a tree, {error}") from None
     fixed = {id(array): array for array in arrays if array.base is None and not array.flags.writeable}
     return deepcopy(tree, fixed)
 
 
 def to_bytes(tree: Any) -> bytes:
-    """A nested value as a text of JSON, with the bytes of its arrays in it as hexadecimal digits."""
+    """A nested value as a JSON text that includes the bytes of its arrays in hexadecimal."""
     text, arrays = encoded(tree)
     return json.dumps([text, [[array.dtype.str, array.tobytes().hex()] for array in arrays]]).encode()
 
 
 def from_bytes(content: bytes) -> Any:
-    """The nested value of :func:`to_bytes`; ValueError for anything else: nothing in it is code."""
+    """The nested value of :func:`to_bytes`; raises ValueError for any other content. No code is run."""
     try:
         text, arrays = json.loads(content)
         return decoded(text, lambda k: numbers(arrays[k][0], bytes.fromhex(arrays[k][1])))
@@ -97,14 +97,14 @@ def from_bytes(content: bytes) -> Any:
 
 
 def numbers(kind: str, content: bytes) -> Any:
-    """An array (k,) of numbers, or texts of bytes, of a kind as NumPy names it; ValueError for other kinds."""
+    """An array (k,) of numbers or bytes from its memory and its NumPy type ``kind``; ValueError for other types."""
     if re.fullmatch(r"[<>|=][biufcS]\d{1,9}", kind) is None:
         raise ValueError(f"arrays must be of numbers or bytes, got kind {kind!r}")
     return np.frombuffer(content, np.dtype(kind)).copy()
 
 
 def _encoded(value: Any, arrays: list[Any]) -> Any:
-    """What JSON takes, with the arrays apart."""
+    """A nested value for JSON; its arrays are appended to ``arrays`` and replaced by their numbers."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcS":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}
@@ -115,8 +115,8 @@ def _encoded(value: Any, arrays: list[Any]) -> Any:
         return {kind: [_encoded(entry, arrays) for entry in value]}
     value = value.item() if isinstance(value, np.generic) else value
     if not (value is None or isinstance(value, str | int | float)):
-        told = "what is kept must be numbers, texts, None, arrays, and tuples, lists and dicts of them"
-        raise ValueError(f"{told}, got {type(value).__name__}")
+        rule = "stored values must be numbers, texts, None, arrays, or tuples, lists and dicts of these"
+        raise ValueError(f"{rule}, got {type(value).__name__}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Moving meshes by name in one file of VTKHDF: a collection of unstructured grids over times, as ParaView reads it."""
+"""Moving meshes in a VTKHDF file: a collection of unstructured grids over time, readable by ParaView."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from .hdf5 import write_hdf5
 from .reading import reading
 
 SUFFIX, ROOT, OWN = ".vtkhdf", "VTKHDF", "flexph"
-"""The suffix, the group in which everything stands, and the attribute with what the format has no place for."""
+"""Suffix of the files, name of the root group, and attribute for data that the VTKHDF format does not cover."""
 VERSION = (2, 3)
 CELLS = {
     **{"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14},
     **{"line3": 21, "triangle6": 22, "quad8": 23, "tetra10": 24, "hexahedron20": 25, "wedge15": 26, "pyramid13": 27},
     **{"quad9": 28, "hexahedron27": 29, "wedge18": 32},
 }
-"""Numbers of VTK for the types of cells of meshio, whose nodes come in the same order but for the wedge."""
+"""VTK numbers of the cell types of meshio; the node orders agree except for the wedge (see WEDGE)."""
 WEDGE = [0, 2, 1, 3, 5, 4]
 DATA = ("PointData", "CellData")
 Values = NDArray[Any]
 
 
 class Frames(NamedTuple):
-    """Points (m, p, 3) and data by name, (m, p, …) at points and (m, c, …) in cells, at m times."""
+    """Points (m, p, 3) at m times, with point data (m, p, …) and cell data (m, c, …) by name."""
 
     points: Values
     point_data: Mapping[str, Values]
@@ -42,9 +42,9 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A mesh by its name and that of its group; ``frames`` are those of all times, or one alone if nothing moves.
+    """A named mesh in a named group; ``frames`` has one frame for each time, or a single one if nothing moves.
 
-    cells by type, (c, n) each; ``about`` is what else is known of it, as JSON holds it.
+    ``cells``: pairs of cell type and nodes (c, n); ``about``: further data in JSON types.
     """
 
     name: str
@@ -55,12 +55,12 @@ class Block:
 
 
 def write_vtkhdf(path: str | Path, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
-    """Write blocks over times (k,), frame by frame; ``about`` all of them as JSON holds it. Whole or not at all."""
+    """Write blocks over times (k,) frame by frame, completely or not at all; ``about``: further data in JSON types."""
     write_hdf5(path, lambda file: put_vtkhdf(file, times, blocks, about))
 
 
 def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
-    """Put what :func:`write_vtkhdf` writes into an open file, which may hold other groups."""
+    """Write blocks as :func:`write_vtkhdf` to an open file, which may have other groups."""
     root = _group(file, ROOT, "PartitionedDataSetCollection")
     root.attrs[OWN] = json.dumps(dict(about))
     assembly, used = root.create_group("Assembly", track_order=True), {"Assembly"}
@@ -76,7 +76,7 @@ def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: M
 
 
 def _own_name(name: str, used: set[str]) -> str:
-    """A name as VTK takes it for a node of its tree, unlike all that are used."""
+    """A valid VTK name for a node of its tree, different from the ``used`` ones, to which it is added."""
     plain = re.sub(r"[^0-9A-Za-z_.-]+", "_", name).strip("_.-")
     plain = own = plain if plain[:1].isalpha() else f"part_{plain}"
     for k in range(2, len(used) + 2):
@@ -93,7 +93,7 @@ def _group(parent: h5py.Group, name: str, kind: str) -> h5py.Group:
 
 
 def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
-    """The cells once, and what the frames hold one after the other."""
+    """Write the cells once, then the points and data of each frame."""
     cells = [nodes[:, WEDGE] if kind == "wedge" else nodes for kind, nodes in block.cells]
     sizes = np.concatenate([np.full(len(nodes), nodes.shape[1]) for nodes in cells])
     kinds = [np.full(len(nodes), CELLS[kind], dtype=np.uint8) for kind, nodes in block.cells]
@@ -102,7 +102,7 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
     _put(grid, "Offsets", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
     _put(grid, "Types", np.concatenate(kinds))
     for name in DATA:
-        grid.create_group(name, track_order=True)  # the first of the data is the first that is shown
+        grid.create_group(name, track_order=True)  # ParaView shows the first data by default
     frames = iter(block.frames)
     first = next(frames)
     numbers = {"Points": first.points.shape[1], "Cells": len(sizes), "ConnectivityIds": len(flat)}
@@ -119,13 +119,13 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
 
 
 def _tables(frames: Frames) -> dict[str, Values]:
-    """Points and data by the names of their tables."""
+    """Points and data of frames by the names of their datasets."""
     data = {f"{kind}/{name}": v for kind, own in zip(DATA, frames[1:], strict=True) for name, v in own.items()}
     return {"Points": frames.points, **data}
 
 
 def _append(grid: h5py.Group, name: str, values: Values) -> None:
-    """Put values (m, n, …) of m frames at the end of a table, a frame a chunk; coordinates are packed."""
+    """Append values (m, n, …) of m frames to a dataset, compressed, with one chunk for each frame."""
     m, n, *width = values.shape
     if name not in grid:
         packing: dict[str, Any] = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
@@ -137,7 +137,7 @@ def _append(grid: h5py.Group, name: str, values: Values) -> None:
 
 
 def _write_steps(grid: h5py.Group, times: Values, frames: Frames, *, moves: bool) -> None:
-    """Where in the tables what belongs to each time begins."""
+    """Write the steps: for each time, the offset of its values in each dataset."""
     steps, k = grid.create_group("Steps"), len(times)
     steps.attrs["NSteps"] = k
     none, number = np.zeros(k, dtype=np.int64), np.arange(k, dtype=np.int64) * moves
@@ -146,7 +146,7 @@ def _write_steps(grid: h5py.Group, times: Values, frames: Frames, *, moves: bool
     for name in ("PartOffsets", "CellOffsets", "ConnectivityIdOffsets"):
         steps[name] = none
     for name in DATA:
-        steps.create_group(f"{name}Offsets")  # such that HDF5 makes on its way to others have the time in them
+        steps.create_group(f"{name}Offsets")  # groups that HDF5 creates implicitly hold a time stamp
     for name, values in _tables(frames).items():
         kind, _, own = name.partition("/")
         steps["PointOffsets" if name == "Points" else f"{kind}Offsets/{own}"] = number * values.shape[1]
@@ -158,7 +158,7 @@ def _put(grid: h5py.Group, name: str, values: Values) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A block as it was read: cells by type, points (k or 1, p, 3), data (k or 1, p or c, …) by name."""
+    """A block read from a file: cells by type, points (k or 1, p, 3), data (k or 1, p or c, …) by name."""
 
     name: str
     group: str
@@ -170,14 +170,14 @@ class Grid:
 
 
 def read_vtkhdf(path: str | Path) -> tuple[Values, list[Grid], dict[str, Any]]:
-    """Times, blocks and what is told of them in a file that :func:`write_vtkhdf` wrote.
+    """Times, blocks and the further data ``about`` of a file written by :func:`write_vtkhdf`.
 
-    Raises ValueError, naming the file, for one that is damaged, of other programs, or leads out of itself; OSError for
-    one that is missing.
+    Raises ValueError, naming the file, if it is damaged, of another program or with links to other files; OSError if it
+    is missing.
     """
     with reading("motion", path), open_contained(path, linked=LINKED) as file:
         if ROOT not in file or OWN not in file[ROOT].attrs:
-            raise ValueError("it is not a motion that flexph wrote")
+            raise ValueError("it is not a motion written by flexph")
         root = file[ROOT]
         blocks = sorted((b for name, b in root.items() if name != "Assembly"), key=lambda b: int(b.attrs["Index"]))
         times = np.asarray(blocks[0]["Steps/Values"]) if blocks else np.zeros(0)
@@ -196,7 +196,7 @@ def _read_block(grid: h5py.Group) -> Grid:
 
 
 def _read_cells(grid: h5py.Group) -> tuple[tuple[str, Values], ...]:
-    """Runs of cells of one type."""
+    """Cells by type: consecutive cells of one type together."""
     kinds, ends, nodes = (np.asarray(grid[name]) for name in ("Types", "Offsets", "Connectivity"))
     names = {number: name for name, number in CELLS.items()}
     starts = np.flatnonzero(np.diff(kinds.astype(int), prepend=-1))

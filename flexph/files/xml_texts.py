@@ -1,4 +1,7 @@
-"""XML of others: without document types, whose entities multiply a text or read other files, and not nested deeply."""
+"""Safe parsing of XML files: document types and deep nesting are refused.
+
+Entities of document types can expand to huge texts or read other files.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,21 @@ from typing import Any
 from xml.parsers import expat
 
 DEEPEST = 1000
-"""Levels of elements in elements: readers of them call themselves."""
+"""Largest nesting depth of elements; parsers of nested elements are recursive."""
 
 
 def parsed(path: str | os.PathLike[str]) -> ET.Element:
-    """The root of an XML file; ValueError for one with a document type or deep nesting, ParseError for no XML."""
+    """The root element of an XML file.
+
+    Raises ValueError for a document type or deep nesting, ParseError if the file is not well-formed XML.
+    """
     content = Path(path).read_bytes()
     refuse_entities(content)
     return ET.fromstring(content)
 
 
 def refuse_entities(content: bytes) -> None:
-    """Raise ValueError for XML with a document type, or nested deeply; what is no XML is left to its reader."""
+    """Raise ValueError for XML with a document type or deep nesting; malformed XML is left to the parser."""
     depth = 0
 
     def refuse(*_: Any) -> None:
@@ -42,5 +48,5 @@ def refuse_entities(content: bytes) -> None:
     try:
         parser.Parse(content, True)
     except expat.ExpatError:
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # readers that go on behind an error would come to it
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # lenient parsers continue after an error and reach it
             refuse()

@@ -1,4 +1,4 @@
-"""What a functional mock-up unit holds: a mechanism, its start, its method, inputs and outputs."""
+"""Contents of a functional mock-up unit: mechanism, initial state, method, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from ..sensors.quantities import LastStep, Quantity
 from ..sensors.step_panel import StepPanel
 
 Entry = tuple[str, int]
-"""A name of a port or sensor, and one of its components."""
+"""A name of a port or sensor, and the index of one of its components."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoSimulation:
-    """A mechanism that others step: from ``start`` by a ``method``, with forces at external ports as inputs.
+    """Mechanism stepped by another simulator: from ``start`` by a ``method``, with forces at external ports as inputs.
 
     Parameters
     ----------
     mechanism : Mechanism
         The mechanism.
     start : State
-        Its consistent start; a unit that is started at another time begins there with this state.
+        Its consistent initial state; a unit that is started at another time begins with this state.
     method : MechanismMethod, optional
         A method without a tolerance: a step of the simulation is a step of the method.
     inputs : sequence of str, optional
-        External ports that others set, all if None; the others stay zero.
+        External ports that the simulator sets, all if None; the others stay zero.
     outputs : dict, optional
         Quantities of :mod:`flexph.sensors` by name.
     controllers : dict, optional
-        Controllers within the unit by name, as those of :func:`flexph.integrate`, beside what others set. States of the
-        unit have what they remember.
+        Controllers within the unit by name, as in :func:`flexph.integrate`, in addition to the inputs. Saved states of
+        the unit contain their memory.
     step, end : float, optional
-        Length of a step and end of the run [s] that the unit proposes.
+        Length of a step and end of the run [s] that the unit suggests to the simulator.
 
     Raises
     ------
     ValueError
-        For ports and sensors that the mechanism does not have, two variables of one name, and controllers that a run
-        of the method would refuse.
+        For ports and sensors that the mechanism does not have, for two variables of one name, and for controllers that
+        a run of the method would refuse.
     """
 
     mechanism: Mechanism
@@ -75,8 +75,8 @@ class CoSimulation:
         names = [*self.input_variables, *self.output_variables]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            told = "inputs, by default all external ports, and outputs must have names of their own"
-            raise ValueError(f"{told}, two are {twice!r}")
+            rule = "inputs (by default all external ports) and outputs must have different names"
+            raise ValueError(f"{rule}, got {twice!r} twice")
 
     @property
     def input_variables(self) -> dict[str, Entry]:
@@ -100,7 +100,7 @@ class CoSimulation:
 
 
 def _variables(sizes: Mapping[str, int]) -> dict[str, Entry]:
-    """Names that all simulators take: letters, digits and underscores, components ``_x``, ``_y`` and ``_z``."""
+    """Names that every simulator accepts: letters, digits, underscores; components end in ``_x``, ``_y`` and ``_z``."""
     names: dict[str, Entry] = {}
     for name, size in sizes.items():
         legal = re.sub(r"\W", "_", name, flags=re.ASCII)

@@ -1,4 +1,4 @@
-"""``flexph fmu``: a model file or a Python file as a functional mock-up unit."""
+"""Command ``flexph fmu``: write a model file or a Python file as a functional mock-up unit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .co_simulation import CoSimulation
 
 FUNCTION = "co_simulation"
-"""The function of a Python file that returns what is stepped."""
+"""Function of a Python file that returns the co-simulation."""
 NAMES = ("mechanism", "start", "method", "inputs", "outputs", "controllers", "step", "end")
-"""Names that a Python file may define in its place."""
+"""Names that a Python file may define instead of the function."""
 
 
 @click.command("fmu")
@@ -45,7 +45,7 @@ def command(file: Path, out: Path, run: str | None, settings: Sequence[str], tru
 
 
 def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:
-    """What a Python file says is stepped. Raises ValueError where it says nothing."""
+    """Co-simulation, or the function that makes it, defined by a Python file. Raises ValueError without either."""
     from .co_simulation import CoSimulation
 
     module = _imported(file)
@@ -59,7 +59,7 @@ def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:
 
 
 def _imported(file: Path) -> ModuleType:
-    """The module of a file: that of its package where it lies in one, else by itself, pickled with its contents."""
+    """Module of a file: imported from its package if it has one, otherwise alone and pickled with its contents."""
     import cloudpickle
 
     folder, names = file.resolve().parent, [file.stem]
@@ -81,7 +81,7 @@ def _imported(file: Path) -> ModuleType:
 
 
 def of_model(model: Any, run: str | None) -> CoSimulation:
-    """What a model file says is stepped: start, method, controllers, and places and velocities that a run tells of."""
+    """Co-simulation of a run of a model file: start, method, controllers, and the sensors that the run records."""
     from ..models.schema.entry import Builder, Entry
     from ..models.schema.runs import Reading
     from ..models.schema.sensors import OF_JOINTS

@@ -31,12 +31,12 @@ def fmu_controller(
 ) -> Sampled:
     """A functional mock-up unit (FMI 2, co-simulation) as a controller, for ``integrate(controllers={…})``.
 
-    At each call its inputs are what sensors read, its outputs what ports hold; then it takes a step of the period. A
-    unit is code, which runs in this process: take it only from whom you would take code.
+    At each call the inputs of the unit are set from the sensors, its outputs are held at the ports, and it takes a
+    step of one period. A unit is code that runs in this process: use units from trusted sources only.
 
-    A run remembers what the unit was told, and nothing that the unit says of its state: no bytes of a checkpoint or a
-    saved run are handed to it. Where a run goes on from there, a new instance is told all of it again, and takes all
-    steps again, which a unit answers alike unless it asks a clock or throws dice.
+    The memory of a run is the history of inputs, never a state reported by the unit: no bytes of a checkpoint or a
+    saved run are passed to it. To resume a run, a new instance is given the history again and repeats all steps, which
+    is exact unless the unit depends on a clock or on random numbers.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def fmu_controller(
     period : float
         Time between two calls [s], a step of the unit.
     sensors : mapping
-        Scalars by name of an input of the unit.
+        Scalar sensors by name of an input of the unit.
     ports : mapping
         By external port of the mechanism, the name of an output of the unit, or as many as it has components.
     parameters : mapping, optional
@@ -54,12 +54,12 @@ def fmu_controller(
     Returns
     -------
     Sampled
-        Each run starts the unit anew.
+        A sampled controller; each run starts a new instance of the unit.
 
     Raises
     ------
     ValueError
-        For a file that is no such unit, and variables that it does not have.
+        For a file that is not such a unit, and for variables that it does not have.
     OSError
         For a file that is missing.
     ImportError
@@ -78,20 +78,20 @@ def fmu_controller(
 
 
 class _Unit(NamedTuple):
-    """A unit in its file, and its variables by name."""
+    """A unit in its file, and the references of its variables by name."""
 
     path: Path
     references: dict[str, int]
 
     @classmethod
     def read(cls, path: Path) -> _Unit:
-        """The unit of a file; raises ValueError."""
+        """Read a unit from a file; raises ValueError."""
         fmpy = _fmpy()
         refuse_missing("functional mock-up unit", path)
         try:
             told = fmpy.read_model_description(str(path))
         except Exception as error:
-            raise ValueError(f"{str(path)!r} is no functional mock-up unit: {error}") from error
+            raise ValueError(f"{str(path)!r} is not a functional mock-up unit: {error}") from error
         if not told.fmiVersion.startswith("2") or told.coSimulation is None:
             raise ValueError(f"{str(path)!r} must be a unit of FMI 2 for co-simulation, got FMI {told.fmiVersion}")
         references = {v.name: v.valueReference for v in told.modelVariables if v.type == "Real"}
@@ -99,12 +99,12 @@ class _Unit(NamedTuple):
 
 
 Told = tuple[Array, ...]
-"""Times and inputs of all calls, (k, 1 + inputs) each: read-only, and each longer than the next."""
+"""Times and inputs of all calls in read-only blocks (k, 1 + inputs), each longer than the next."""
 
 
 @dataclass(eq=False)
 class _Law:
-    """What a unit answers; one instance of it is kept between calls."""
+    """Control law of a unit; one running instance is reused between calls."""
 
     unit: _Unit
     period: float
@@ -119,14 +119,14 @@ class _Law:
     def __call__(self, time: float, see: Mapping[str, Any], memory: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         row, told = np.array([time, *(float(see[name]) for name in self.sensors)]), memory["told"]
         slave = self._slave(told, time)
-        self._running = None  # whatever the step raises, the instance stands nowhere then
+        self._running = None  # if the step fails, the state of the instance is unknown
         answer = self._step(slave, row)
         told = _with_row(told, row)
         self._running = told, slave
         return answer, {"told": told}
 
     def _step(self, slave: Any, row: Array) -> dict[str, Any]:
-        """What the unit answers to the inputs of a row; it takes its step."""
+        """Set the inputs of a row, read the outputs and take a step."""
         time, *inputs = row.tolist()
         references = self.unit.references
         slave.setReal([references[name] for name in self.sensors], inputs)
@@ -135,7 +135,7 @@ class _Law:
         return answer
 
     def _slave(self, told: Told, time: float) -> Any:
-        """The instance that was told this: that of the last call, or a new one, which is told again."""
+        """Instance with a history of inputs: the running one, or a new one that repeats the history."""
         if self._running is not None and told and _same(self._running[0], told):
             return self._running[1]
         rows = self._rows(told)
@@ -145,14 +145,16 @@ class _Law:
         return slave
 
     def _rows(self, told: Any) -> Array:
-        """All calls (k, 1 + inputs), which a file may have held: raises ValueError where they are none."""
+        """All calls (k, 1 + inputs) of a history, possibly read from a file: raises ValueError if it is invalid."""
         width = 1 + len(self.sensors)
         blocks = [block for block in told if isinstance(block, np.ndarray)] if isinstance(told, tuple) else []
         if not isinstance(told, tuple) or len(blocks) < len(told) or any(b.shape[1:] != (width,) for b in blocks):
-            raise ValueError(f"what the unit {self.unit.path.name!r} was told must be rows of {width} numbers")
+            raise ValueError(f"the input history of the unit {self.unit.path.name!r} must be rows of {width} numbers")
         rows = np.concatenate([np.zeros((0, width)), *blocks])
         if not (np.isfinite(rows).all() and np.all(np.diff(rows[:, 0]) > 0.0)):
-            raise ValueError(f"what the unit {self.unit.path.name!r} was told must be finite, at times that ascend")
+            raise ValueError(
+                f"the input history of the unit {self.unit.path.name!r} must be finite, with ascending times"
+            )
         return rows
 
     def _started(self, time: float) -> Any:
@@ -173,7 +175,7 @@ class _Law:
 
 
 def _with_row(told: Told, row: Array) -> Told:
-    """All calls and one more: the last are joined while they are as many, so that the arrays stay few."""
+    """Append a call to the history; blocks of equal length are merged, so that their number stays small."""
     blocks = [*told, row[None].copy()]
     while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):
         blocks[-2:] = [np.concatenate(blocks[-2:])]

@@ -38,18 +38,18 @@ def write_fmu(
 ) -> Path:
     """Write a mechanism as a functional mock-up unit: FMI 2, co-simulation, with get, set and serialisation of states.
 
-    It is run by the Python in which flexph is installed: the simulator finds its library as pythonfmu says. A step of
-    the simulation is a step of the method, to the bits of ``integrate`` over the same times.
+    The unit runs in the Python installation of flexph, which pythonfmu makes known to the simulator. A step of the
+    simulation is a step of the method, with results identical to ``integrate`` over the same times.
 
     Parameters
     ----------
     path : path
         The file, ``NAME.fmu``.
     simulation : CoSimulation or function
-        What others step; or a function with numbers as keyword arguments, which become parameters of the unit, that
-        returns it.
+        The co-simulation, or a function that returns it; its keyword arguments are numbers and become parameters of
+        the unit.
     name : str, optional
-        The name of the model, that of the file if None.
+        Name of the model, by default that of the file.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def write_fmu(
     Raises
     ------
     ValueError
-        For arguments of the function without a number as default, and another suffix.
+        For arguments of the function without a numerical default, and for another suffix.
     ImportError
         Without pythonfmu (extra ``fmi``).
     """
@@ -99,7 +99,7 @@ def _builder() -> Any:
 
 
 def _made_of(simulation: Any) -> tuple[Callable[..., CoSimulation], dict[str, float]]:
-    """A function that makes the co-simulation, and the defaults of its numbers."""
+    """Function that makes the co-simulation, and the default values of its parameters."""
     if isinstance(simulation, CoSimulation):
         return lambda: simulation, {}
     parameters = {}

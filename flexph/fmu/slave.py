@@ -1,4 +1,4 @@
-"""The unit as others see it: variables, steps, and its state; runs within pythonfmu."""
+"""Slave of a functional mock-up unit, run by pythonfmu: variables, steps and saved states."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..mechanisms.model.time_table import Anchors
 from .co_simulation import CoSimulation
 
 FILE = "co_simulation.pkl"
-"""The file of resources that holds the co-simulation and the function that makes it of its parameters: code."""
+"""Resource file with the co-simulation and the function that makes it from its parameters; it contains code."""
 ARRAYS = ("time", "x", "multipliers", "memory")
-"""Numbers of a state."""
+"""Arrays of a saved state."""
 
 
 class MechanismSlave(Fmi2Slave):
-    """A mechanism under FMI 2; derived classes only bear its name."""
+    """A mechanism as an FMI 2 slave; derived classes only set its name."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -69,7 +69,7 @@ class MechanismSlave(Fmi2Slave):
         return float(np.ravel(self._readings[entry[0]])[entry[1]])
 
     def to_xml(self, *options: Any) -> Any:
-        """The description of the unit, with the outputs among what is known at the start, as FMI 2 asks."""
+        """Description of the unit, with the outputs among the initial unknowns, as FMI 2 requires."""
         root = super().to_xml(*options)
         outputs = root.find("ModelStructure/Outputs")
         if outputs is not None:
@@ -79,24 +79,24 @@ class MechanismSlave(Fmi2Slave):
         return root
 
     def setup_experiment(self, start_time: float, stop_time: float | None, tolerance: float | None) -> None:
-        """The time of the others at the start."""
+        """Store the offset between the start time of the simulator and that of the mechanism."""
         self._offset = self._plan.start.time - start_time
 
     def exit_initialization_mode(self) -> None:
-        """Make the mechanism anew where parameters are others."""
+        """Rebuild the mechanism if parameters have changed."""
         if self._own != self._parameters:
             inputs = self._inputs
             self._begin(self._make(**self._own))
             self._inputs = inputs
 
     def do_step(self, current_time: float, step_size: float) -> bool:
-        """One step of the method."""
+        """Take one step of the method."""
         self._simulator.advance_to(current_time + step_size + self._offset, self._inputs)
         self._readings = None
         return True
 
     def _get_fmu_state(self) -> dict[str, Any]:
-        _ = self._simulator.readings  # counts turns up to here
+        _ = self._simulator.readings  # updates the turn counters
         inputs = {port: values.copy() for port, values in self._inputs.items()}
         return {"state": self._simulator.state, "inputs": inputs, "offset": self._offset, "own": dict(self._own)}
 
@@ -120,7 +120,7 @@ class MechanismSlave(Fmi2Slave):
 
     @staticmethod
     def _fmu_state_from_bytes(state: bytes) -> Any:
-        """Numbers and texts alone: whoever keeps states in files may be given those of others."""
+        """State from bytes of numbers and text only, since saved states may come from untrusted files."""
         told = from_bytes(state)
         own = told["state"]
         return {**told, "state": State(**own | {"anchors": Anchors(*own["anchors"])})}

@@ -1,4 +1,4 @@
-"""The controllers of a run of a mechanism, which its method must know how to take."""
+"""Controllers of a run of a mechanism, and checks that its method takes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .methods import Decaying, Exact4, ExactGauss, MechanismMethod
 def loops_of(
     mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
 ) -> ControlLoops | None:
-    """The controllers of a run, or None; raises ValueError for methods and mechanisms that they are not for."""
+    """Control loops of a run, or None; raises ValueError if the method or mechanism does not take them."""
     if not controllers:
         return None
     loops = ControlLoops(mechanism, controllers, start)
@@ -37,7 +37,7 @@ def loops_of(
 
 
 def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMethod) -> None:
-    """Raise ValueError where controllers within the step cannot be, or share the name of an account."""
+    """Raise ValueError if controllers cannot act within steps, or share the name of an energy account."""
     joined = loops.joined
     assert joined is not None
     name = (joined.controllers or joined.feedback)[0].name
@@ -67,15 +67,15 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
 
 
 def _takes_any(method: MechanismMethod) -> bool:
-    """Whether controllers that loops do not know are asked after each try of a step in loops."""
+    """True if a method lets Python evaluate the controllers after each try of a step."""
     return method.tolerance is None and not isinstance(method, ExactGauss)
 
 
 def _only_in_loops(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> bool:
-    """Whether only loops have the steps within which controllers answer.
+    """True if only compiled loops take the steps with these controllers.
 
-    Those that answer at several points of a step, and states beside velocities that jump at its ends: NumPy knows the
-    outputs of ports by the velocities there.
+    This holds for controllers that act at several points of a step, and for states next to velocities that jump at the
+    ends of steps.
     """
     arrays = mechanism.network.arrays
     jumps = isinstance(method, Decaying) or arrays.bearings.number > 0 or bool(arrays.contacts.laws.rigid.any())

@@ -1,4 +1,4 @@
-"""Time integration of mechanisms, general systems and switching systems: the one entry function."""
+"""Time integration of mechanisms, general systems and switching systems: entry function."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .times.signature import signature_of
 from .whole_results import flat_start, kept_whole, layout_of, load_result
 
 _DEFAULT = Exact()
-"""The method of mechanisms where none is given."""
+"""Default method of mechanisms."""
 
 
 def _unknowns(system: Any) -> int:
@@ -239,7 +239,7 @@ def integrate(
 
 
 def _cannot_go_on(system: Any, method: Method | None) -> str:
-    """What has no start of a step that could be kept, or nothing."""
+    """Reason why a run cannot be resumed between its steps; empty if it can."""
     if isinstance(system, SwitchingPHDAE):
         return "a SwitchingPHDAE, whose modes keep more than a state"
     return f"{method}, whose library keeps its steps to itself" if isinstance(method, Library) else ""
@@ -258,7 +258,7 @@ def _not_a_value(method: Any) -> str:
 
 @singledispatch
 def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
-    """The run of a system by a method that it takes, from (start, times, options=) to a result."""
+    """Function (start, times, options=) that runs a system by a method; raises ValueError if they do not fit."""
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
         "rigid.MultibodySystem take system.phdae()"
@@ -295,7 +295,7 @@ def _of_switching_system(system: SwitchingPHDAE, method: Method | None) -> Calla
 
 
 def _general(method: Method) -> GeneralMethod:
-    """A method of general systems; ValueError for those of mechanisms."""
+    """Check for a method of general systems; raises ValueError for methods of mechanisms."""
     if not isinstance(method, GeneralMethod):
         raise ValueError(
             f"{method} is for mechanisms: of other systems take DiscreteGradient(), DiracDissipative(), Gauss(4), "

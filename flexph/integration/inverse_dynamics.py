@@ -173,7 +173,7 @@ def inverse_dynamics(
 
 
 def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mechanism:
-    """The mechanism with a drive, by the same name, in the place of each port; the drives follow all other joints."""
+    """Mechanism with each port replaced by a drive of the same name; the drives follow all other joints."""
     if not motion:
         raise ValueError("motion must have an external port and a function of time at least, got none")
     ports = {c.name: c for c in mechanism.connections if c.input is not None}
@@ -183,7 +183,7 @@ def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mech
 
 
 def _drive(port: Connection, given: Motion) -> Connection:
-    """The drive that stands for an external port."""
+    """Drive that replaces an external port."""
     told, element = f"motion of {port.name!r}", port.input
     assert element is not None
     if element.kind in ("load", "face"):
@@ -203,7 +203,7 @@ def _drive(port: Connection, given: Motion) -> Connection:
 
 
 def driven_start(driven: Mechanism, start: Pose | State, **at_pose: Any) -> State:
-    """The start as one of the mechanism with drives, whose rows come last."""
+    """Convert the start to the mechanism with drives, whose rows come last."""
     of_drives = np.full(_size(driven) - start.anchors.rows.size, np.nan)
     anchors = Anchors(np.append(start.anchors.rows, of_drives), start.anchors.springs)
     if isinstance(start, Pose):
@@ -219,7 +219,7 @@ def _size(mechanism: Mechanism) -> int:
 
 
 def _force(mechanism: Mechanism, run: Solution, name: str) -> Array:
-    """What acts at a port in the axes of its input, (k, size)."""
+    """Force or torque at a port in the axes of its input, (k, size)."""
     element = next(c.input for c in mechanism.connections if c.name == name)
     assert element is not None
     acting = run.reaction(name, frame="first" if element.follows else "world")

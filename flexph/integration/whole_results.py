@@ -1,4 +1,4 @@
-"""Results that are kept when a run has ended, of methods whose runs cannot go on from within."""
+"""Results saved at the end of a run, for methods without checkpoints within a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .times.signature import Signature, difference
 def kept_whole(
     checkpoint: Checkpoint, signature: Signature, run: Callable[[], Any], load: Callable[[Path], Result]
 ) -> Any:
-    """The result that is kept, or that of the run, which is kept then; ValueError where it is that of another run."""
+    """Load the saved result, or run and save; raises ValueError for a result that belongs to another run."""
     folder = Path(checkpoint.path)
     folder.mkdir(parents=True, exist_ok=True)
     for rest in leftovers(folder):
@@ -34,7 +34,7 @@ def kept_whole(
     result, told = folder / "result.h5", folder / "run.h5"
     if result.exists():
         if other := difference(read_tree(told), signature):
-            raise ValueError(f"the result in {str(folder)!r} is that of another run: {other}")
+            raise ValueError(f"the result in {str(folder)!r} belongs to another run: {other}")
         return load(result)
     done: Result = run()
     write_tree(told, dict(signature))
@@ -43,19 +43,19 @@ def kept_whole(
 
 
 def load_result(path: Path, system: Any, start: Any) -> Result:
-    """A result of a method that is kept whole."""
+    """Load a saved result of a method."""
     if isinstance(system, SwitchingPHDAE):
         return SwitchingTrajectory.load(path, system)
     return Trajectory.load(path, as_phdae(system, start) if isinstance(system, Mechanism) else system)
 
 
 def layout_of(system: Any) -> list[str]:
-    """Texts that tell a system from others."""
+    """Texts that identify a system."""
     if isinstance(system, Mechanism):
         return mechanism_signature(system)
     return (SwitchingTrajectory if isinstance(system, SwitchingPHDAE) else Trajectory).signature(system)
 
 
 def flat_start(start: Any) -> Array:
-    """A start as an array."""
+    """Convert a start to an array."""
     return start.x if isinstance(start, State) else np.asarray(start, dtype=float)

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ..laws.elastic_laws import ElasticLaw
 from ..laws.force_laws import ForceLaw
+from ..laws.hysteresis import HysteresisLaw
 from ..numerics.arrays import Array, dense
 from ..systems.resistive_relations import Relation
 from .contacts.gap_arrays import Contacts
@@ -158,8 +159,8 @@ class Springs(NamedTuple):
 
     Those in ``resisting`` have a relation ρ to their rate besides the coefficient; ``steepness`` is its slope ρ'(0).
     Those in ``lawful`` have an elastic law in place of the stiffness, and their extension x as state in place of the
-    force: every state grows by ``gain`` times the extension, gain k or 1. Those in ``forced`` have a force law, the
-    extension as state, too, and no energy.
+    force: the state grows by ``gain`` times the extension, gain k or 1. Those in ``forced`` have a force law, the
+    extension as state, too, and no energy. Those in ``hysteretic`` have an inner extension as state, and gain 0.
     """
 
     length_product: Index
@@ -176,6 +177,8 @@ class Springs(NamedTuple):
     laws: tuple[ElasticLaw, ...] = ()
     forced: Index = np.zeros(0, dtype=int)
     force_laws: tuple[ForceLaw, ...] = ()
+    hysteretic: Index = np.zeros(0, dtype=int)
+    hysteresis: tuple[HysteresisLaw, ...] = ()
 
     @property
     def stored(self) -> int:
@@ -214,9 +217,12 @@ class Springs(NamedTuple):
         return self._stored(states, states, ElasticLaw.force)
 
     def energies(self, states: Array) -> Array:
-        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, or V(x); zero of force laws."""
-        energies = self._stored(states**2 * (0.5 / self.gain[self.state >= 0]), states, ElasticLaw.energy)
+        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, V(x), or ½ k z²; zero of force laws."""
+        k = self.stiffness[self.state >= 0]
+        energies = self._stored(0.5 * states**2 / np.where(k > 0.0, k, 1.0), states, ElasticLaw.energy)
         energies[self.state[self.forced]] = 0.0
+        own = self.state[self.hysteretic]
+        energies[own] = [0.5 * law.stiffness * z**2 for law, z in zip(self.hysteresis, states[own], strict=True)]
         return energies
 
     def state_slopes(self, states: Array) -> Array:

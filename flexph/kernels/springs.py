@@ -78,7 +78,7 @@ def _refuse_laws(springs: Springs, states: Array, extension: Array) -> None:
     for i, law in own:
         for share in (0.0, 0.5, 1.0):
             law.force(states[springs.state[i]] + share * extension[i])
-    if springs.laws or springs.force_laws:
+    if springs.laws or springs.force_laws or springs.hysteresis:
         raise StepFailed("the forces of springs with laws did not settle", 0, float("nan"))
 
 

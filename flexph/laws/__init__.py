@@ -1,4 +1,4 @@
-"""Laws of springs: stored energies of an extension, and forces of extension, rate and time.
+"""Laws of springs: elastic laws, laws with hysteresis, and forces of extension, rate and time.
 
 They go to ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`. Imports: numerics, units.
 """

@@ -11,3 +11,6 @@ from .elastic_laws import potential as potential
 from .elastic_laws import table as table
 from .force_laws import ForceLaw as ForceLaw
 from .force_laws import force_law as force_law
+from .hysteresis import HysteresisLaw as HysteresisLaw
+from .hysteresis import bouc_wen as bouc_wen
+from .hysteresis import bristle as bristle

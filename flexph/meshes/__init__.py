@@ -1,5 +1,5 @@
-"""Cells that meshes are made of, and what a mesh file holds.
+"""Mesh cells and the contents of mesh files.
 
-Nodes and facets of cells by their types in meshio; coordinate systems; guards of the readers of meshio.
+Nodes and facets of the cell types of meshio; local coordinate systems; safe calls of the readers of meshio.
 Imports: files, numerics.
 """

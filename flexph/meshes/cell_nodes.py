@@ -1,4 +1,4 @@
-"""Cells of meshes as data: corners, edges, facets, and nodes as means of corners, in the order of meshio (and VTK)."""
+"""Tables of cell types: corners, edges, facets, and nodes as means of corners, in the order of meshio (and VTK)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REFERENCE: dict[str, Array] = {
         [[i, j, k] for k in (0.0, 1.0) for i, j in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))]
     ),
 }
-"""Corners of the reference cells."""
+"""Coordinates of the corners of the reference cells."""
 EDGES: dict[str, tuple[Corners, ...]] = {
     "line": ((0, 1),),
     "triangle": ((0, 1), (1, 2), (2, 0)),
@@ -39,7 +39,7 @@ FACETS: dict[str, tuple[Corners, ...]] = {
     "wedge": ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
     "pyramid": ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
 }
-"""Corners of the facets, counterclockwise seen from outside."""
+"""Corners of the facets of each cell shape, counterclockwise seen from outside."""
 FACET_SHAPE = {2: "line", 3: "triangle", 4: "quad"}
 
 
@@ -62,14 +62,14 @@ NODES: dict[str, tuple[Corners, ...]] = {
     "hexahedron20": _nodes("hexahedron", EDGES["hexahedron"]),
     "hexahedron27": _nodes("hexahedron", EDGES["hexahedron"], _SIDES, (tuple(range(8)),)),
 }
-"""Nodes of cells, each the mean of some corners."""
+"""Nodes of each cell type, each given by the corners of which it is the mean."""
 SHAPE = {name: name.rstrip("0123456789") for name in NODES}
-"""The cell of degree 1 that each cell has the corners of."""
+"""Shape of each cell type: the cell type of degree 1 with the same corners."""
 
 
 @lru_cache(maxsize=256)
 def facet_nodes(kind: str, number: int) -> tuple[str, list[int]]:
-    """The kind of a facet of a cell, and its nodes among those of the cell."""
+    """Cell type of a facet of a cell, and its nodes as indices into the nodes of the cell."""
     corners = FACETS[SHAPE[kind]][number]
     places = {frozenset(node): i for i, node in enumerate(NODES[kind])}
     count = sum(node <= set(corners) for node in places)

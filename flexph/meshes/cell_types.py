@@ -1,4 +1,4 @@
-"""Types of cells by their names in meshio, and the points that cells refer to."""
+"""Cell types by their meshio names, and checks of the node indices of cells."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..numerics.arrays import Array
 from ..numerics.checks import listed
 
 TYPE = re.compile(r"(vertex|line|triangle|quad|tetra|hexahedron|wedge|pyramid)(\d*)")
-"""A meshio cell type of any order, such as ``tetra`` or ``tetra10``."""
+"""Pattern of meshio cell types of any order, such as ``tetra`` or ``tetra10``."""
 DIMENSION = {"vertex": 0, "line": 1, "triangle": 2, "quad": 2, "tetra": 3, "hexahedron": 3, "wedge": 3, "pyramid": 3}
 
 
 def dimension(kind: str) -> int:
-    """Dimension of cells of a meshio type. Raises ValueError for an unknown one."""
+    """Dimension of the cells of a meshio type; raises ValueError for an unknown type."""
     match = TYPE.fullmatch(kind)
     if match is None:
         raise ValueError(f"mesh must have cells of type {', '.join(DIMENSION)} only, got {kind!r}")
@@ -25,9 +25,9 @@ def dimension(kind: str) -> int:
 
 
 def refuse_unknown(cells: Iterable[tuple[str, Any]], known: Iterable[str] = (), *, dim: int | None = None) -> None:
-    """ValueError with type, count and place for cells (type, nodes) of other types than those of meshio.
+    """Raise ValueError, with type and count, if some of the cells (type, nodes) have a type unknown to meshio.
 
-    Of cells of dimension ``dim`` also for others than ``known``. Cells are counted through from 0.
+    With ``dim``, cells of that dimension must also have one of the types ``known``. Cells are numbered from 0.
     """
     names, words, first = tuple(known), list[str](), 0
     for kind, nodes in cells:
@@ -42,7 +42,7 @@ def refuse_unknown(cells: Iterable[tuple[str, Any]], known: Iterable[str] = (), 
 
 
 def nodes_of(kind: str, data: Any, points: int) -> Array:
-    """Point numbers of the cells of one type, (k, nodes); ValueError for others than the points of the mesh."""
+    """Node indices (k, nodes) of the cells of one type; raises ValueError for indices out of range."""
     cells = np.asarray(data)
     wrong = (cells < 0) | (cells >= points)
     if wrong.any():

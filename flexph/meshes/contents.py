@@ -1,4 +1,4 @@
-"""What a mesh file holds: a mesh with regions, node numbers, element types, materials, masses and what is left out."""
+"""Contents of mesh files: mesh, regions, node numbers, element types, materials, masses, and unsupported parts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..numerics.arrays import Array
 from .places import Place
 
 Change = Literal["mass", "stiffness", "nothing"]
-"""What a body lacks without a part of its file: mass (and perhaps stiffness), stiffness alone, or neither."""
+"""Effect of a missing part of a file on the body: on its mass (and perhaps stiffness), its stiffness, or none."""
 
 
 @dataclass(frozen=True)
 class FileMaterial:
-    """A material of a mesh file: density ρ and isotropic moduli E, ν in units of the file, None where it has none.
+    """A material of a mesh file: density ρ and isotropic moduli E, ν in units of the file, None if not given.
 
-    ``refused`` says, in words, what the file has in their place, ``besides`` what it has that is not taken.
+    ``refused`` describes data of the file that cannot be read as such moduli; ``besides`` lists data that is ignored.
     """
 
     density: float | None = None
@@ -31,7 +31,7 @@ class FileMaterial:
 
 @dataclass(frozen=True)
 class PointMass:
-    """A mass, in units of the file, at a point of the mesh; ``name`` and ``place`` of its keyword."""
+    """A mass, in units of the file, at a point of the mesh, with the name and place of its keyword."""
 
     point: int
     mass: float
@@ -41,7 +41,10 @@ class PointMass:
 
 @dataclass(frozen=True)
 class SpreadMass:
-    """A mass, in units of the file, spread over a region of cells: per volume, or all of it, by mass or by volume."""
+    """A mass, in units of the file, distributed over a region of cells.
+
+    ``by``: ``value`` is a mass per volume, or a total mass distributed in proportion to mass or to volume.
+    """
 
     region: str
     value: float
@@ -52,7 +55,7 @@ class SpreadMass:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A part of a mesh file that is not taken: its keyword or element type, its place, what it changes."""
+    """An unsupported part of a mesh file: its keyword or element type, its place, and its effect on the body."""
 
     name: str
     place: Place
@@ -60,16 +63,16 @@ class LeftOut:
     why: str = ""
 
     def words(self) -> str:
-        """Keyword, place and reason."""
+        """Keyword, place and reason as a text."""
         return f"{self.name} ({self.place}{f': {self.why}' if self.why else ''})"
 
 
 @dataclass(frozen=True, eq=False)
 class MeshContents:
-    """A mesh, and what its file says beside it.
+    """A mesh with the further data of its file.
 
-    ``numbers`` (N,) are the node numbers of the program, None where the file has only their order; ``types`` its
-    element types; ``materials`` by name; ``sections`` pairs of a region of cells and the name of its material.
+    ``numbers`` (N,): node numbers of the file, None if it has none; ``types``: element types; ``materials`` by name;
+    ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts.
     """
 
     mesh: meshio.Mesh
@@ -82,14 +85,14 @@ class MeshContents:
     left_out: tuple[LeftOut, ...] = ()
 
     def masses(self) -> tuple[PointMass | SpreadMass, ...]:
-        """Masses beside those of the materials."""
+        """Additional masses, which do not come from the densities of the materials."""
         return (*self.point_masses, *self.spread_masses)
 
 
 def refuse_left_out(contents: MeshContents, changes: Iterable[Change], *, masses: bool = False) -> None:
-    """ValueError, naming them, for parts of a file that are not taken and change mass or stiffness.
+    """Raise ValueError, naming them, for unsupported parts of a file with one of the effects ``changes``.
 
-    ``masses`` says that masses beside those of the materials are not taken, either.
+    ``masses``: the additional masses of the file are unsupported, too.
     """
     wanted = set(changes)
     parts = [part.words() for part in contents.left_out if part.changes in wanted]
@@ -100,11 +103,11 @@ def refuse_left_out(contents: MeshContents, changes: Iterable[Change], *, masses
     if parts:
         unique = ", ".join(repr(name) for name in dict.fromkeys(names))
         raise ValueError(
-            f"mesh must have no parts that would be lost, got {'; '.join(shortened(parts))}: take them out of the "
-            f"file, or leave them out knowingly by omit=({unique},)"
+            f"mesh must have supported parts only, got {'; '.join(shortened(parts))}: remove them from the "
+            f"file, or ignore them by omit=({unique},)"
         )
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:
-    """The first of many words, and how many there are."""
+    """The first entries of a long list, followed by the total number."""
     return words if len(words) <= most else [*words[:most], f"… ({len(words)} in all)"]

@@ -1,4 +1,4 @@
-"""Facets of cells: which lie on the boundary, their shape functions and their areas."""
+"""Facets of cells: boundary facets, shape functions and areas."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..numerics.gauss_tableau import gauss_points
 from .cell_nodes import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
 
 Facets = tuple[str, Array]
-"""A kind of facet and the nodes of k of them, (k, n)."""
+"""The cell type of k facets, and their nodes (k, n)."""
 POINTS = 3
-"""Gauss points along each direction: exact on plane facets of degree 2."""
+"""Gauss points in each direction; exact on plane facets of degree 2."""
 MONOMIALS = {
     "line": ((0,), (1,)),
     "line3": ((0,), (1,), (2,)),
@@ -24,11 +24,11 @@ MONOMIALS = {
     "quad8": ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (2, 1), (1, 2)),
     "quad9": tuple((i, j) for i in range(3) for j in range(3)),
 }
-"""Exponents of the monomials that span the shape functions of a facet."""
+"""Exponents of the monomials that span the shape functions of each facet type."""
 
 
 def boundary(cells: Iterable[Facets]) -> list[Facets]:
-    """The facets that belong to one cell only, of cells (kind, nodes (k, n))."""
+    """Boundary facets, which belong to one cell only, of cells (type, nodes (k, n))."""
     candidates = [
         (kind, nodes[:, local], len(FACETS[SHAPE[name]][i]))
         for name, nodes in cells
@@ -46,7 +46,7 @@ def boundary(cells: Iterable[Facets]) -> list[Facets]:
 
 
 def samples(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Shape functions (q, n) at the quadrature points of facets, and their shares of the areas (k, q)."""
+    """Shape functions (q, n) at the quadrature points of facets, and the quadrature weights (k, q) in areas."""
     kind, nodes = facets
     shapes, slopes, weights = _rule(kind)
     tangents = np.einsum("kni,qnj->kqji", points[nodes], slopes)
@@ -56,7 +56,7 @@ def samples(points: Array, facets: Facets) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=16)
 def _rule(kind: str) -> tuple[Array, Array, Array]:
-    """Shape functions (q, n), their gradients (q, n, d) and weights (q,) of a kind of facet at Gauss points."""
+    """Shape functions (q, n), their gradients (q, n, d) and weights (q,) at the Gauss points of a facet type."""
     corners = REFERENCE[SHAPE[kind]]
     nodes = np.array([corners[list(node)].mean(axis=0) for node in NODES[kind]])
     dim = corners.shape[1]

@@ -1,4 +1,4 @@
-"""Mesh files made safe for meshio: with an end that its loops notice, and without paths out of the folder."""
+"""Safe reading with meshio: no endless loops, no excessive memory, no files outside of the folder."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..files import contained
 from ..files.xml_texts import parsed, refuse_entities
 
 TEXTS = {".off": "off", ".dat": "tecplot", ".tec": "tecplot"}
-"""Formats of text by the endings of files, whose readers wait for a line that may never come."""
+"""Text formats, by suffix, whose readers loop for ever on incomplete files."""
 BINARIES = {".ply": "ply", ".mdpa": "mdpa"}
 XDMF = (".xdmf", ".xmf")
 COUNTS = 12
-"""Words from which data of Gmsh count what follows: of texts, of numbers, of whole numbers."""
+"""Number of words at the start of Gmsh data that may hold counts: of strings, reals and integers."""
 TAGS = 10_000_000
-"""Numbers of nodes that a file of Gmsh may leave out; its reader takes memory for each."""
+"""Accepted number of unused node tags in a Gmsh file; its reader allocates memory for each tag."""
 PATIENCE = 1000
-"""Reads beyond the end of a file after which it is over for a reader, too."""
+"""Reads beyond the end of a file after which an error is raised."""
 
 
 class _Ending(io.BufferedReader):
-    """A file that cannot be read beyond its end for ever."""
+    """A binary file that raises EOFError after PATIENCE reads beyond its end."""
 
     beyond = 0
 
@@ -46,7 +46,7 @@ class _Ending(io.BufferedReader):
 
 
 class _EndingText(io.TextIOWrapper):
-    """The same for text."""
+    """A text file that raises EOFError after PATIENCE reads beyond its end."""
 
     beyond = 0
 
@@ -59,7 +59,11 @@ class _EndingText(io.TextIOWrapper):
 
 
 def guarded_mesh(path: Path) -> Any:
-    """What meshio reads from a file. Raises ValueError or EOFError for one that it would follow or read for ever."""
+    """The mesh that meshio reads from a file.
+
+    Raises ValueError for a file that refers to files elsewhere or declares more than it holds; EOFError if it is
+    incomplete.
+    """
     suffix = path.suffix.lower()
     if suffix in TEXTS:
         with _EndingText(_Ending(io.FileIO(path)), encoding="utf-8") as text:
@@ -78,13 +82,13 @@ def guarded_mesh(path: Path) -> Any:
         refuse_ways_out(path)
     if suffix == ".vtu":
         refuse_entities(path.read_bytes())
-    if path.is_file() and contained.is_hdf5(path):  # also by another ending, such as .exo
+    if path.is_file() and contained.is_hdf5(path):  # with any suffix, such as .exo
         _refuse_links(path)
     return meshio.read(path, "gmsh" if suffix == ".msh" else None)
 
 
 def refuse_ways_out(path: Path) -> None:
-    """Raise ValueError for an XDMF file whose arrays lie in a file outside of its folder, or behind links."""
+    """Raise ValueError for an XDMF file with arrays in files outside of its folder, OSError for arrays behind links."""
     for item in parsed(path).iter("DataItem"):
         if item.get("Format") in ("HDF", "Binary"):
             name = (item.text or "").strip()  # of Binary, meshio reads it from the working directory
@@ -95,25 +99,25 @@ def refuse_ways_out(path: Path) -> None:
 
 
 def deck_lines(path: Path) -> list[str]:
-    """The lines of a text, whose bytes may be any; a mark of UTF-8 at its beginning is none of them."""
+    """The lines of a text file of any encoding, without a byte order mark of UTF-8."""
     return path.read_text(encoding="latin-1").removeprefix("\xef\xbb\xbf").split("\n")
 
 
 def refuse_outside(folder: Path, name: str) -> None:
-    """Raise ValueError for the name of a file that leads out of a folder."""
+    """Raise ValueError for a file name that refers to a place outside of the folder."""
     base = folder.resolve()
     if not (base / name).resolve().is_relative_to(base):
         raise ValueError(f"it names {name!r}, which is not in its folder")
 
 
 def _refuse_links(path: Path) -> None:
-    """Raise OSError for an HDF5 file whose contents lie elsewhere, or are more than it can hold."""
+    """Raise OSError for an HDF5 file with contents in other files, or more values than it can hold."""
     with h5py.File(path, "r") as file:
         contained.refuse_ways_out(file)
 
 
 def _refuse_counts(content: bytes) -> None:
-    """Raise ValueError for data of Gmsh that count more lines than their file has bytes: meshio would read them all."""
+    """Raise ValueError for Gmsh data with a count above the size of the file, up to which meshio would read."""
     for match in re.finditer(rb"\$\w*Data\s", content):
         for word in content[match.end() :].split(maxsplit=COUNTS)[:COUNTS]:
             if word.isdigit() and int(word[:20]) > len(content):
@@ -123,9 +127,9 @@ def _refuse_counts(content: bytes) -> None:
 
 
 def _refuse_nodes(content: bytes) -> None:
-    """Raise ValueError for nodes or cells of Gmsh, in their headings, that are more than the bytes of the file."""
+    """Raise ValueError for Gmsh headings that declare more nodes or elements than the file can hold."""
     version = re.search(rb"\$MeshFormat\s+(\d)\S*\s+([01])", content)
-    by_blocks = version is not None and version[1] >= b"4"  # then a heading has the blocks, all, the least and last tag
+    by_blocks = version is not None and version[1] >= b"4"  # heading: number of blocks, total, first and last tag
     for match in re.finditer(rb"\$(Nodes|Elements)\r?\n", content):
         if by_blocks and version is not None and version[2] == b"1":
             counts = np.frombuffer(content[match.end() : match.end() + 32].ljust(32, b"\0"), "<u8").tolist()

@@ -1,4 +1,4 @@
-"""Places in decks of other programs, and the files that decks include."""
+"""Line numbers in input decks, and the files that a deck includes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from .guarded import deck_lines, refuse_outside
 
 INCLUDED = 200
-"""Files that one deck may include."""
+"""Largest number of files that one deck may include."""
 
 
 class Place(NamedTuple):
-    """A line, from 1, and the file that has it, by its path from the folder of the deck; "" is the deck itself."""
+    """A line number, from 1, and the path of its file relative to the folder of the deck; "" is the deck itself."""
 
     line: int
     file: str = ""
@@ -26,13 +26,13 @@ class Place(NamedTuple):
 
 @dataclass
 class DeckFiles:
-    """A deck with the files that it includes, which must lie in its folder; ``read`` counts them."""
+    """A deck and the files that it includes, which must lie in its folder; ``read`` counts the included files."""
 
     deck: Path
     read: int = -1
 
     def lines(self, path: Path) -> Iterator[tuple[Place, str]]:
-        """The lines of one of the files with their places; ValueError for more than INCLUDED files."""
+        """The lines of one of the files with their places; raises ValueError for more than INCLUDED files."""
         self.read += 1
         if self.read > INCLUDED:
             raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")
@@ -41,7 +41,11 @@ class DeckFiles:
             yield Place(number, name), text
 
     def included(self, name: str, path: Path, *, by: str) -> Path:
-        """A file by its place beside the deck, or beside the file that names it; ``by`` says where that does."""
+        """The path of an included file, relative to the deck or to the including file ``path``.
+
+        ``by``: place of the reference, for the error message. Raises ValueError if the file is missing or outside of
+        the folder of the deck.
+        """
         folders = (self.deck.parent, path.parent)
         file = next((folder / name for folder in folders if name and (folder / name).is_file()), None)
         refuse_outside(self.deck.parent, str(file or name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from flexph.bodies.body import Body
 from flexph.joints.rows.connection import Connection
@@ -58,7 +58,7 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
         for i, one in enumerate(given):
             yield from _places(one, here.at(i))
     elif isinstance(given, SHAPES):
-        yield given.port, here.at("port")
+        yield cast(Any, given).port, here.at("port")
     else:
         yield given, here
 

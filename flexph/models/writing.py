@@ -21,9 +21,9 @@ from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
 from flexph.systems.resistive_relations import Relation
 
+from .schema.connections import CONNECTIONS
 from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
-from .schema.elements import CONNECTIONS
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned
 from .values.expressions import Expression
@@ -175,7 +175,8 @@ class _Writer:
                     return self.name_of(section, kind, value, path)
         if any(type(value) is kind.makes for kind in all_kinds().parts):
             return self.values(dict(_changed(value)), path)
-        for own in (*SHAPES, *LAWS, CoulombFriction):
+        described: tuple[type[Entry], ...] = (*SHAPES, *LAWS, CoulombFriction)
+        for own in described:
             if type(value) is own.makes:
                 return {"kind": kind_of(own), **self.values(dict(_changed(value)), path)}
         if callable(value):

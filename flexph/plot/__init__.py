@@ -1,4 +1,4 @@
-"""Pictures in one call each: axes of matplotlib in, axes out (extra ``plot``).
+"""Pictures with matplotlib, one function each: axes as argument and result (extra ``plot``).
 
 Imports: analysis, bodies, bodies.stresses, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms,
 mechanisms.model, meshes, numerics, results, sensors, systems.

@@ -1,4 +1,4 @@
-"""Axes of matplotlib: new ones or those that are given, curves and legends on them, and their files."""
+"""Axes of matplotlib, new or given, with curves, legends and files of them."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 ENDINGS = (".png", ".pdf", ".svg")
 TIMELESS: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
-"""Entries that are left out of pictures: the same figure has the same bytes."""
+"""Metadata left out of pictures, so that the same figure has the same bytes."""
 MISSING = 'pictures need matplotlib, which is not installed: pip install "flexph[plot]"'
 WIDTH = 95
-"""Characters of a legend beside each other on axes of 8 inches."""
+"""Number of characters of a one-line legend above axes of 8 inches."""
 
 
 def require_matplotlib() -> None:
-    """Raise ImportError, naming the extra, where matplotlib is not installed."""
+    """Raise ImportError with the name of the extra if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ImportError(MISSING)
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that no window shows, its sides in inches."""
+    """An empty figure that no window shows; width and height in inches."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -48,16 +48,16 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def legend_above(axes: Axes, columns: int = 1, **options: Any) -> None:
-    """A legend above axes whose curves may fill the whole frame."""
+    """Put a legend above axes, as curves may fill the whole frame."""
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
     axes.legend(**place, ncols=columns, fontsize="small", **options)
-    axes.yaxis.get_offset_text().set_horizontalalignment("right")  # a power of ten stands where the legend begins
+    axes.yaxis.get_offset_text().set_horizontalalignment("right")  # otherwise the power of ten overlaps the legend
 
 
 def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -> list[Axes]:
-    """So many axes: those that are given, or of a new figure of pyplot, its sides in inches.
+    """List of ``count`` axes: the given ones, or those of a new pyplot figure of a size in inches.
 
-    ``options`` are those of ``Figure.subplots``, one column of axes without any. Raises ValueError for another number.
+    ``options`` are passed to ``Figure.subplots``; by default one column. Raises ValueError for a wrong number of axes.
     """
     require_matplotlib()
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -
 
 
 def draw(panels: Sequence[Panel], ax: Any, *, size: tuple[float, float]) -> list[Axes]:
-    """Panels below each other on axes, their legends above them."""
+    """Draw panels below each other on axes, with legends above them."""
     heights = [panel.height for panel in panels]
     axes = axes_of(ax, len(panels), size=size, height_ratios=heights)
     for panel, own in zip(panels, axes, strict=True):
@@ -87,7 +87,7 @@ def draw(panels: Sequence[Panel], ax: Any, *, size: tuple[float, float]) -> list
 
 
 def draw_panel(panel: Panel, axes: Axes) -> None:
-    """The curves of a panel on axes, with labels, a grid, and a legend above where there are names."""
+    """Draw the curves of a panel on axes, with labels, a grid, and a legend if they have names."""
     shown = panel.prefixed()
     for curve in shown.curves:
         options = STYLES[curve.style] | ({"color": curve.color} if curve.color else {})
@@ -95,7 +95,7 @@ def draw_panel(panel: Panel, axes: Axes) -> None:
     for axis in ("x", "y"):
         if axis in panel.log:
             axes.set(**{f"{axis}scale": "log"})
-        else:  # an offset would stand where the legend is
+        else:  # an offset would overlap the legend
             axes.ticklabel_format(axis=axis, useOffset=False)
     axes.set(xlabel=shown.over, ylabel=shown.label)
     axes.grid(alpha=0.3)
@@ -109,7 +109,7 @@ def draw_panel(panel: Panel, axes: Axes) -> None:
 
 
 def _whole_decades(axes: Axes) -> None:
-    """Powers of ten alone at a logarithmic axis y, two of them at least: labels between them run into each other."""
+    """Limit a logarithmic y axis to whole powers of ten, at least two, because labels between them would overlap."""
     from matplotlib.ticker import NullFormatter
 
     low, high = axes.get_ylim()
@@ -119,19 +119,19 @@ def _whole_decades(axes: Axes) -> None:
 
 
 def root_of(axes: Any) -> Figure:
-    """The figure of axes, also of those in a part of one."""
+    """Top-level figure of axes, also of axes in a subfigure."""
     figure: Figure = axes.get_figure(root=True)
     return figure
 
 
 @checked
 def save(ax: Any, path: str | Path) -> Path:
-    """Write the figure of axes as ``.png``, ``.pdf`` or ``.svg``, whole or not at all, and close it; returns the path.
+    """Write the figure of axes as ``.png``, ``.pdf`` or ``.svg``, atomically, and close it; returns the path.
 
     Parameters
     ----------
     ax : Axes or a sequence of them
-        What a function of :mod:`flexph.plot` returned.
+        Axes returned by a function of :mod:`flexph.plot`.
     path : str or Path
         The file.
 

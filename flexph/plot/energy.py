@@ -18,15 +18,15 @@ KINDS = {"kinetic": "kinetic", "elastic": "elastic", "potential": "potential", "
 
 @checked
 def ledger(run: Result, ax: Any = None) -> Any:
-    """Where the energy of a run is, what came in and went out, and the balance residual of every step.
+    """Picture of the energies of a run, the flows in and out, and the balance residual of every step.
 
     Parameters
     ----------
     run : Result
         A :class:`flexph.Solution`, :class:`flexph.Trajectory` or another result of a run.
     ax : Axes or a sequence of them, optional
-        One for the energies alone; as many as there are panels, two, or three where ports, drives or dampers have
-        accounts; by default those of a new figure.
+        One for the energies alone, or one for each panel: two, or three if ports, drives or dampers have accounts; by
+        default those of a new figure.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def ledger(run: Result, ax: Any = None) -> Any:
 
 
 def ledger_panels(run: Result) -> list[Panel]:
-    """Energies, accumulated flows where there are some, and the residual of every step where there are steps."""
+    """Panels of energies, of accumulated flows and of step residuals, if the run has them."""
     account, times = run.ledger, run.times
     flows = [Panel(_flows(times, account), "accumulated", "J", height=3.0)] if account.work or _lost(account) else []
     audit = [_audit(times, account)] if len(times) > 1 else []
@@ -59,7 +59,7 @@ def _energies(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
-    """Accumulated work of ports and drives, and dissipation."""
+    """Accumulated work of ports and drives, and dissipation, as curves."""
     work = [Curve(times[1:], np.cumsum(values), f"work of {name}") for name, values in account.work.items()]
     lost = [Curve(times[1:], np.cumsum(v), f"dissipated in {k}", "dashed") for k, v in _lost(account).items()]
     change = Curve(times, account.total_energy - account.total_energy[0], "change of energy", "dotted", "black")
@@ -67,7 +67,7 @@ def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _lost(account: Ledger) -> dict[str, Array]:
-    """Accounts of dissipation in which there is something."""
+    """Dissipation accounts that are not zero."""
     return {name: values for name, values in account.dissipation.items() if np.any(values)}
 
 

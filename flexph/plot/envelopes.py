@@ -1,4 +1,4 @@
-"""Pictures of the extremes of stresses over a run."""
+"""Pictures of stress extremes over a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @checked
 def stress_envelope(solution: Solution, body: str, quantity: str | None = None, ax: Any = None) -> Any:
-    """The range of a stress quantity along a beam over all saved times, or its largest size in each cell of a solid.
+    """Range of a stress quantity along a beam over all saved times, or its largest size in each cell of a solid.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
     body : str
         One of its bodies with stresses.
     quantity : str, optional
-        One of ``view.stresses`` or a stress tensor of the body, of which the von Mises stress is drawn, or, by their
-        names of sensors, ``von_mises`` or ``axial_size``, the largest of each cell; by default that, or else its first
-        quantity in Pa, or else its first.
+        One of ``view.stresses``, or a stress tensor of the body (its von Mises stress is drawn), or the sensor names
+        ``von_mises`` or ``axial_size`` for the largest of each cell; by default the latter, otherwise the first
+        quantity in Pa, otherwise the first.
     ax : Axes, optional
-        By default those of a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
 
 
 def _label(extremes: StressExtremes) -> tuple[float, str]:
-    """Factor and unit of the numbers."""
+    """Factor and unit of the values as drawn."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return 1.0 / PREFIXES[prefix], prefix + extremes.unit
 
@@ -68,7 +68,7 @@ def _worst(extremes: StressExtremes) -> str:
 
 
 def _along(axes: Axes, extremes: StressExtremes) -> None:
-    """The band between the lowest and highest values over the axis of a line."""
+    """Draw the band between the lowest and highest values along the axis of a line."""
     factor, unit = _label(extremes)
     x, low, high = extremes.places[:, 0], factor * extremes.lowest, factor * extremes.highest
     axes.fill_between(x, low, high, alpha=0.25, linewidth=0.0)
@@ -82,7 +82,7 @@ def _along(axes: Axes, extremes: StressExtremes) -> None:
 
 
 def _over(axes: Axes, extremes: StressExtremes) -> None:
-    """Cells seen along the shortest side of the body, coloured by the largest size; the largest ones on top."""
+    """Draw cells seen along the shortest side of the body, coloured by the largest size, the largest on top."""
     factor, unit = _label(extremes)
     sizes = factor * np.maximum(np.abs(extremes.lowest), np.abs(extremes.highest))
     places = extremes.places

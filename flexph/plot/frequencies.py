@@ -13,18 +13,18 @@ from .panels import Curve, Panel
 
 @checked
 def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), label: str = "") -> Any:
-    """Natural frequencies over a parameter, each mode a curve, and lines ω = nΩ of excitations that turn with it.
+    """Natural frequencies over a parameter, one curve a mode, with lines ω = nΩ of rotating excitations.
 
     Parameters
     ----------
     sweep : Sweep
-        What :func:`flexph.linear.sweep` or ``mechanism.sweep`` returns.
+        A sweep from :func:`flexph.linear.sweep` or ``mechanism.sweep``.
     ax : Axes, optional
-        By default those of a new figure.
+        Axes to draw into; by default those of a new figure.
     orders : sequence of float, optional
-        Orders n of the lines, where the parameter is a speed Ω [rad/s].
+        Orders n of the lines, if the parameter is a speed Ω [rad/s].
     label : str, optional
-        The label of the parameter with its unit; by default its name.
+        Label of the parameter with its unit; by default its name.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), labe
 
 
 def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
-    """The curves of the modes and the lines of the orders, as far as the highest frequency."""
+    """Curves of the modes and lines of the orders, up to the highest frequency."""
     modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
     top = float(sweep.frequencies.max())
     lines = []

@@ -19,25 +19,25 @@ from .outlines import outlines
 from .panels import PREFIXES, prefix_of
 
 MOST = 6
-"""Modes that are drawn unless axes are given."""
+"""Number of drawn modes unless axes are given."""
 
 
 @checked
 def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any = None, *, scale: float = 0.1) -> Any:
-    """Mode shapes over the mechanism at rest, each with its frequency and the length of its largest displacement.
+    """Mode shapes over the mechanism at rest, with the frequency and the length of the largest displacement of each.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Of bodies with a view.
+        Mechanism of bodies with a view.
     about : Pose or State
-        Where it is at rest.
+        Pose or state at rest.
     modes : Eigenmodes
-        What :func:`flexph.modes` returns of ``mechanism.linearize(about)``.
+        Modes from :func:`flexph.modes` of ``mechanism.linearize(about)``.
     ax : Axes or a sequence of them, optional
-        For as many modes, of a spatial mechanism with the projection ``3d``; by default up to six of a new figure.
+        One for each mode, with the projection ``3d`` for a spatial mechanism; by default up to six of a new figure.
     scale : float, optional
-        The largest displacement of each mode as it is drawn, over the size of the mechanism.
+        Largest displacement of each drawn mode over the size of the mechanism.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
 
 
 def _moved(shapes: ModeShapes, mode: int, length: float) -> list[tuple[Array, list[Array], Array, Array]]:
-    """Points at rest, outlines, moved points and relative size of the motion of every body."""
+    """Points at rest, outlines, displaced points and relative displacements of every body."""
     return [
         (points, outlines(view), points + length * moved, np.linalg.norm(moved, axis=1))
         for (*_, view), points, moved in zip(shapes.shown, shapes.points, shapes.displacements[mode], strict=True)

@@ -1,4 +1,4 @@
-"""Pictures of motions: ports, bodies and states over time."""
+"""Pictures of motions over time: ports, bodies and parts of states."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
     run : Result
         A :class:`flexph.Solution`, :class:`flexph.Trajectory` or another result of a run.
     names : sequence of str, optional
-        Ports (``"rod.tip"``: its position), bodies (their centre of mass), and parts of the states (``"rod.spin"``, of
-        a system ``"q"``). By default all bodies and, in the plane, their angles; of a system all parts.
+        Ports (``"rod.tip"``: its position), bodies (their centre of mass), and parts of the states (``"rod.spin"``, for
+        a system ``"q"``). The default is all bodies and, in the plane, their angles; for a system all parts.
     ax : Axes or a sequence of them, optional
-        One for each panel: a coordinate of all positions, or a part of the states; by default those of a new figure.
+        One for each panel: a coordinate of all positions, or a part of the states; by default of a new figure.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 
 
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
-    """Panels of coordinates of positions, then of parts of the states. Raises ValueError for an unknown name."""
+    """Panels of position coordinates, then of parts of the states. Raises ValueError for an unknown name."""
     if isinstance(run, Solution):
         return _of_mechanism(run, names)
     parts = list(names) or list(run.parts)[:MOST]
@@ -84,7 +84,7 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
 
 
 def _coordinates(times: Array, positions: dict[str, Array]) -> list[Panel]:
-    """A panel for each coordinate in which something moves; all where nothing does."""
+    """Panels of the coordinates in which a position changes; of all if none changes."""
     if not positions:
         return []
     axes = range(next(iter(positions.values())).shape[1])
@@ -100,7 +100,7 @@ def _angle(rotation: Array) -> Array:
 
 
 def _of_part(run: Result, name: str) -> Panel:
-    """The entries of a part of the states, or of multipliers."""
+    """Panel of the entries of a part of the states, or of multipliers."""
     values = run[name]
     times = run.times[-len(values) :]  # multipliers belong to steps
     entries = [Curve(times, v, f"[{k}]" if values.shape[1] > 1 else "") for k, v in enumerate(values.T)]

@@ -1,4 +1,4 @@
-"""What is drawn of a body: the pieces of a line, the cells of a surface, the boundary of a solid."""
+"""Outlines of a body for drawing: pieces of a line, cells of a surface, boundary of a solid."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..numerics.arrays import Array
 
 
 def outlines(view: View) -> list[Array]:
-    """Points of the view (k, n) that are the ends of k pieces of a line (n = 2), or corners of k faces in turn.
+    """Node indices (k, n): ends of line pieces (n = 2) or corners of faces in order, as indices of points of the view.
 
-    None of points alone.
+    Empty for views of points alone.
     """
     if view.cells.shape[1] == 1:  # points alone
         return []

@@ -1,4 +1,4 @@
-"""What a picture of curves says, without a library that draws it: panels, their curves, units with their prefixes."""
+"""Panels of curves, independent of a drawing library: curves, quantities, units with their prefixes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..numerics.arrays import Array
 Style = Literal["line", "dashed", "dashdot", "dotted", "points"]
 PREFIXES = {"M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
 PREFIXED = ("J", "N", "Pa", "W", "m")
-"""Beginnings of the units that take a prefix."""
+"""Units (by their first letters) that take a prefix."""
 READABLE = 0.01, 1e4
-"""Largest values that need no prefix."""
+"""Range of largest values that need no prefix."""
 MOST = 8
-"""Curves of a panel; a legend of more is not read."""
+"""Largest number of curves in a panel with a readable legend."""
 LONGEST = 40
-"""Characters of a name in a legend."""
+"""Largest number of characters of a name in a legend."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Values y (k,) over x (k,), with a name for the legend."""
+    """Curve of values y (k,) over x (k,), with a name for the legend."""
 
     x: Array
     y: Array
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves over one axis, ``quantity`` [``unit``]; ``over`` is the label of x, ``log`` names logarithmic axes."""
+    """Curves of a quantity over a common axis; ``over`` is the label of x, ``log`` the logarithmic axes."""
 
     curves: tuple[Curve, ...]
     quantity: str
@@ -46,18 +46,18 @@ class Panel:
 
     @property
     def label(self) -> str:
-        """The label of y."""
+        """Label of the y axis."""
         return f"{self.quantity} [{self.unit}]" if self.unit else self.quantity
 
     def prefixed(self) -> Panel:
-        """The same panel in a unit whose numbers are neither long nor small: mJ, kN, MPa."""
+        """The panel with a unit prefix that keeps the numbers short: mJ, kN, MPa."""
         prefix = prefix_of([curve.y for curve in self.curves], self.unit) if "y" not in self.log else ""
         curves = tuple(replace(curve, y=curve.y / PREFIXES[prefix]) for curve in self.curves) if prefix else self.curves
         return replace(self, curves=curves, unit=prefix + self.unit)
 
 
 def prefix_of(values: Sequence[Array], unit: str) -> str:
-    """The prefix of a unit with which the largest of some values is from 1 to 1000, where it needs one."""
+    """Prefix of a unit with which the largest of the values lies between 1 and 1000, if one is needed."""
     largest = max((float(np.nanmax(np.abs(v))) for v in values if np.isfinite(v).any()), default=0.0)
     if not unit.startswith(PREFIXED) or READABLE[0] <= largest < READABLE[1] or not 0.0 < largest < np.inf:
         return ""
@@ -67,9 +67,9 @@ def prefix_of(values: Sequence[Array], unit: str) -> str:
 
 
 def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> tuple[Curve, ...]:
-    """The curves with the largest values in their order, at most so many; the sum of the others as one named ``rest``.
+    """Up to ``most`` curves with the largest values in their order; the others summed into one named ``rest``.
 
-    Without such a name the others are left out.
+    If ``rest`` is empty the others are left out.
     """
     if len(curves) <= most:
         return tuple(curves)
@@ -84,5 +84,5 @@ def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> 
 
 
 def short(name: str) -> str:
-    """A name for a legend: the middle of a long one is left out."""
+    """Name shortened for a legend, without the middle of a long one."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 16]}…{name[-15:]}"

@@ -25,20 +25,20 @@ Responses = FrequencyResponse | Mapping[str, FrequencyResponse]
 
 @checked
 def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = "") -> Any:
-    """|H(iω)| and arg H(iω) [deg] of one frequency response or of several by name, from ``input`` to ``output``.
+    """Bode plot |H(iω)| and arg H(iω) [deg] of one or several frequency responses from ``input`` to ``output``.
 
-    A name may be left out where there is only one. The legend says the error of what went through a reduced model.
+    A port name may be omitted if there is only one. The legend shows the error of responses of reduced models.
 
     Parameters
     ----------
     responses : FrequencyResponse or a mapping of them by name
-        What :func:`flexph.frequency_response` returns.
+        Responses from :func:`flexph.frequency_response`.
     ax : sequence of two Axes, optional
-        For the size and the phase; by default those of a new figure.
+        Axes for magnitude and phase; by default those of a new figure.
     output, input : str, optional
         Names of ports.
     unit : str, optional
-        That of H, for the axis.
+        Unit of H on the axis.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: st
 def bode_panels(
     responses: Responses, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> list[Panel]:
-    """Size and phase over the frequencies ω > 0."""
+    """Panels of magnitude and phase over the frequencies ω > 0."""
     named = _all_of("responses", responses, FrequencyResponse)
     size, phase = [], []
     for k, (name, response) in enumerate(named.items()):
@@ -76,10 +76,10 @@ def bode_panels(
 def nyquist(
     responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> Any:
-    """H(iω) in the complex plane, for ω ≥ 0, of one response or of several by name; mirrored for ω < 0.
+    """Nyquist plot of H(iω), ω ≥ 0, of one or several responses by name; mirrored for ω < 0.
 
-    Between force and velocity of one port the curve of a passive system stays in the right half plane, the shaded half
-    is out of reach.
+    Between force and velocity of one port the curve of a passive system stays in the right half plane; the other
+    half is shaded.
 
     Parameters
     ----------
@@ -88,16 +88,16 @@ def nyquist(
     ax : Axes, optional
         Axes to draw into; new ones by default.
     output : str, optional
-        Output that is shown, if not the only one.
+        Output; may be omitted if there is only one.
     input : str, optional
-        Input that is shown, if not the only one.
+        Input; may be omitted if there is only one.
     unit : str
         Unit of H.
 
     Returns
     -------
     Axes
-        What was drawn into.
+        Axes with the plot.
     """
     named = _all_of("responses", responses, FrequencyResponse)
     (axes,) = axes_of(ax, 1, size=(6.4, 5.6))
@@ -136,16 +136,16 @@ def poles_and_zeros(
     ax : Axes, optional
         Axes to draw into; new ones by default.
     output : str, optional
-        Zeros are those to this output; to all by default.
+        Output of the zeros; by default all outputs.
     input : str, optional
-        Zeros are those from this input; from all by default.
+        Input of the zeros; by default all inputs.
     limit : float, optional
-        Largest |s| that is shown [rad/s].
+        Largest |s| shown [rad/s].
 
     Returns
     -------
     Axes
-        What was drawn into.
+        Axes with the plot.
     """
     named = _all_of("systems", systems, LinearPHDAE)
     (axes,) = axes_of(ax, 1, size=(6.4, 5.6))
@@ -163,7 +163,7 @@ def poles_and_zeros(
 
 
 def _cross(axes: Axes, real: str, imaginary: str) -> None:
-    """The axes of the complex plane with their labels."""
+    """Draw the axes of the complex plane with their labels."""
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set(xlabel=real, ylabel=imaginary)
@@ -171,7 +171,7 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """One thing of a kind, or several by name."""
+    """Named objects from a single one or a mapping of several."""
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:
@@ -193,7 +193,7 @@ def _label(name: str, response: FrequencyResponse) -> str:
 
 
 def _multiples(step: float, limits: tuple[float, float]) -> Any:
-    """Ticks at multiples of 45 degrees, or of 90, 180, … where these would crowd."""
+    """Ticks at multiples of 45 degrees, doubled as long as they would crowd."""
     from matplotlib.ticker import MultipleLocator
 
     while (limits[1] - limits[0]) / step > 8.0:

@@ -1,4 +1,4 @@
-"""Extremes of the stress quantities of bodies over a run, and their largest value over time."""
+"""Extremes of stress quantities of bodies over a run, and their maximum over the body at each time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..sensors.body_points import drawn_places
 
 @dataclass(frozen=True, eq=False)
 class StressExtremes:
-    """The lowest and highest value of a stress quantity at c places of a body over the saved times.
+    """Lowest and highest value of a stress quantity at c places of a body over the saved times.
 
-    They are the middles of its drawn cells and, along a line, its ends: ``places`` (c, d) [m] in body axes. Of a tensor
-    it is the largest von Mises stress in the cell. ``times`` (k,) [s] that were looked at and ``largest`` (k,), the
-    largest size there; ``worst`` is the place of the largest of all, at ``time``.
+    ``places`` (c, d) [m] in body axes are the middles of the drawn cells and the ends of a line. For a tensor the
+    value is the largest von Mises stress in the cell. ``times`` (k,) [s] are the evaluated times and ``largest`` (k,)
+    the largest size at each; ``worst`` is the index of the place of the overall maximum, at ``time``.
     """
 
     body: str
@@ -40,9 +40,9 @@ class StressExtremes:
 
 @dataclass(frozen=True)
 class StressQuantity:
-    """A stress quantity of the drawn cells of a body: ``of(state)`` (k, c), and how many numbers it takes at a time.
+    """Stress quantity of the drawn cells of a body: ``of(state)`` (k, c), and ``numbers`` needed for each time.
 
-    ``ends``: whether it is linear from piece to piece of a line, and goes on to its ends.
+    ``ends``: True if it is linear between the pieces of a line, so that it extends to the ends.
     """
 
     name: str
@@ -53,7 +53,7 @@ class StressQuantity:
 
 
 def quantities(body: AnyBody) -> dict[str, StressQuantity]:
-    """The stress quantities of a body by name: the largest stresses of its cells, its tensors, and its fields."""
+    """Stress quantities of a body by name: the largest stresses of its cells, its tensors, and its fields."""
     view, points, kind = body.view, stress_points(body), kind_of(body)
     if view is None or not body.stress_size:
         return {}
@@ -63,7 +63,7 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
 
 
 def told_quantities(body: AnyBody) -> list[str]:
-    """Names of the quantities without those that say the same: of a single tensor the largest stress is told once."""
+    """Names of the quantities for reports, without duplicates: a single tensor appears as the largest stress only."""
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]
 
@@ -79,10 +79,10 @@ def _linear(name: str, field: StressField) -> StressQuantity:
 
 
 def stress_extremes(solution: Solution, body: str, quantity: str, *, times: Array | None = None) -> StressExtremes:
-    """The extremes of one quantity of a body at the saved ``times`` of these numbers, by default at all.
+    """Extremes of one quantity of a body at the saved times of the indices ``times``, by default all.
 
-    The largest stresses of cells have their names of sensors, too, ``von_mises`` and ``axial_size``. Raises ValueError
-    for a body or quantity that is not there.
+    The largest stresses of cells are also accepted under the sensor names ``von_mises`` and ``axial_size``. Raises
+    ValueError for an unknown body or quantity.
     """
     own = check.lookup("body", body, solution.mechanism.bodies)
     known, kind = quantities(own), kind_of(own)

@@ -1,4 +1,4 @@
-"""Pictures of Dirac structures: which variables stand in which equation, with ports named."""
+"""Pictures of Dirac structures as sparsity patterns with named ports."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..numerics.arguments import checked
 from .axes import axes_of
 
 LABELLED = 40
-"""Entries up to which each has a label; of more the first of every port has one."""
+"""Size up to which each entry has a label; in larger structures the first entry of every port."""
 
 
 @checked
 def structure(structure: DiracStructure, ax: Any = None) -> Any:
-    """The pattern of ``w = J v`` of a Dirac structure: red and blue by sign, ports named and ruled.
+    """Sparsity pattern of ``w = J v`` of a Dirac structure: red and blue by sign, ports labelled and separated.
 
     Parameters
     ----------
     structure : DiracStructure
-        Such as ``flexph.analyze(system).whole``.
+        Dirac structure, such as ``flexph.analyze(system).whole``.
     ax : Axes, optional
-        By default those of a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Pictures of studies of one or two parameters: curves, bars and maps of a value that is a number."""
+"""Pictures of studies over one or two parameters: curves, bars and maps of a number."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CURVES = 6
-"""Values of a second parameter up to which each of them has a curve; more are a map."""
+"""Number of values of a second parameter up to which each has a curve; more are drawn as a map."""
 
 
 @checked
 def study(results: Any, name: str, ax: Any = None) -> Any:
-    """A value of a study over the one or two parameters that vary.
+    """Plot a value of a study over the one or two parameters that vary.
 
-    A parameter of texts has bars, or a curve for each; two of numbers have curves or a map. Samples of a table are
-    points.
+    A text parameter gives bars or one curve for each value, two numerical parameters give curves or a map, samples
+    of a table give points.
 
     Parameters
     ----------
     results : xarray.Dataset
-        What :func:`flexph.study` returns.
+        Results of :func:`flexph.study`.
     name : str
-        A value that is one number of each sample.
+        Name of a value that is one number for each sample.
     ax : Axes, optional
-        By default those of a new figure.
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -45,9 +45,9 @@ def study(results: Any, name: str, ax: Any = None) -> Any:
     """
     value, names = check.lookup("value", name, dict(results.data_vars)), varied(results)
     if not _is_number(value):
-        raise ValueError(f"name must be that of a number, {name!r} is none")
+        raise ValueError(f"name must be that of a number, got {name!r}")
     if not 1 <= len(names) <= 2:
-        raise ValueError(f"results must be of one or two parameters that vary, got {len(names)}: {', '.join(names)}")
+        raise ValueError(f"results must have one or two parameters that vary, got {len(names)}: {', '.join(names)}")
     (axes,) = axes_of(ax, 1, size=(6.0, 4.2))
     if not {*names} <= {*value.dims}:  # samples of a table
         _scattered(axes, value, names)
@@ -57,12 +57,12 @@ def study(results: Any, name: str, ax: Any = None) -> Any:
 
 
 def varied(results: Any) -> list[str]:
-    """The parameters with more than one value."""
+    """Names of the parameters with more than one value."""
     return [str(name) for name in results.coords if len(np.unique(results[name].values)) > 1]
 
 
 def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
-    """Points of a table: over one parameter, or coloured over two."""
+    """Draw samples of a table as points: over one parameter, or coloured over two."""
     first = value[varied[0]]
     if len(varied) == 1:
         axes.plot(first.values, value.values, "o")
@@ -75,7 +75,7 @@ def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
 
 
 def _curves_or_map(axes: Axes, value: Any) -> None:
-    """Curves over the parameter of numbers with the most values; a map where there would be too many of them."""
+    """Draw curves over the numerical parameter with the most values, or a map if there would be too many curves."""
     over = max(value.dims, key=lambda dim: (_is_number(value[dim]), value.sizes[dim]))
     others = [dim for dim in value.dims if dim != over]
     if others and _is_number(value[others[0]]) and value.sizes[others[0]] > CURVES:

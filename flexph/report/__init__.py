@@ -1,4 +1,4 @@
-"""Reports: one HTML file of a run, a case or a study that opens without a network and prints.
+"""Reports of a run, a case or a study: one HTML file that opens without a network and can be printed.
 
 Imports: bodies, bodies.stresses, files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes,
 sensors, view.

@@ -21,9 +21,15 @@ MOST = 2000
 """Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
 
 
+HEIGHT, SHARES = 220.0, (0.7, 1.3)
+"""Height of a panel [px], and its share for smaller and larger ones."""
+
+
 def chart(panels: Sequence[Panel], name: str) -> str:
     """Panels below each other as a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
-    told = [_panel(panel.prefixed()) for panel in panels]
+    shares = np.array([panel.height for panel in panels])
+    heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
+    told = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
     listed = ", ".join(panel.quantity for panel in panels)
     data = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
     return (
@@ -48,9 +54,9 @@ def packed(values: Array) -> dict[str, str]:
     return {"kind": kind, "data": base64.b64encode(np.ascontiguousarray(own).tobytes()).decode("ascii")}
 
 
-def _panel(panel: Panel) -> dict[str, Any]:
+def _panel(panel: Panel, height: float) -> dict[str, Any]:
     """The panel as JSON holds it; a logarithmic axis has its ends as powers of ten."""
-    told = {"label": panel.label, "over": panel.over, "log": panel.log, "height": panel.height}
+    told = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
     ends = _decades(panel.curves) if "y" in panel.log else None
     return told | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
 
@@ -73,7 +79,7 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """A curve of at most MOST points, with the lowest and the highest of each part of a longer one, and its ends."""
+    """Curve thinned to at most MOST points: the minimum and maximum of each part, and the ends."""
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
     parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)

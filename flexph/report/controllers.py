@@ -1,4 +1,4 @@
-"""What a report says of the controllers of a run: what they gave, stored and lost, and what they held over time."""
+"""Report section on the controllers of a run: energy supplied, stored and dissipated, and inputs over time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..results.solution import Solution
 from .page import Block, Chart, Table
 
 UNITS = {"force": ("force", "N"), "torque": ("torque", "N m")}
-"""What inputs of a kind are, and their units."""
+"""Quantity and unit of each kind of input."""
 
 
 def controllers_of(run: Solution) -> list[Block]:
-    """A table of the controllers, one of what was held at ports, and this over time; nothing where there are none."""
+    """Tables of the controllers and of their held inputs, with charts over time; empty without controllers."""
     ledger = run.ledger
     if not ledger.controllers or len(run.times) < 2:
         return []
@@ -37,7 +37,7 @@ def _sum(losses: Mapping[str, Array], name: str) -> float | str:
 
 
 def _held(run: Solution) -> list[Block]:
-    """What sampled controllers and feedback held, by port."""
+    """Inputs held by sampled controllers and feedback, by port."""
     kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
     rows = []
     by_kind: dict[tuple[str, str], list[Curve]] = {}

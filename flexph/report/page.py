@@ -14,12 +14,12 @@ from ..view.html import library_script
 from .charts import chart, charts_script
 
 FIRST, REST = 20, 80
-"""Rows of a table that are shown at once, and behind a click; of more the number is told."""
+"""Numbers of table rows that are shown at once and behind a click; a note counts the remaining rows."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; ``code`` is set as a line of a shell, ``warning`` so that it is seen."""
+    """Paragraph of the look ``code`` (a shell command) or ``warning``, or plain."""
 
     kind: ClassVar[str] = "text"
     text: str
@@ -28,7 +28,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below a head; numbers are written with six digits."""
+    """Table with a head; numbers have six digits."""
 
     kind: ClassVar[str] = "table"
     head: tuple[str, ...]
@@ -36,19 +36,19 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """The rows as texts."""
+        """Rows as texts."""
         return [[_cell(value) for value in row] for row in self.rows[: FIRST + REST]]
 
     @property
     def rest(self) -> str:
-        """What is said of the rows that are not shown."""
+        """Note on the rows that are not shown."""
         more = len(self.rows) - FIRST - REST
         return f"… and {more} more rows" if more > 0 else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Panels below each other."""
+    """Chart of panels below each other."""
 
     kind: ClassVar[str] = "chart"
     panels: Sequence[Panel]
@@ -56,7 +56,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Html:
-    """A part of a page that is ready."""
+    """Ready HTML of a part of the page."""
 
     kind: ClassVar[str] = "html"
     text: str
@@ -64,19 +64,24 @@ class Html:
 
 @dataclass(frozen=True)
 class View(Html):
-    """A 3-D view, which needs its library once in the page."""
+    """3-D view; its library is included once in the page."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a file."""
+    """Picture from a file."""
 
     kind: ClassVar[str] = "picture"
     path: Path
 
     @property
+    def words(self) -> str:
+        """The caption: the name of the file as words."""
+        return self.path.stem.replace("-", " ").replace("_", " ")
+
+    @property
     def source(self) -> str:
-        """The picture itself as an address."""
+        """The picture as a data address."""
         kind = {".svg": "svg+xml", ".jpg": "jpeg"}.get(self.path.suffix, self.path.suffix[1:])
         return f"data:image/{kind};base64,{base64.b64encode(self.path.read_bytes()).decode('ascii')}"
 
@@ -86,7 +91,7 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a title, of level 2 or, within another, 3; ``folded`` behind a click."""
+    """Section of blocks under a title of level 2, or 3 within another section; ``folded`` hides it behind a click."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
@@ -95,7 +100,7 @@ class Section:
 
 
 def write_page(path: str | Path, title: str, sections: Iterable[Section], *, subtitle: str = "") -> Path:
-    """Write sections as one HTML file, whole or not at all; returns its path."""
+    """Write sections as one HTML file, atomically; returns its path."""
     refuse_suffix("a page", path, (".html", ".htm"))
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup

@@ -18,8 +18,15 @@ from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import scene_view, sections_of
 
 REPORT, LEDGER = "report.html", "ledger"
+UNITS = {
+    **{"rad_s": "rad/s", "hz": "Hz", "rad": "rad", "deg": "°", "rpm": "1/min", "rad_s2": "rad/s²"},
+    **{"m": "m", "mm": "mm", "um": "µm", "m_s": "m/s", "m_s2": "m/s²", "s": "s", "ms": "ms"},
+    **{"kg": "kg", "n": "N", "kn": "kN", "nm": "N m", "n_m": "N m", "pa": "Pa", "mpa": "MPa"},
+    **{"j": "J", "w": "W", "v": "V", "a": "A", "rel": "relative", "percent": "%"},
+}
+"""Endings of the names of figures, and the units that they mean."""
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
-"""Runs of a result that are told in full, those with a 3-D view, pictures, and files of a folder listed one by one."""
+"""Largest numbers of fully described runs, of runs with a 3-D view, of pictures and of files listed per folder."""
 
 
 @checked
@@ -32,9 +39,9 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
     Parameters
     ----------
     path : str or Path
-        The file; it appears whole or not at all.
+        The file, written atomically.
     result : Result
-        A :class:`flexph.Solution`, another result of a run, or what holds some.
+        A :class:`flexph.Solution`, another result of a run, or a container of results.
     title : str, optional
         The heading.
 
@@ -46,7 +53,7 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
     Raises
     ------
     ValueError
-        Where there is no run in it.
+        If the result contains no run.
 
     Examples
     --------
@@ -62,15 +69,17 @@ def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
 def write_case_report(
     folder: Path, record: Mapping[str, Any], figures: Mapping[str, Any], result: Any, told: Mapping[str, Any]
 ) -> Path:
-    """The report of a case beside its files.
+    """Write the report of a case into the folder of its files.
 
-    ``record`` and ``figures`` are those of its summary; ``told``: ``summary`` of the case, ``command``, ``warnings``,
-    ``scenes`` by name that are not of runs, and ``checks``, None where none were asked for.
+    ``record`` and ``figures`` come from the summary of the case. ``told`` has its ``summary``, ``command``,
+    ``warnings``, the ``scenes`` that are not of runs by name, and ``checks``, None if none were requested.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     runs = _of_parts(result)
     pictures = [path for path in files if path.suffix in (".png", ".svg", ".jpg")]
-    pictures = [path for path in pictures if not runs or LEDGER not in path.stem]  # their accounts are charts
+    pictures = [
+        path for path in pictures if not runs or LEDGER not in path.stem
+    ]  # the report draws their ledgers as charts
     parameters: list[Block] = [Table(("parameter", "value"), list(record["parameters"].items()))]
     command: list[Block] = [Text(told["command"], "code")] if told["command"] else []
     warned: list[Block] = [Text(text, "warning") for text in told["warnings"]]
@@ -81,9 +90,11 @@ def write_case_report(
         *(Section(f"{name} in motion", [scene_view(own, name)]) for name, own in moving),
         *runs,
         Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
-        Section("Result", [Table(("figure", "value"), list(flat(figures)))]),
+        Section(
+            "Result", [Table(("figure", "value"), [(figure_words(name), v) for name, v in flat(figures)])], folded=True
+        ),
         Section("Validation", _validation(record["case"], told["checks"])),
-        Section("Parameters", [*command, time, *parameters]),
+        Section("Parameters", [*command, time, *parameters], folded=True),
         Section("Files", [Table(("file", "bytes"), _listed(folder, files))], folded=True),
         Section("Versions", [Table(("package", "version"), list(record["versions"].items()))], folded=True),
     ]
@@ -113,7 +124,7 @@ def _tolerance(check: Any) -> str:
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
-    """Files with their sizes; one line for a folder of many."""
+    """Files with their sizes; a folder of many files is one line."""
     own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
     rows = []
     for parent, inside in sorted(own.items()):
@@ -163,8 +174,15 @@ def _of_parts(result: Any) -> list[Section]:
     return sections + [Section(f"{name} frequencies".strip(), [Chart([campbell_panel(one)])]) for name, one in sweeps]
 
 
+def figure_words(name: str) -> str:
+    """The name of a figure with its unit as one reads it: ``omega_min_rad_s`` is omega min [rad/s]."""
+    ending = max((own for own in UNITS if name.endswith(f"_{own}")), key=len, default="")
+    words = name.removesuffix(f"_{ending}").replace("_", " ")
+    return f"{words} [{UNITS[ending]}]" if ending and words else name.replace("_", " ")
+
+
 def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
-    """Figures by the ways to them; lists of numbers as texts."""
+    """Flat pairs of names and figures; lists of numbers become text."""
     for key, value in figures.items():
         own = f"{name} {key}".strip()
         if isinstance(value, Mapping):

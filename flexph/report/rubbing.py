@@ -1,4 +1,4 @@
-"""What a report says of joints with dry friction under their own force: what presses them, friction, what it took."""
+"""Report section on joints with load-dependent dry friction: pressing force, friction and dissipation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .page import Block, Chart, Table
 
 
 def rubbing_of(run: Solution) -> list[Block]:
-    """A table of the joints and their friction over time; nothing where there are none."""
+    """Table of the joints with load-dependent friction, and their friction over time; empty without such joints."""
     names = [c.name for c in run.mechanism.connections if c.form.bearing is not None]
     if not names or len(run.times) < 2:
         return []

@@ -1,4 +1,4 @@
-"""What a report says of a run: model, steps, energy, motions, forces, stresses, and the 3-D view."""
+"""Report sections of a run: model, steps, energy, motions, forces, stresses, and the 3-D view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import table_of
 from ..plot.energy import ledger_panels
 from ..plot.motions import motion_panels
-from ..plot.panels import Curve, Panel, largest_of
+from ..plot.panels import PREFIXES, Curve, Panel, largest_of, prefix_of
 from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
 from ..results.result import Result
 from ..results.solution import Solution
@@ -28,19 +28,19 @@ from .rubbing import rubbing_of
 from .summaries import LargestForce, summary_of
 
 JOINTS, BODIES = 12, 12
-"""Joints whose forces, and bodies whose stresses are told."""
+"""Numbers of joints whose forces, and of bodies whose stresses are reported."""
 INSTANTS = 20_000
-"""Instants at which forces are computed, over all joints times the bodies."""
+"""Number of instants at which forces are computed, times joints times bodies."""
 WHERE = (
     "The largest stress of a cell is over all points at which its stresses are computed, of beams and rods over both "
     "ends of a drawn piece; all else is that in the middle of a drawn cell, or at an end of a beam or cable."
 )
 SURFACE = 100_000
-"""Triangles up to which the 3-D view comes into the page."""
+"""Largest number of triangles of a 3-D view in the page."""
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
-    """The sections of a run under its name."""
+    """Sections of a run under its name."""
     told = f"{name}: " if name else ""
     charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
@@ -66,7 +66,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
 
 
 def _largest_forces(blocks: list[Block]) -> list[LargestForce]:
-    """The largest forces that the table of joints has."""
+    """Largest forces of the joints, from their table."""
     rows = next((block.rows for block in blocks if isinstance(block, Table)), ())
     return [LargestForce(row[0], row[2], row[3]) for row in rows if row[2]]
 
@@ -106,14 +106,14 @@ def _model(run: Solution) -> list[Block]:
 
 
 def _view(run: Solution, name: str) -> list[Block]:
-    """The 3-D view, or why there is none."""
+    """3-D view, or the reason why there is none."""
     if all(body.view is None for body in run.mechanism.bodies.values()):
         return [Text("No body has a view.")]
     return [scene_view(motion_scene(run, frames=frames_of(run), forces=True), name or "motion")]
 
 
 def scene_view(scene: Scene, title: str = "") -> Block:
-    """The 3-D view of a scene, or why it is left out."""
+    """3-D view of a scene, or the reason why it is left out."""
     cells = sum(len(part.cells) for part in scene.parts)
     if cells > SURFACE:
         return Text(f"The 3-D view of {cells} triangles is left out: more than {SURFACE} make a page slow.")
@@ -139,7 +139,7 @@ def _steps(run: Result) -> list[Block]:
 
 
 def _forces(run: Solution) -> list[Block]:
-    """Sizes of the forces and torques of joints and drives over time, and their largest."""
+    """Forces and torques of joints and drives over time, and their maxima."""
     joints = [c.name for c in run.mechanism.connections if c.rows]
     if not joints or len(run.times) < 2:
         return []
@@ -162,7 +162,7 @@ def _forces(run: Solution) -> list[Block]:
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:
-    """The same run with at most so many of its saved steps, evenly spread."""
+    """The run with at most ``most`` of its saved steps, evenly spread."""
     steps = len(run.times) - 1
     if steps <= most:
         return run
@@ -178,7 +178,7 @@ def fewer_steps(run: Solution, most: int) -> Solution:
 
 
 def _extremes(run: Solution) -> list[StressExtremes]:
-    """Largest and smallest stresses of the first bodies that have some."""
+    """Largest and smallest stresses of the first bodies that have stresses."""
     own = _stressed(run)
     times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if own else np.zeros(0, dtype=int)
     return [
@@ -193,22 +193,36 @@ def _stressed(run: Solution) -> dict[str, AnyBody]:
 
 
 def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
-    """The largest stresses of the bodies, where and when, and over time."""
+    """Largest stresses of the bodies with their place and time, and stresses over time."""
     if not extremes:
         return []
     own = _stressed(run)
     head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
     rows = [
-        (e.body, e.quantity, float(e.largest.max()), e.unit, ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)
+        (e.body, words_of(e.quantity), *prefixed(e), ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)
         for e in extremes
     ]
     units = dict.fromkeys(e.unit for e in extremes)
-    curves = {u: [Curve(e.times, e.largest, f"{e.body}, {e.quantity}") for e in extremes if e.unit == u] for u in units}
+    curves = {
+        u: [Curve(e.times, e.largest, f"{e.body}, {words_of(e.quantity)}") for e in extremes if e.unit == u]
+        for u in units
+    }
     panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
     charts = [Chart(panels)] if len(run.times) > 1 else []
     left = [Text(WHERE)]
     left += [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
     return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
+
+
+def prefixed(extremes: StressExtremes) -> tuple[float, str]:
+    """The largest stress, with a unit that keeps it short."""
+    prefix = prefix_of([extremes.largest], extremes.unit)
+    return float(extremes.largest.max()) / PREFIXES[prefix], prefix + extremes.unit
+
+
+def words_of(quantity: str) -> str:
+    """The name of a stress as one reads it."""
+    return quantity.replace("_", " ")
 
 
 def _of_fewer(run: Result, count: int) -> list[Block]:

@@ -1,4 +1,4 @@
-"""A run in a few sentences."""
+"""Summary of a run in a few sentences."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..results.result import Result
 from ..results.solution import Solution
 
 NAMED = 5
-"""Bodies up to which all are named."""
+"""Number of bodies up to which all are named."""
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 class LargestForce(NamedTuple):
-    """Largest force [N] of a joint, and when [s]."""
+    """Largest force [N] of a joint, and its time [s]."""
 
     joint: str
     size: float
@@ -25,7 +25,7 @@ class LargestForce(NamedTuple):
 
 
 def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Sequence[StressExtremes] = ()) -> str:
-    """What moved and for how long, the largest stress and joint force, and how well energy and joints were kept."""
+    """Summary of a run: bodies, times, largest stress and joint force, accuracy of energy and joints."""
     sentences = [_moved(run)]
     in_pascal = [own for own in stresses if own.unit == "Pa" and own.largest.any()]
     if in_pascal:
@@ -49,7 +49,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
 
 
 def told(value: float, unit: str) -> str:
-    """A number with a unit that has a prefix."""
+    """Number with a prefixed unit."""
     factor, prefix = next((own for own in PREFIXES if abs(value) >= own[0]), (1.0, ""))
     return f"{value / factor:.3g} {prefix}{unit}"
 

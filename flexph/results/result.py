@@ -69,6 +69,8 @@ class Result(NamedFields, Labelled):
     VERSION: ClassVar[int] = 2
     SYSTEM: ClassVar[str]
     """Name of the field that is not stored, the simulated system."""
+    UNSAVED: ClassVar[tuple[str, ...]] = ()
+    """Names of further fields that are not stored."""
     LACKING: ClassVar[tuple[str, ...]] = ("observations",)
     """Prefixes of the names of arrays that may contain NaN for missing values."""
     DISTINCT: ClassVar[bool] = True
@@ -146,7 +148,7 @@ class Result(NamedFields, Labelled):
     def _write(self, file: h5py.File) -> None:
         put_text(file, "format", self._format())
         put_texts(file, "layout", self.signature(getattr(self, self.SYSTEM)))
-        write_fields(file, self, without=(self.SYSTEM,))
+        write_fields(file, self, without=(self.SYSTEM, *self.UNSAVED))
 
     @classmethod
     def _format(cls) -> str:

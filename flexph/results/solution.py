@@ -287,7 +287,7 @@ class Solution(MotionByName, Result):
 
     @checked
     def save(self, path: str | Path, *, scene: bool = True) -> None:
-        """Write the run as HDF5 (docs/guide/solution-format.md): open, checksummed, without code in it.
+        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
 
         With the run its ``scene`` is kept: what ``flexph view FILE`` shows, at up to 101 times, without the mechanism.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from ..kernels.state import derive
@@ -15,13 +18,31 @@ from .ledger import make_ledger
 from .solution import Solution
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StaticSolution(Solution):
+    """Solution with the single instant of a state; :attr:`final` is that state, with its joint forces.
+
+    A saved file has no joint forces: :meth:`Solution.load` reads it.
+    """
+
+    state: State
+
+    UNSAVED: ClassVar[tuple[str, ...]] = ("state",)
+
+    @property
+    def final(self) -> State:
+        """State of the instant, with its joint forces and controllers."""
+        return self.state
+
+
 @checked
 def static_solution(mechanism: Mechanism, state: State) -> Solution:
     """Solution with a single instant, from a state of a mechanism.
 
     It supports the evaluations of a run's saved instants: ``solution["rod.stress"][0]``, positions,
     :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements are then those
-    of the deformation. The ledger has the energies; joint forces are in ``mechanism.reaction(state, joint)``.
+    of the deformation. The ledger has the energies; ``final`` is the state, whose joint forces are
+    ``mechanism.reaction(state, joint)``.
 
     Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of its model.
 
@@ -53,8 +74,9 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
     flows = np.zeros((0, accounts.flow_count))
     resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
     warn_of_range(mechanism, np.array([state.time]), state.x[None])
-    return Solution(
+    return StaticSolution(
         mechanism=mechanism,
+        state=state,
         times=np.array([state.time]),
         states=state.x[None, :],
         multiplier_times=np.zeros(0),

@@ -1,4 +1,4 @@
-"""Motions of mechanisms as surfaces with fields at all times: what viewers draw and files hold.
+"""Scenes: motions of mechanisms as surfaces with fields over time, for viewers and files.
 
 Imports: bodies, bodies.stresses, drawing, files, joints.rows, kernels, linear.eigenmodes, mechanisms, mechanisms.model,
 numerics, numerics.factors, results, sensors.

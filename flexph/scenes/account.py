@@ -1,4 +1,4 @@
-"""The account of energy that goes with a scene."""
+"""Energy account of a scene."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..numerics.arrays import Array
 from ..results.ledger import Ledger
 
 POINTS = 300
-"""Times of an account that is drawn."""
+"""Number of times of a drawn account."""
 SERIES = ("times", "stored", "work", "dissipated")
-"""Its numbers over time."""
+"""Names of the series of an account."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,23 +42,23 @@ class Account:
     residual: float
 
     def thinned(self, most: int = POINTS) -> Account:
-        """The account at ``most`` of its times, evenly spread."""
+        """The account at no more than ``most`` of its times, evenly spread."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
         return replace(self, **{name: getattr(self, name)[rows] for name in SERIES})
 
     def as_lists(self) -> dict[str, Any]:
-        """The account as JSON holds it, with five digits."""
+        """The account as lists for JSON, with five digits."""
         series = {name: [float(f"{value:.5g}") for value in getattr(self, name)] for name in SERIES}
         return series | {"residual": self.residual}
 
 
 def account_from(told: Mapping[str, Any]) -> Account:
-    """The account of lists that :meth:`Account.as_lists` gave."""
+    """Account from the lists of :meth:`Account.as_lists`."""
     return Account(residual=float(told["residual"]), **{name: np.array(told[name], dtype=float) for name in SERIES})
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:
-    """The account of a ledger."""
+    """Account of a ledger."""
     energy = ledger.total_energy
     work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
     return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)

@@ -1,4 +1,4 @@
-"""Weights, forces of joints and of contacts as arrows, and where contacts are closed."""
+"""Arrows for weights, joint forces and contact forces, and marks at closed contacts."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from .places import PortPlaces, spatial
 from .scene import Part
 
 MOST = 40
-"""Joints and bodies whose forces are drawn."""
+"""Largest number of joints and bodies with drawn forces."""
 PARALLEL = 0.999
-"""Length of the mean of unit normals from which on they are parallel."""
+"""Length of the mean of unit normals above which they count as parallel."""
 GAPS = 400
-"""Gaps of a contact that is drawn."""
+"""Largest number of gaps of a drawn contact."""
 ROUND = 40.0
-"""Length of the longest arrow over the radius of balls at closed contacts."""
+"""Length of the longest arrow over the radius of the balls at closed contacts."""
 SLIGHT = 1e-9
-"""Forces below this share of the largest are none."""
+"""Share of the largest force below which forces are not drawn."""
 
 
 class Pull(NamedTuple):
-    """A force (k, 3) [N] at places (k, 3) [m], and what it is: pulls start there, pushes ``end`` there.
+    """Force (k, 3) [N] at places (k, 3) [m] with its name; the arrow starts at the place, or with ``end`` ends there.
 
-    ``undeformed`` are the places without the deformation of the body.
+    ``undeformed``: the places without the deformation of the body.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Pull(NamedTuple):
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
-    """Arrows of joints, contacts and weights at saved times; the largest force of each kind is ``longest`` [m]."""
+    """Arrows of joints, contacts and weights at saved times; the longest of each kind is ``longest`` [m]."""
     return [
         part
         for own in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
@@ -71,7 +71,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies, each of the step that ends at its time (at the start, of the first)."""
+    """Forces of joints on their first bodies, in the mean of the step before each time (at the start, after it)."""
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []
@@ -94,9 +94,9 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
-    """Sums of the normal forces of contacts on their first shapes, each in the mean of the step that ends at its time.
+    """Resultant normal forces of contacts on their first shapes, in the mean of the step before each time.
 
-    Not where gaps that are closed have several normals.
+    Contacts with closed gaps of different normals are left out.
     """
     pulls = []
     for name in _touching(solution):
@@ -114,13 +114,13 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
 
 
 def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
-    """Balls where gaps are closed."""
+    """Balls at closed gaps."""
     ball, parts = sphere_shape(radius), []
     for name in _touching(solution):
         at = contact_points(solution.mechanism, name, solution.states[rows])
         if not at.touches.any() or at.gap.shape[1] > MOST:
             continue
-        shown = at.touches[:, :, None, None] * ball.points  # of no size where they are open
+        shown = at.touches[:, :, None, None] * ball.points  # shrunk to a point at open gaps
         points = (spatial(at.place)[:, :, None] + shown).reshape(len(rows), -1, 3)
         count = at.gap.shape[1]
         triangles = np.vstack([len(ball.points) * k + ball.triangles for k in range(count)])
@@ -129,14 +129,14 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 
 def _touching(solution: Solution) -> list[str]:
-    """Contacts of shapes, of few gaps; stops have no place."""
+    """Contacts between shapes with few gaps; stops have no place and are left out."""
     mechanism = solution.mechanism
     placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]
 
 
 def _weights(motion: MotionByName, count: int) -> list[Pull]:
-    """Weights of the bodies at their centres of mass, of a body of nodes at the mean of theirs."""
+    """Weights of the bodies at their centres of mass; for nodal bodies at the mean of the node centres."""
     mechanism = motion.mechanism
     gravity, dim = spatial(np.array(mechanism.gravity, dtype=float)), mechanism.layout.dim
     pulls = []

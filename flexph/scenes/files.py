@@ -1,4 +1,4 @@
-"""Scenes in files: one of VTKHDF each, which ParaView reads, too."""
+"""VTKHDF files of scenes, which ParaView reads as well."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     import h5py
 
 DEFORMATION = "deformation"
-"""The elastic part of the displacement among the point data."""
+"""Name of the elastic part of the displacement in the point data."""
 GROUPS = {"body": "bodies", "joint": "joints", "force": "force_elements", "contact": "contacts"}
 GROUPS |= {"ground": "ground", "arrow": "arrows"}
 
 
 @checked
 def write_scene(path: str | Path, scene: Scene) -> Path:
-    """Write a scene as a file of VTKHDF with its parts by name, in single precision; returns its path.
+    """Write a scene as a VTKHDF file with its parts by name, in single precision; returns its path.
 
     Parameters
     ----------
     path : path
-        Where the file comes to.
+        Path of the file.
     scene : Scene
         The scene.
 
@@ -73,7 +73,7 @@ def read_scene(path: str | Path) -> Scene:
     Raises
     ------
     ValueError
-        Naming the file, for any other.
+        For another file, with its name.
     """
     times, grids, about = read_vtkhdf(path)
     with reading("motion", path):
@@ -86,7 +86,7 @@ def read_scene(path: str | Path) -> Scene:
 
 
 def block_of(part: Part, group: str | None = None) -> Block:
-    """A part as a block of VTKHDF, under the group of its kind unless another is given."""
+    """A part as a VTKHDF block, in the group of its kind unless another is given."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
     told = {kind: {name: _told(f) for name, f in own.items()} for kind, own in fields.items()}
     about = {"kind": part.kind, "fields": told}
@@ -94,7 +94,7 @@ def block_of(part: Part, group: str | None = None) -> Block:
 
 
 def _told(own: Field) -> dict[str, Any]:
-    """What is known of a field beside its values."""
+    """Attributes of a field without its values."""
     return {"unit": own.unit, "signed": own.signed, "limits": None if own.limits is None else list(own.limits)}
 
 
@@ -105,7 +105,7 @@ def _field(told: Mapping[str, Any], values: Array) -> Field:
 
 
 def _frames(part: Part) -> Frames:
-    """All that a part has, in single precision."""
+    """Arrays of a part in single precision."""
     points, inside = (
         {n: f.values.astype(np.float32) for n, f in own.items()} for own in (part.point_fields, part.cell_fields)
     )

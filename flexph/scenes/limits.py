@@ -1,4 +1,4 @@
-"""Limits of the stresses of a scene over all times of its run, of which the scene shows some."""
+"""Limits of the stresses of a scene over all saved times of the run, including those that it does not show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .stresses import Rows, stress_fields
 
 
 def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
-    """The scene with the limits of its stresses over the whole run; ``shown``: numbers of the times that it has."""
+    """The scene with the limits of its stresses over the whole run; ``shown`` are the indices of its times."""
     if not any(part.kind == "body" and part.point_fields for part in scene.parts):
         return scene
     times = times_to_look_at(solution.mechanism.bodies.values(), len(solution.times))
@@ -22,7 +22,7 @@ def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
 
 
 def _over_run(part: Part, solution: Solution, hidden: Array) -> Part:
-    """The part with the limits of its fields at other times, too."""
+    """The part with limits of its fields that include the times not shown."""
     if part.kind != "body" or not part.point_fields:
         return part
     size = max(ENTRIES // numbers_of(solution.mechanism.bodies[part.name]), 1)

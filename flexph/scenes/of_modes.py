@@ -1,4 +1,4 @@
-"""Scenes of vibrations in their modes."""
+"""Scenes of natural vibrations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .scene import Field, Part, Scene
 from .stresses import Rows
 
 SMALL = 1e-4
-"""Turn [rad], or way over the size of the mechanism, by which the directions of a mode are taken."""
+"""Turn [rad], or displacement over the size of the mechanism, for the difference along a mode."""
 DISPLACEMENT = "displacement over the largest"
 
 
@@ -31,27 +31,27 @@ DISPLACEMENT = "displacement over the largest"
 def mode_scene(
     mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, *, frames: int = 24, scale: float = 0.15
 ) -> Scene:
-    """The vibration of a mechanism in its modes, one after the other, each over one turn of ``frames`` instants.
+    """Vibration of a mechanism in its modes in sequence, each over one cycle of ``frames`` times.
 
-    Points move along straight lines; displacements are the field in colour.
+    Points move along straight lines; the colour shows displacements.
 
     Parameters
     ----------
     mechanism : Mechanism
         The mechanism.
     about : Pose or State
-        The pose or equilibrium of which the modes are.
+        Pose or equilibrium about which the modes were computed.
     modes : Eigenmodes
-        Its vibrations.
+        The modes.
     frames : int
-        Instants of one turn.
+        Number of times in a cycle.
     scale : float
         Largest displacement of a mode, over the size of the mechanism.
 
     Returns
     -------
     Scene
-        Over the phases of all modes.
+        Scene over the phases of all modes.
     """
     check.positive("scale", scale)
     check.count("frames", frames, least=4)
@@ -82,7 +82,7 @@ def _caption(modes: Eigenmodes, k: int, length: float) -> str:
 
 
 def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
-    """The state at rest, and those a little way along a mode and against it."""
+    """The state at rest, and states displaced slightly along a mode and against it."""
     c = configuration(mechanism, x)
     r, turn, u = _rates(mechanism, c, shape)
     fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
@@ -94,7 +94,7 @@ def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows
 
 
 def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Array, Array]:
-    """ṙ (b, d), ω (b, s), u̇ (n,) of a mode: of each frame it has the velocity of the origin P, spin and u̇ in turn."""
+    """ṙ (b, d), ω (b, s), u̇ (n,) of a mode, whose entries are velocity of the origin P, spin and u̇ of each frame."""
     d, at, begin = mechanism.layout.dim, 0, 0
     r, turn, u = np.zeros_like(c.r), np.zeros_like(c.omega), np.zeros_like(c.u)
     for i, frame in enumerate(mechanism.frames.values()):
@@ -111,7 +111,7 @@ def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Arr
 
 
 def _parts_of_mode(around: Rows, swing: Array, extent: float) -> list[Part]:
-    """Bodies, joints and force elements at ways ``swing`` (k,) [m] of the point that moves most."""
+    """Bodies, joints and force elements with displacements ``swing`` (k,) [m] of the point that moves most."""
     mechanism, size = around.mechanism, SIGN * extent
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     moved = [part.points[1] - part.points[2] for part in bodies]
@@ -120,11 +120,11 @@ def _parts_of_mode(around: Rows, swing: Array, extent: float) -> list[Part]:
     shown = [c for c in mechanism.connections if c.rows or c.input is None]
     places = [_Swinging(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
     joints = [connection_part(at, c, size) for at, c in zip(places, shown, strict=True)]
-    return [*swung, *(replace(j, deformation=j.points - j.points[:1]) for j in joints)]  # at rest where they start
+    return [*swung, *(replace(j, deformation=j.points - j.points[:1]) for j in joints)]  # starting at rest
 
 
 def _swung(part: Part, direction: Array, swing: Array) -> Part:
-    """A body at ways along a direction (p, 3) of its points."""
+    """A body displaced by ``swing`` along a direction (p, 3) of its points."""
     moved = swing[:, None, None] * direction
     sizes = np.tile(np.linalg.norm(direction, axis=1), (len(swing), 1))
     fields = {DISPLACEMENT: Field("1", sizes)}
@@ -132,7 +132,7 @@ def _swung(part: Part, direction: Array, swing: Array) -> Part:
 
 
 def _in_a_row(parts: Sequence[Part]) -> Part:
-    """One part in all modes, one after the other."""
+    """One part over all modes in sequence."""
     fields = {
         name: replace(f, values=np.concatenate([part.point_fields[name].values for part in parts]))
         for name, f in parts[0].point_fields.items()
@@ -143,7 +143,7 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class _Swinging:
-    """Places of ports that move by ``ways`` (k,) in the direction between the last two of three rows of places."""
+    """Places of ports displaced by ``ways`` (k,) in the direction between the last two of three rows of places."""
 
     places: PortPlaces
     ways: Array

@@ -26,28 +26,28 @@ from .stresses import Rows, stress_fields
 from .surfaces import surface_of
 
 SIGN = 0.018
-"""Size of signs over the extent of a mechanism."""
+"""Size of signs over the size of a mechanism."""
 ARROW = 12.0
 """Length of the longest arrow over the size of signs."""
 
 
 @checked
 def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, forces: bool = False) -> Scene:
-    """The scene of a run, at ``frames`` times at most, evenly spread over the saved ones; deformations ``scale``-fold.
+    """Scene of a run, at up to ``frames`` of the saved times, evenly spread, with deformations times ``scale``.
 
-    Bodies, joints and force elements are what they say of themselves (:class:`flexph.bodies.View`,
-    :mod:`flexph.joints.rows.signs`), the stresses of bodies are fields at the points of their surfaces.
+    Bodies, joints and force elements are drawn as they describe themselves (:class:`flexph.bodies.View`,
+    :mod:`flexph.joints.rows.signs`); the stresses of bodies are fields at the points of their surfaces.
 
     Parameters
     ----------
     solution : Solution
         A run of a mechanism.
     frames : int
-        Most times that are shown.
+        Largest number of times shown.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and the forces of joints on their first bodies are shown as arrows.
+        True to show weights, and the forces of joints on their first bodies, as arrows.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
 
 
 def scene_at(solution: Solution, rows: Array) -> Scene:
-    """The scene of a run at the saved times of these numbers, with the limits of these alone."""
+    """Scene of a run at the saved times of these indices, with field limits over these times."""
     return scene_of(_rows(solution, rows), np.asarray(solution.times)[rows], "s")
 
 
@@ -75,7 +75,7 @@ def _rows(solution: Solution, rows: Array) -> Rows:
 
 @checked
 def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
-    """The scene of a mechanism at a pose or a state.
+    """Scene of a mechanism at a pose or a state.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
 
 
 def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
-    """The scene of several states at times."""
+    """Scene of several states at given times."""
     mechanism = motion.mechanism
     size = SIGN * extent_of(motion)
     bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
@@ -106,7 +106,7 @@ def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
 
 
 def extent_of(motion: Rows) -> float:
-    """Diagonal of the box about all bodies, as they are first [m]."""
+    """Diagonal of the box around all bodies at the first time [m]."""
     ends = [
         motion.points(name, body.view.points, body.view.shape)[0]
         for name, body in motion.mechanism.bodies.items()
@@ -117,7 +117,7 @@ def extent_of(motion: Rows) -> float:
 
 
 def body_part(motion: Rows, name: str, size: float) -> Part:
-    """The surface of a body with its stresses."""
+    """Surface of a body with its stresses."""
     body = motion.mechanism.bodies[name]
     assert body.view is not None
     surface, dim = surface_of(body.view, size), body.dim
@@ -132,7 +132,7 @@ def body_part(motion: Rows, name: str, size: float) -> Part:
 
 
 def connection_part(places: Places, connection: Connection, size: float) -> Part:
-    """The signs of a joint or force element as one part."""
+    """Signs of a joint or force element as one part."""
     own = [sign.surface(places, size) for sign in connection.signs]
     starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
@@ -143,7 +143,7 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
 
 
 def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
-    """The signs of a connection with what the deformation of bodies moves them, so that they follow its factor."""
+    """Signs of a connection with their motion by the deformation of bodies, so that they follow its scale factor."""
     part = connection_part(places, connection, size)
     if part.kind == "contact" or not places.deformed(connection.ports):
         return part

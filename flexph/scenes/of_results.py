@@ -1,4 +1,4 @@
-"""Scenes of all that moves in the result of a case, and the files in a folder that hold them."""
+"""Scenes of the runs in the result of a case, and their files in a folder."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import h5py
 
 NAME = "scene"
-"""Name of the file of the first scene; of others it goes before their own."""
+"""File name of the first scene, and prefix of the names of the others."""
 RUNS = 4
-"""Runs of a result that have a scene."""
+"""Largest number of runs of a result with a scene."""
 FEWEST, FRAMES, POINTS = 21, 101, 400_000
-"""Instants of a scene at least and at most, and points in all of them that are not to be exceeded in between."""
+"""Smallest and largest number of times of a scene, and the total number of points that decides in between."""
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:
-    """The scenes that a function has of a result, or those of its runs, by name."""
+    """Scenes by name: those that ``own`` makes from a result, otherwise those of its runs."""
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once
@@ -36,13 +36,13 @@ def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = No
 
 
 def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
-    """The scenes with a title where they have none; those after the first are told by their own names, too."""
+    """Scenes with a title; after the first one, missing titles contain the name of the scene."""
     names = {name: title if k == 0 else f"{title}, {name}" for k, name in enumerate(scenes)}
     return {name: replace(scene, title=scene.title or names[name]) for name, scene in scenes.items()}
 
 
 def frames_of(run: Solution) -> int:
-    """Instants of a scene of a run: fewer of bodies with many points."""
+    """Number of times in the scene of a run; fewer for bodies with many points."""
     views = [body.view for body in run.mechanism.bodies.values() if body.view is not None]
     points = sum(len(view.points) * (1 if view.sweep is None else view.sweep.corners) for view in views)
     return int(np.clip(POINTS // max(points, 1), FEWEST, FRAMES))
@@ -55,12 +55,12 @@ def keep_scene(run: Solution, file: h5py.File) -> None:
 
 
 def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:
-    """Write scenes into a folder: ``scene.vtkhdf``, and ``scene-NAME.vtkhdf`` of those that follow."""
+    """Write scenes into a folder: ``scene.vtkhdf``, then ``scene-NAME.vtkhdf``."""
     names = [NAME if k == 0 else f"{NAME}-{name.replace(' ', '-').replace('/', '-')}" for k, name in enumerate(scenes)]
     return [write_scene(folder / f"{name}{SUFFIX}", scene) for name, scene in zip(names, scenes.values(), strict=True)]
 
 
 def scene_files(folder: Path) -> dict[str, Path]:
-    """The files of scenes in a folder and those below it by name, the first of each folder first."""
+    """Scene files in a folder and its subfolders by name, ``scene.vtkhdf`` of each folder first."""
     files = sorted(folder.rglob(f"{NAME}*{SUFFIX}"), key=lambda path: (path.parent, path.stem != NAME, path.stem))
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}

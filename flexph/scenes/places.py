@@ -1,4 +1,4 @@
-"""Where ports are at the times of a motion, as signs ask for it."""
+"""Places of ports over a motion, from which signs are drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..results.motion import MotionByName
 
 
 def spatial(vectors: Array) -> Array:
-    """Vectors of the plane as those of space."""
+    """Planar vectors padded to spatial ones."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
@@ -35,8 +35,8 @@ def axes_from(x: Array, y: Array) -> Array:
 class PortPlaces:
     """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground over a motion.
 
-    The ground without a position is where the port ``anchor`` was at first. ``undeformed`` leaves the deformation of
-    bodies with a frame of their own out.
+    The ground without a position is at the first place of the port ``anchor``. ``undeformed`` leaves out the
+    deformation of bodies with a floating frame.
     """
 
     motion: MotionByName
@@ -46,7 +46,7 @@ class PortPlaces:
 
     @property
     def mechanism(self) -> Model:
-        """Whose ports."""
+        """Model of the ports."""
         return self.motion.mechanism
 
     def position(self, port: PortName) -> Array:
@@ -71,7 +71,7 @@ class PortPlaces:
         return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 
     def axes(self, port: PortName) -> Array:
-        """Axes of the section, as columns (k, 3, 3); turned by the rotation vector ψu, and orthonormal again."""
+        """Section axes as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(3), (self.times, 3, 3))
         (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
@@ -92,7 +92,7 @@ class PortPlaces:
         return axes_from(x, y)
 
     def deformed(self, ports: Sequence[PortName]) -> bool:
-        """True where a body of the ports deforms in a frame of its own."""
+        """True if a body of the ports deforms relative to a floating frame."""
         owners = (self._owner(port)[0] for port in ports if not isinstance(port, Ground))
         return any(body.size and not isinstance(body, NodalBody) for body in owners)
 

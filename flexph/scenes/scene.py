@@ -1,4 +1,4 @@
-"""Scenes: parts of a mechanism at k times, as points that move, cells, and fields over them."""
+"""Scenes: parts of a mechanism at k times, as moving points, cells, and fields over them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ..drawing.viewers import html_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
@@ -19,7 +20,7 @@ KINDS: tuple[PartKind, ...] = get_args(PartKind)
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Values of a quantity at the points (k, p) or in the cells (k, c) of a part, vectors and tensors with (…, n).
+    """Quantity at the points (k, p) or in the cells (k, c) of a part; vectors and tensors have (…, n).
 
     Attributes
     ----------
@@ -28,9 +29,9 @@ class Field:
     values : array
         (k, p) or (k, c), vectors and tensors with (…, n).
     signed : bool
-        Whether both signs have a meaning, as of axial stress: colours are then centred on zero.
+        True if both signs have a meaning, as of axial stress; colours are then centred on zero.
     limits : (float, float), optional
-        Smallest and largest value over all times of the run, of which those that are shown may leave some out.
+        Smallest and largest value over all saved times of the run, including times that are not shown.
     """
 
     unit: str
@@ -40,33 +41,33 @@ class Field:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """Smallest and largest value of the run."""
+        """Smallest and largest value over the run."""
         shown = float(np.nanmin(self.values)), float(np.nanmax(self.values))
         return shown if self.limits is None else (min(shown[0], self.limits[0]), max(shown[1], self.limits[1]))
 
 
 LARGEST = 1e9
-"""Deformations over the size of signs that graphics in single precision can still show."""
+"""Largest deformation, over the size of signs, that single-precision graphics can show."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
-    """A body, joint, force element, contact, the ground or an arrow at k times.
+    """Body, joint, force element, contact, ground or arrow at k times.
 
     Attributes
     ----------
     name : str
         Its name.
     kind : str
-        Which of these.
+        One of "body", "joint", "force", "contact", "ground" and "arrow".
     points : array
-        (k, p, 3) [m], (1, p, 3) where nothing moves.
+        Positions (k, p, 3) [m], or (1, p, 3) of a part at rest.
     cells : array
-        (c, n) of one type of meshio.
+        Cells (c, n) of one type of meshio.
     cell_type : str
-        That type.
+        The type of the cells.
     deformation : array
-        (k, p, 3) [m]: the elastic part of their displacement, (k, 0, 3) of what is rigid.
+        Elastic part of the displacement (k, p, 3) [m], (k, 0, 3) of rigid parts.
     point_fields : mapping
         Fields at points by name.
     cell_fields : mapping
@@ -92,7 +93,7 @@ class Part:
 
     @property
     def moves(self) -> bool:
-        """Whether its points are given for each time."""
+        """True if points are given for each time."""
         return len(self.points) > 1
 
     @property
@@ -115,7 +116,7 @@ class Part:
         )
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
-        """The part with all arrays over time changed alike, such as fewer rows."""
+        """The part with the same change of all arrays over time, such as a choice of rows."""
         own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,
@@ -133,23 +134,23 @@ class Scene:
     Attributes
     ----------
     times : array
-        (k,).
+        Times (k,).
     parts : tuple of Part
-        What is seen.
+        Visible parts.
     size : float
-        That of signs [m].
+        Size of signs [m].
     dim : int
-        2 or 3, of the mechanism.
+        Dimension of the mechanism, 2 or 3.
     title : str
-        What is seen, in words.
+        Title of the scene.
     unit : str
-        That of the times.
+        Unit of the times.
     scale : float
-        Factor by which deformations are drawn larger than they are.
+        Factor by which deformations are enlarged.
     captions : tuple of str
-        (k,), if any, in place of the times.
+        Captions (k,) that replace the times, if any.
     account : Account, optional
-        The account of energy of the run.
+        Energy account of the run.
     """
 
     times: Array
@@ -164,6 +165,10 @@ class Scene:
 
     def __repr__(self) -> str:
         return f"<Scene of {', '.join(part.name for part in self.parts)} at {len(self.times)} times>"
+
+    def _repr_html_(self) -> str:
+        """HTML of the interactive view, for notebooks."""
+        return html_of(self)
 
     def deformed(self, scale: float) -> Scene:
         """The scene with deformations drawn larger by a factor."""
@@ -206,7 +211,7 @@ class Scene:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def is_signed(self, name: str) -> bool:
-        """Whether both signs of a field at points have a meaning."""
+        """True if both signs of a point field have a meaning."""
         return any(f.signed for f in self._fields(name))
 
     def _fields(self, name: str) -> list[Field]:

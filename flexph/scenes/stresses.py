@@ -1,4 +1,4 @@
-"""Stresses at the points of the surfaces that are drawn."""
+"""Stresses at the points of drawn surfaces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .surfaces import outer_triangles
 
 
 class Rows(MotionByName):
-    """Several states of a mechanism by names."""
+    """Several states of a mechanism, with parts by name."""
 
     __slots__ = ("_states", "mechanism")
 
@@ -31,13 +31,13 @@ class Rows(MotionByName):
 
 
 def stress_fields(motion: Rows, name: str) -> Mapping[str, Field]:
-    """Stresses at the points of the surface of a body; none of a rigid one."""
+    """Stresses at the points of the surface of a body; empty for rigid bodies."""
     body = motion.mechanism.bodies[name]
     return stresses_of(body, body_state(body, lambda part: motion[f"{name}.{part}"])) if body.stress_size else {}
 
 
 def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
-    """Stresses at the points of the surface of a body at k times by name, first the largest ones of its cells."""
+    """Stresses at the points of the surface of a body at k times by name, the largest of its cells first."""
     view, kind = body.view, kind_of(body)
     assert view is not None
     fields: dict[str, Field] = {}
@@ -56,16 +56,16 @@ def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
 
 
 def _axial(view: View, sigma: Array) -> Array:
-    """Axial stress at the points of the surface, the corners of the sections ring by ring."""
+    """Axial stress at the points of the surface; corners of sections ring by ring."""
     assert view.sections is not None
     corners = view.sections.axial(sigma).reshape(len(sigma), -1)
     return corners if view.sweep is not None else corners[:, np.unique(outer_triangles(view.cells, view.cell_type))]
 
 
 def _on_surface(view: View, of_cells: Array, combine: np.ufunc) -> Array:
-    """What the cells (k, c) that meet at the points of the surface have, (k, p): the largest of it, or the mean.
+    """Point values (k, p) of a surface from its cells (k, c): the largest of the adjacent cells, or their mean.
 
-    Points of a swept section have that of its ring; those of bars that of each bar.
+    Points of a swept section take the value of its ring, points of a bar that of the bar.
     """
     if view.sweep is None and view.cell_type == "line":
         return np.repeat(of_cells, len(tube(np.eye(3)[None, :2], 1.0).points[0]), axis=1)

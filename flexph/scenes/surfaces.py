@@ -1,4 +1,4 @@
-"""The surface of a body as its view describes it: points that are drawn, triangles, and stresses over them."""
+"""Surface of a body from its view: drawn points and triangles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FACETS = {
 class Surface(NamedTuple):
     """Points X (p, d) and heights (p,) over the plane [m], displacement rows (p·d, n), triangles (t, 3).
 
-    Of a body of N nodes the rows are weights of these, (p, N).
+    For a nodal body of N nodes the rows are the weights (p, N) of these.
     """
 
     points: Array
@@ -38,21 +38,21 @@ class Surface(NamedTuple):
 
 
 def surface_of(view: View, size: float) -> Surface:
-    """The surface of a view; masses at points and lines without a section are as thick as signs of a size [m]."""
+    """Surface of a view; mass points and lines without a section are as thick as signs of a given size [m]."""
     if view.sweep is not None:
         return _swept(view)
     if view.cell_type in ("vertex", "line"):
         return _thin(view, size)
     triangles = outer_triangles(view.cells, view.cell_type)
     used, numbers = np.unique(triangles, return_inverse=True)
-    each = view.shape.shape[0] // len(view.points)  # rows: d displacements, or the weights of the nodes of a body
+    each = view.shape.shape[0] // len(view.points)  # rows of each point: d displacements, or weights of the nodes
     rows = (each * used[:, None] + np.arange(each)).ravel()
     heights = view.heights[used] if view.heights.size else np.zeros(len(used))
     return Surface(view.points[used], heights, some_rows(view.shape, rows), numbers.reshape(-1, 3))
 
 
 def outer_triangles(cells: Array, cell_type: str) -> Array:
-    """Triangles of the facets that belong to one cell only, by the corners of the cells."""
+    """Triangles of the facets that belong to one cell only, as indices of nodes."""
     facets = FACETS[cell_type.rstrip("0123456789")]
     triangles = []
     for corners in (3, 4):
@@ -81,7 +81,7 @@ def _swept(view: View) -> Surface:
 
 
 def _thin(view: View, size: float) -> Surface:
-    """Bars along lines, balls at mass points, which do not deform."""
+    """Bars along lines and balls at mass points, which do not deform."""
     d = view.points.shape[1]
     places = np.pad(view.points, [(0, 0), (0, 3 - d)])
     shapes = [sphere_shape(0.9 * size, centre=x) for x in places[np.unique(view.cells)]] if _is_mass(view) else []
@@ -102,7 +102,7 @@ def _thin(view: View, size: float) -> Surface:
 
 
 def _nearer(points: Array, ends: Array) -> Array:
-    """Which of two ends each point is nearer to, 0 or 1."""
+    """Index (0 or 1) of the nearer of two ends for each point."""
     return np.linalg.norm(points[:, None] - ends, axis=2).argmin(axis=1)
 
 

@@ -1,7 +1,7 @@
 """Viewers of scenes: pages for browsers, pictures and films (extra ``plot``), windows by pyvista (extra ``view``).
 
-``browser`` holds the scripts of the pages; ``npm ci && npm run build`` there bundles them with three.js into
-``viewer.js.gz``, which is what pages take.
+``browser`` contains the scripts of the pages; there ``npm ci && npm run build`` bundles them with three.js into
+``viewer.js.gz``, which the pages include.
 
 Imports: bodies.stresses, display, files, numerics, results, scenes, view.raster.
 """

@@ -14,11 +14,11 @@ from ..numerics.arrays import Array
 from ..scenes.scene import Part
 
 CREASE = float(np.cos(np.radians(38.0)))
-"""Cosine of the angle between two triangles from which on their edge is sharp."""
+"""Cosine of the angle between two triangles below which their edge is sharp."""
 
 
 class Mesh(NamedTuple):
-    """Corners of triangles, by the point (v,) of each, and triangles (t, 3) of these corners."""
+    """Corners as indices (v,) of their points, and triangles (t, 3) of corners."""
 
     corners: Array
     triangles: Array
@@ -47,14 +47,14 @@ def creased(points: Array, cells: Array) -> Mesh:
     joined = coo_array((np.ones(a.size), (a, b)), shape=(cells.size, cells.size))
     _, group = connected_components(joined, directed=False)
     _, first_corner, numbers = np.unique(group, return_index=True, return_inverse=True)
-    order = np.argsort(first_corner)  # by the first of their corners, so that those of one part stand together
+    order = np.argsort(first_corner)  # by their first corner, so that the corners of one mesh are contiguous
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return Mesh(cells.ravel()[first_corner[order]], place[numbers].reshape(cells.shape))
 
 
 def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Mesh]:
-    """:func:`creased` of several meshes at once."""
+    """Split the corners of several meshes at once, see :func:`creased`."""
     starts = np.cumsum([0, *map(len, points)])
     shifted = [own + start for own, start in zip(cells, starts, strict=False)]
     corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
@@ -64,7 +64,7 @@ def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Mesh]:
 
 
 def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
-    """Corners of the triangles of two edges at the start, or the far end, of the first one, (2, e)."""
+    """Pairs (2, e) of corners of two adjacent triangles at the start, or the far end, of their common edge."""
     following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
     points = cells.ravel()
     own = following(first) if far else first
@@ -73,7 +73,7 @@ def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
 
 
 def unit_normals(corners: Array) -> Array:
-    """Unit normals (t, 3) of triangles (t, 3, 3); zero of those without an area."""
+    """Unit normals (t, 3) of triangles (t, 3, 3); zero for triangles without area."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))

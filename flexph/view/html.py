@@ -1,4 +1,4 @@
-"""Scenes as HTML that turns and plays in a browser; ``browser`` holds its scripts."""
+"""Interactive HTML of scenes for browsers, with the scripts in ``browser``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .packing import packed, with_triangles
 from .still import still
 
 FRAMES = 101
-"""Times of a film in a browser."""
+"""Largest number of times of a film in a browser."""
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +34,7 @@ PAGE = """<!doctype html>
 </html>
 """
 WHOLE, WITHIN = "height:100vh;height:100dvh", "height:clamp(480px,80vh,620px)"
-"""Height of a view that is a page, and of one within a page."""
+"""Height of a full-page view, and of a view within a page."""
 PICTURE = "display:block;max-width:100%;margin:auto"
 START = (
     "(async()=>{const e=document.getElementById('flexph-library');"
@@ -44,7 +44,7 @@ START = (
     "new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'))).text();"
     "document.head.append(s)})()"
 )
-"""Start the library from its packed text, which also works in pages that are files."""
+"""Script that starts the library from its compressed text; it also works in local files."""
 
 
 @checked
@@ -58,28 +58,28 @@ def html_fragment(
     library: bool | str = True,
     title: str = "",
 ) -> str:
-    """A ``<div>`` with the 3-D view of a run (:class:`flexph.Solution`) or of a scene, for a page of one's own.
+    """HTML ``<div>`` with the 3-D view of a run (:class:`flexph.Solution`) or of a scene, for inclusion in a page.
 
-    It turns, plays, and has controls of time, field, factor of the deformations, forces and parts; without scripts it
-    is a picture.
+    The view turns and plays, with controls for time, field, deformation factor, forces and parts; without scripts
+    it is a picture.
 
     Parameters
     ----------
     shown : Solution or Scene
-        What is shown; also a pair of a mechanism and a pose or state.
+        Run or scene, or a pair of a mechanism and a pose or state.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
-        Factor of the deformations at first.
+        Initial factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows at first.
+        True to show weights and joint forces as arrows initially.
     frames : int
-        Most times that are shown.
+        Largest number of times shown.
     library : bool or str
-        True puts the scripts into it, 0.26 MB, so that it needs no other file; a text is the address of a file of
-        :func:`write_library`; False leaves them to the page, which needs :func:`library_script` once.
+        True includes the scripts, 0.26 MB, so that no other file is needed; a text is the address of a file written by
+        :func:`write_library`; with False the page must contain :func:`library_script` once.
     title : str
-        The heading; by default that of the scene.
+        Heading; by default that of the scene.
 
     Returns
     -------
@@ -109,19 +109,19 @@ def write_html(
     Parameters
     ----------
     path : path
-        Where the file comes to.
+        Path of the file.
     shown : Solution or Scene
-        What is shown; also a pair of a mechanism and a pose or state.
+        Run or scene, or a pair of a mechanism and a pose or state.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
-        Factor of the deformations at first.
+        Initial factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows at first.
+        True to show weights and joint forces as arrows initially.
     frames : int
-        Most times that are shown.
+        Largest number of times shown.
     title : str
-        The heading; by default that of the scene, or else the name of the file.
+        Heading; by default that of the scene, otherwise the name of the file.
 
     Returns
     -------
@@ -138,18 +138,18 @@ def write_html(
 
 
 def page_of(scene: Scene, *, title: str, field: str | None, scale: float, forces: bool) -> str:
-    """The page of a scene, with all that it needs."""
+    """Self-contained page of a scene."""
     view = _view(_scaled(scene, scale), title, field, forces=forces, style=WHOLE)
     return PAGE.format(title=escape(title), view=f"{view}\n{library_script()}")
 
 
 def _scaled(scene: Scene, scale: float) -> Scene:
-    """The scene with deformations so many times as large; one without any is as it is."""
+    """The scene with deformations multiplied by ``scale``; unchanged for a factor of one."""
     return scene if scale == 1.0 else scene.deformed(scale * scene.scale)
 
 
 def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: str) -> str:
-    """The element that the library turns into a view; until then, and without scripts, it is a picture."""
+    """HTML element that the library turns into a view; until then, and without scripts, it is a picture."""
     own = with_triangles(scene)
     stream = packed(own, title=title, field=field, forces=forces)
     picture = base64.b64encode(still(own, stream.row, stream.field)).decode("ascii")
@@ -161,12 +161,12 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
 
 def library_script() -> str:
-    """The ``<script>`` with the library of views, which a page needs once; it needs no network.
+    """HTML ``<script>`` elements with the library of views, which a page needs once; no network needed.
 
     Returns
     -------
     str
-        Two elements ``script``: the packed library, and what starts it.
+        Two script elements: the compressed library, and its start.
     """
     packed_library = base64.b64encode(_packed_library()).decode("ascii")
     return f'<script type="text/plain" id="flexph-library">{packed_library}</script>\n<script>{START}</script>'
@@ -179,7 +179,7 @@ def write_library(path: str | Path) -> Path:
     Parameters
     ----------
     path : path
-        Where the file comes to; its suffix is ``.js``.
+        Path of the file, with the suffix ``.js``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Colours and units that all viewers share."""
+"""Colours and units shared by all viewers."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ DARK: Mapping[PartKind, str] = {
     "ground": "#77726a",
     "arrow": "#ff7a66",
 }
-"""Colours of kinds of parts on light and on dark paper."""
+"""Colours of kinds of parts on light and on dark background."""
 MAPS: Mapping[str, tuple[str, ...]] = {
     "sequential": ("#440154", "#482777", "#3f4a8a", "#31678e", "#26838f", "#1f9d8a", "#6cce5a", "#b6de2b", "#fee825"),
     "diverging": ("#2b57b5", "#5b86d6", "#95b4ea", "#bfd0ee", "#d5d2cd", "#ecc2ae", "#e89b7a", "#cf5f48", "#a6172d"),
 }
-"""Colours at equal distances, told apart by the colour-blind; the middle is grey, to be seen on white paper."""
+"""Colours at equal distances, distinguishable by the colour-blind, with a grey middle that is visible on white."""
 SEQUENTIAL, DIVERGING = "viridis", "coolwarm"
-"""Maps of colours of fields that begin at zero, and of those of both signs, by their names in matplotlib."""
+"""Matplotlib names of the colour maps of fields that begin at zero, and of fields of both signs."""
 ROUND_OFF = 1e-6
-"""Share of the largest value that is nothing."""
+"""Share of the largest value that counts as zero."""
 PREFIXES = {"Pa": ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa"))}
 
 
 def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = False) -> Scene:
-    """The scene of a run, of a pair of a mechanism and a pose or state, or a given one, at so many times at most.
+    """Scene of a run, of a pair of a mechanism and a pose or state, or a given scene, at up to ``frames`` times.
 
-    Without arrows unless ``forces`` are wanted.
+    Arrows are left out unless ``forces`` is True.
     """
     if isinstance(shown, tuple):
         return pose_scene(*shown)
@@ -54,13 +54,13 @@ def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = Fals
 
 
 def shown_field(scene: Scene, name: str | None) -> str | None:
-    """The field by which a scene is coloured: the one that is named, or von Mises stress, or the first one.
+    """Field that colours a scene: the named one, by default the von Mises stress or the first one.
 
-    Where none is named the first stress comes before other fields; None where there is no field.
+    Stresses precede other fields by default; None without any field.
     """
     names = scene.field_names()
     if name is not None:
-        scene.limits(name)  # raises for a name that is not there
+        scene.limits(name)  # raises ValueError for an unknown name
         return name
     stresses = [own for own, unit in names.items() if unit == "Pa"]
     first = LABELS[VON_MISES] if LABELS[VON_MISES] in names else None
@@ -68,7 +68,7 @@ def shown_field(scene: Scene, name: str | None) -> str | None:
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:
-    """Factor and unit in which a field is told: so that its largest value has few digits."""
+    """Factor and unit in which a field is displayed, chosen so that its largest value has few digits."""
     unit, largest = scene.field_names()[name], float(np.abs(scene.limits(name)).max())
     for factor, word in PREFIXES.get(unit, ()):
         if largest >= factor:
@@ -77,19 +77,19 @@ def unit_of(scene: Scene, name: str) -> tuple[float, str]:
 
 
 def bar_title(name: str, unit: str) -> str:
-    """Name and unit of a field, as they stand beside its colours."""
+    """Name and unit of a field for its colour bar."""
     return name if unit == "1" else f"{name} [{unit}]"
 
 
 def coloured(part: Part, name: str | None) -> bool:
-    """Whether the part has the field."""
+    """True if the part has the field."""
     return name is not None and name in part.point_fields
 
 
 def limits_of(scene: Scene, name: str) -> tuple[float, float]:
-    """Ends of the bar of colours over the whole run, in the unit in which the field is told.
+    """Ends of the colour bar over the whole run, in the displayed unit.
 
-    They are as far from zero on both sides where a field is signed, and else begin at zero.
+    The limits of a signed field are symmetric about zero, those of others begin at zero.
     """
     factor = unit_of(scene, name)[0]
     low, high = (factor * end for end in scene.limits(name))
@@ -98,13 +98,13 @@ def limits_of(scene: Scene, name: str) -> tuple[float, float]:
 
 
 def is_diverging(scene: Scene, name: str) -> bool:
-    """Whether the colours of a field go two ways from zero: of what is signed, or has values below zero."""
+    """True if the colour map of a field diverges from zero: for signed fields, or those with negative values."""
     low, high = scene.limits(name)
     return scene.is_signed(name) or low < -ROUND_OFF * abs(high)
 
 
 def caption(scene: Scene, row: int) -> str:
-    """Time, or what the scene says in its place, and the factor of the deformation."""
+    """Caption with the time, or the caption of the scene, and the deformation factor."""
     larger = "" if scene.scale == 1.0 else f", deformation × {scene.scale:g}"
     if scene.captions:
         return f"{scene.captions[row]}{larger}"

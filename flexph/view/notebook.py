@@ -1,4 +1,4 @@
-"""The live view within a notebook."""
+"""Live view in a notebook."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .html import FRAMES, page_of
 from .looks import as_scene
 
 TRIANGLES = 100_000
-"""Triangles up to which a notebook holds a view."""
+"""Largest number of triangles of a view in a notebook."""
 
 
 def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> str:
-    """The page of a run or a scene as HTML that stands by itself: its styles and scripts touch nothing else.
+    """HTML view of a run or a scene in a frame, whose styles and scripts do not affect the notebook.
 
     Of a run its figures and warnings stand above. A pair of a mechanism and a pose or state is shown, too; of what has
     too many triangles, or no shapes, the words alone.

@@ -1,4 +1,4 @@
-"""A scene as the stream that ``browser/stream.js`` reads."""
+"""Packing of a scene into the stream that ``browser/stream.js`` reads."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .rigid_motion import RigidMotion, quaternions, rigid_motion, rigid_pieces
 from .stream import Stream, Told, add_path, add_series, add_shares
 
 RIGID = 2e-5
-"""Error of positions over the extent of a scene that is not seen."""
+"""Invisible error of positions, over the size of a scene."""
 UNSEEN = 1e-9
-"""Deformation over the extent of a scene that is none, whatever its factor."""
+"""Deformation over the size of a scene below which it is zero for any factor."""
 STEPS = 2000.0
-"""Deformations and fields are kept to their largest value over this."""
+"""Resolution of deformations and fields: the number of steps up to the largest value."""
 TURN = np.radians(20.0)
-"""Largest turn from one time to the next between which the view interpolates."""
+"""Largest turn between two times over which the view interpolates."""
 SHORT = 65536
-"""Number of points from which on 16 bits do not hold their numbers."""
+"""Number of points beyond which indices need more than 16 bits."""
 
 
 class Packed(NamedTuple):
-    """A stream, compressed and as text, with the field that is shown first and the row at which the view starts."""
+    """Compressed stream as text, with the field shown first and the row at which the view starts."""
 
     text: str
     field: str | None
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
 
 
 def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
-    """Pack a scene of triangles: the size of the head, the head as JSON, and the arrays that it refers to."""
+    """Pack a scene of triangles: length of the head, head as JSON, and the arrays that it refers to."""
     field, row, stream = shown_field(scene, field), telling_row(scene), Stream()
     low, high = scene.without("arrow").bounds
     extent = float(np.linalg.norm(high - low)) or 1.0
@@ -73,14 +73,14 @@ def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool =
 
 
 def _short(times: Array) -> list[float]:
-    """Times with the digits that tell them apart to a thousandth of the shortest interval."""
+    """Times rounded to a thousandth of the shortest interval."""
     spacing, largest = np.diff(times).min(initial=np.inf), np.abs(times).max(initial=0.0)
     digits = 6 if spacing <= 0.0 or largest == 0.0 else 3 + int(np.ceil(max(np.log10(largest / spacing), 3.0)))
     return [float(f"{time:.{min(digits, 17)}g}") for time in times]
 
 
 def telling_row(scene: Scene) -> int:
-    """The row of the largest deformation of a body, or of its largest displacement where nothing deforms."""
+    """Row of the largest deformation of a body, or of the largest displacement if nothing deforms."""
     bodies = [part for part in scene.parts if part.kind == "body" and part.moves]
     deformed = [part.deformation for part in bodies if part.deformation.shape[1]]
     if not any(own.any() for own in deformed):
@@ -90,7 +90,7 @@ def telling_row(scene: Scene) -> int:
 
 
 def with_triangles(scene: Scene) -> Scene:
-    """The scene with triangles alone; fields in cells are at the corners of these, of vectors their size."""
+    """The scene with triangles only; cell fields become fields of their corners, vector fields their magnitudes."""
     shown = [_triangles(part) for part in scene.parts if part.points.size and len(part.cells)]
     shown = [part for part in shown if part.kind != "arrow" or np.ptp(part.points, axis=1).any()]
     return replace(scene, parts=tuple(shown))
@@ -102,7 +102,7 @@ def _triangles(part: Part) -> Part:
     fields = {name: _scalar(f) for name, f in part.point_fields.items() if f.values.ndim in (2, 3)}
     inside = {name: f for name, f in part.cell_fields.items() if f.values.ndim == 2 and name not in fields}
     rows = max((len(f.values) for f in (*fields.values(), *inside.values())), default=1)
-    if rows > len(part.points):  # a field that changes on what rests
+    if rows > len(part.points):  # a field that varies on a part at rest
         part = replace(part, points=np.repeat(part.points, rows, axis=0))
     if not inside:
         return replace(part, point_fields=fields)
@@ -119,7 +119,7 @@ def _triangles(part: Part) -> Part:
 
 
 def _scalar(field: Field) -> Field:
-    """The field, or the sizes of one of vectors."""
+    """The field, or the magnitude of a vector field."""
     if field.values.ndim == 2:
         return field
     return replace(field, values=np.linalg.norm(field.values, axis=2), signed=False, limits=None)
@@ -156,7 +156,7 @@ def _parts(
 
 
 def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: float, scale: float) -> Told | None:
-    """Deformation of a part in the axes of its motion."""
+    """Packed deformation of a part in the axes of its rigid motion, None if it is zero."""
     if not scale or not part.deformation.any():
         return None
     own = motion.in_body(np.asarray(part.deformation, dtype=float) / scale).reshape(len(part.points), -1)
@@ -164,13 +164,13 @@ def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: flo
 
 
 def _values(stream: Stream, part: Part, field: Field) -> Told | None:
-    """Values of a field at the points of a part; None where they are zero."""
+    """Packed values of a field at the points of a part; None if they are zero."""
     values = np.broadcast_to(np.nan_to_num(np.asarray(field.values, dtype=float)), part.points.shape[:2])
     return add_series(stream, values, float(np.abs(values).max(initial=0.0)) / STEPS)
 
 
 def _field(scene: Scene, name: str) -> Told:
-    """Unit, limits and colours of a field."""
+    """Unit, limits and colour map of a field."""
     factor, unit = unit_of(scene, name)
     low, high = limits_of(scene, name)
     signed = is_diverging(scene, name)

@@ -21,7 +21,7 @@ from .stage import Stage, staged_scene
 SIZE = (800, 450)
 """Pixels; MP4 needs even numbers."""
 RATE, FRAMES = 20, 101
-"""Frames of a film in a second, and in all."""
+"""Frames of a film per second, and in total."""
 
 
 @checked
@@ -39,22 +39,22 @@ def write_picture(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write the picture (PNG) of a run or a scene at a time, or where it is deformed most; returns its path.
+    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; returns its path.
 
     Parameters
     ----------
     path : path
-        Where the file comes to.
+        Path of the file.
     shown : Solution or Scene
         What is shown; also a pair of a mechanism and a pose or state.
     at : float, optional
-        Time [s], of vibrations the number of turns; by default where it is deformed most.
+        Time [s], or number of cycles for vibrations; by default that of the largest deformation.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     size : tuple[int, int]
         Width and height in pixels.
     background : {"light", "dark", "transparent"}
@@ -113,15 +113,15 @@ def write_film(
     path : path
         Where the file comes to; its suffix is ``.gif``, ``.webp`` or ``.mp4``.
     shown : Solution or Scene
-        What is shown.
+        Run or scene to show.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     frames : int
-        Most times that are shown.
+        Largest number of times shown.
     size : tuple[int, int]
         Width and height in pixels.
     rate : float
@@ -212,7 +212,7 @@ class Film(Sequence[Any]):
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """The row whose time is nearest to one of the run; raises ValueError for another."""
+    """Row whose time is nearest to ``at``; raises ValueError outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")

@@ -1,4 +1,4 @@
-"""Rotations and displacements that fit points in motion."""
+"""Rigid motions fitted to moving points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..numerics.arrays import Array
 from ..scenes.scene import Part
 
 MOST = 400
-"""Pieces into which a part is split at most."""
+"""Largest number of pieces into which a part is split."""
 
 
 class RigidMotion(NamedTuple):
@@ -33,13 +33,13 @@ class RigidMotion(NamedTuple):
 
     @property
     def largest_turn(self) -> float:
-        """Largest angle between one time and the next [rad]."""
+        """Largest rotation angle between successive times [rad]."""
         cosines = 0.5 * (np.einsum("kij,kij->k", self.rotations[1:], self.rotations[:-1]) - 1.0)
         return float(np.arccos(np.clip(cosines, -1.0, 1.0)).max(initial=0.0))
 
 
 def rigid_motion(points: Array) -> RigidMotion:
-    """Rotations and centres that fit points (k, p, 3) best to those of the first time, by Kabsch's method."""
+    """Rotations and centres that best fit points (k, p, 3) to those of the first time, by Kabsch's method."""
     centres = points.mean(axis=1)
     own = points - centres[:, None]
     u, _, vt = np.linalg.svd(np.swapaxes(own[:1], 1, 2) @ own)
@@ -70,7 +70,7 @@ def _quaternion_products(rotations: Array) -> Array:
 
 
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
-    """Connected pieces of the signs of a joint, which move against each other, or the part itself."""
+    """Connected pieces of the signs of a joint, which move relative to each other, or the part itself."""
     if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
         return [part]
     count, piece = connected_pieces(part.cells, part.points.shape[1])
@@ -80,7 +80,7 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 
 
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
-    """The part of some of its points, at one time where it rests."""
+    """The part reduced to some of its points, with a single time if it is at rest."""
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (
         part.points[:, own],
@@ -92,7 +92,7 @@ def _piece(part: Part, own: Array, tolerance: float) -> Part:
 
 
 def connected_pieces(cells: Array, count: int) -> tuple[int, Array]:
-    """Number of connected pieces of a mesh, and of each of its points the number of its piece."""
+    """Number of connected pieces of a mesh, and the index of the piece of each point."""
     first, second = cells.ravel(), np.roll(cells, 1, axis=1).ravel()
     edges = coo_array((np.ones(first.size), (first, second)), shape=(count, count))
     number, piece = connected_components(edges, directed=False)

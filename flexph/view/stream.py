@@ -12,7 +12,7 @@ TYPES = {"i2": "<i2", "u2": "<u2", "u4": "<u4", "f4": "<f4"}
 LARGEST = 32767.0
 """Largest 16-bit number."""
 RANKS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32)
-"""Numbers of modes that are tried."""
+"""Numbers of modes that are tested."""
 
 Told = dict[str, Any]
 
@@ -20,7 +20,7 @@ Told = dict[str, Any]
 class Stream:
     """Arrays one after another; equal ones are stored once.
 
-    The lower bytes of all numbers of an array precede the higher ones, which gzip packs better.
+    The low bytes of an array precede the high ones, which gzip compresses better.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Stream:
         self._known: dict[tuple[bytes, str], Told] = {}
 
     def add(self, values: Array, kind: str) -> Told:
-        """Append an array as numbers of a type; returns its place in the stream."""
+        """Append an array in a number type; returns its reference in the stream."""
         numbers = np.ascontiguousarray(values.astype(TYPES[kind]))
         raw = numbers.view(np.uint8).reshape(numbers.size, -1).T.tobytes()
         key = raw, kind
@@ -40,7 +40,7 @@ class Stream:
         return self._known[key]
 
     def contents(self) -> bytes:
-        """All arrays."""
+        """Bytes of all arrays."""
         return b"".join(self._chunks)
 
 
@@ -51,7 +51,7 @@ def add_shares(stream: Stream, values: Array) -> Told:
 
 
 def add_path(stream: Stream, values: Array) -> Told:
-    """Append numbers (k, n) over time as 16-bit shares of the largest one, each as its change from the time before.
+    """Append numbers (k, n) over time as 16-bit shares of the largest one, each as the change from the time before.
 
     Changes wrap around at 16 bits, as their sums do in the browser.
     """
@@ -62,10 +62,10 @@ def add_path(stream: Stream, values: Array) -> Told:
 
 
 def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
-    """Append numbers (k, n) over time to a tolerance; None where all are smaller.
+    """Append numbers (k, n) over time to a tolerance; None if all are smaller.
 
-    They are the mean and as few modes as reach the tolerance, or, where that takes more numbers, changes from time to
-    time.
+    They are stored as a mean and as few modes as reach the tolerance, or as changes from time to time if that takes
+    fewer numbers.
     """
     if float(np.abs(values).max(initial=0.0)) <= tolerance:
         return None
@@ -73,7 +73,7 @@ def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
 
 
 def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
-    """Mean and modes of a singular value decomposition; None where these are no fewer numbers."""
+    """Mean and modes of a singular value decomposition; None if they save no numbers."""
     k, n = values.shape
     largest = float(np.abs(values).max())
     mean = np.round(values.mean(axis=0) / largest * LARGEST)
@@ -82,7 +82,7 @@ def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
     squares, vectors = squares[::-1], vectors[:, ::-1]
     most = int(0.45 * k * n / (n + 2 * k))
     for rank in (rank for rank in RANKS if rank <= most):
-        # the entries of what is left cannot all be within the tolerance where its mean square is not
+        # a mean square of the remainder above the tolerance rules out that all its entries are within it
         if float(np.maximum(squares[rank:], 0.0).sum()) > tolerance**2 * values.size:
             continue
         weights = vectors[:, :rank].astype(np.float32)

@@ -1,4 +1,4 @@
-"""Rigid bodies for mechanisms: by mass and inertia, by shape, by mesh.
+"""Rigid bodies for mechanisms: from mass and inertia, from a shape, from a mesh.
 
 Imports: flexph.bodies, flexph.drawing, flexph.meshes, flexph.meshes.files, flexph.numerics, flexph.units.
 """

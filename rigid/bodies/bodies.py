@@ -40,30 +40,30 @@ def body(
     mass : float
         m [kg].
     inertia : array_like
-        J [kg m²], which decides the space: a number makes a planar body with points (2,); a symmetric (3, 3) matrix,
-        with −∫ρxy off its diagonal, or the three principal moments (J_x, J_y, J_z) make a spatial one with points (3,),
-        ω in body axes.
+        J [kg m²], which decides the dimension: a number makes a planar body with points (2,); a symmetric (3, 3)
+        matrix, with −∫ρxy off its diagonal, or the three principal moments (J_x, J_y, J_z) make a spatial one with
+        points (3,), ω in body axes.
     ports : mapping of str to sequence of float
         Points of the body axes [m] by name.
     centre : sequence of float, optional
-        The centre of mass in body axes [m], the origin if None.
+        Centre of mass in body axes [m], the origin if None.
     about : sequence of float, optional
-        The point of the body axes about which ``inertia`` is stated, the centre of mass if None;
+        Point of the body axes to which ``inertia`` refers, the centre of mass if None;
         ``J = J_centre + m (|d|²1 − ddᵀ)``, d = about − centre.
     shape : Shape, optional
-        How the body looks, in body axes (:mod:`flexph.drawing`), z out of the plane for planar bodies; lines from the
-        centre of mass to the ports if None.
+        Surface of the body for drawing, in body axes (:mod:`flexph.drawing`), z out of the plane for planar bodies;
+        lines from the centre of mass to the ports if None.
 
     Returns
     -------
     Body
-        Without deformation.
+        A body without deformation.
 
     Raises
     ------
     ValueError
-        For a mass that is not positive, an inertia that no body has about its centre of mass (not symmetric, not
-        positive definite, J₁ + J₂ < J₃ for its principal moments), or points of another dimension.
+        For a mass that is not positive, an inertia that is impossible for a body about its centre of mass (not
+        symmetric, not positive definite, J₁ + J₂ < J₃ for its principal moments), or points of another dimension.
 
     Examples
     --------
@@ -91,9 +91,9 @@ def body(
 @quantities(inertia="kg*m^2", length="m", mass="kg")
 @checked
 def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
-    """A planar rigid bar along the body x axis from port ``root`` (the origin) over ``middle`` to ``tip``.
+    """A planar rigid bar along the body x axis from port ``root`` (the origin) through ``middle`` to ``tip``.
 
-    In space: :func:`rigid.cylinder`.
+    In space use :func:`rigid.cylinder`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
     mass : float
         Mass [kg].
     inertia : float, optional
-        About the centre [kg m²]; m L²/12, that of a uniform bar, if None.
+        Inertia about the centre [kg m²]; by default m L²/12 of a uniform bar.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def bar(length: float, mass: float, *, inertia: float | None = None) -> Body:
 @quantities(mass="kg")
 @checked
 def point(mass: float, dim: int = 2) -> Body:
-    """A point mass [kg] of the plane (dim = 2) or of space (3) with the one port ``point``; it has no rotation.
+    """A point mass [kg] in the plane (dim = 2) or in space (3) with one port, ``point``; it has no rotation.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def point(mass: float, dim: int = 2) -> Body:
     Raises
     ------
     ValueError
-        For a mass that is not positive or another dimension.
+        For a mass that is not positive, or another dimension.
     """
     mass, s = check.positive("mass", mass, "kg"), spins(dim)
     integrals = rigid_inertia(mass, np.zeros(dim), np.zeros((dim, dim)), np.zeros((s, s)))
@@ -155,7 +155,7 @@ def point(mass: float, dim: int = 2) -> Body:
 
 
 def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
-    """A spatial rigid body of its mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
+    """A spatial rigid body from mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
     return Body(integrals, _ports(ports, 3), view=view or _spokes(centre, ports))
 
@@ -179,7 +179,7 @@ def _dimension(inertia: Numbers) -> int:
 
 
 def _place(name: str, value: Point | Array, dim: int) -> Array:
-    """A point of the plane or of space; another dimension is answered with what decides it."""
+    """A point of dimension ``dim``; for another dimension the message states what decides the dimension."""
     shape = np.shape(value)
     if len(shape) == 1 and shape != (dim,):
         kind = "a scalar inertia makes a planar body" if dim == 2 else "the body is spatial"
@@ -188,7 +188,7 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, of a J stated ``lever`` away from it; refused if no body has it."""
+    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, from a J about a point ``lever`` away; refused if impossible."""
     given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
     J = np.diag(given) if given.ndim == 1 else given
     check.symmetric("inertia", J)
@@ -213,7 +213,7 @@ def _ports(ports: Mapping[str, Point], dim: int) -> dict[str, Port]:
 
 
 def seen(shape: Shape, dim: int) -> View:
-    """The view of a rigid shape in the plane (2) or in space (3)."""
+    """View of a rigid shape in the plane (2) or in space (3)."""
     points = shape.points[:, :dim].copy()
     heights = shape.points[:, 2].copy() if dim == 2 else np.zeros(0)
     return View(points, shape.triangles, "triangle", no_shape(points), heights=heights)
@@ -224,7 +224,7 @@ def _mass_point(place: Array) -> View:
 
 
 def _spokes(centre: Array, ports: Mapping[str, Point]) -> View:
-    """Lines from the centre of mass to the ports, or the centre of mass where all ports are there."""
+    """View of lines from the centre of mass to the ports, or of a point if all ports are at the centre of mass."""
     ends = [np.array(x, dtype=float) for x in ports.values() if np.any(np.array(x) != centre)]
     if not ends:
         return _mass_point(centre)

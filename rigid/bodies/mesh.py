@@ -1,4 +1,4 @@
-"""Meshes that rigid bodies are integrated over: chosen, merged and checked."""
+"""Selection, merging and checks of meshes for the integration of rigid bodies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {
 
 
 def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
-    """Points (p, 3) in use and the corners of all volume cells, or else of all surface cells, (k, corners) by type."""
+    """Points (p, 3) in use, and corners (k, corners) of all volume cells, otherwise of all surface cells, by type."""
     refuse_unknown((block.type, block.data) for block in mesh.cells)
     points = check.array("points of the mesh", mesh.points, (None, 3))
     cells_by_kind: dict[str, list[Array]] = {}
@@ -35,7 +35,7 @@ def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
         raise ValueError(f"mesh must have volume or surface cells, got {held}")
     curved = sorted(name for kind in kinds for name in types[kind] - {kind})
     if curved:
-        text = f"cells of type {', '.join(curved)} are taken by their corners: curved edges become straight"
+        text = f"cells of type {', '.join(curved)} are reduced to their corners: curved edges become straight"
         warn(text)
     return _used(points, {kind: np.vstack(cells_by_kind[kind]) for kind in kinds})
 
@@ -48,13 +48,13 @@ def _corners(block: Any, count: int, points: int) -> Array:
 
 
 def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:
-    """The points that cells refer to."""
+    """Points that cells refer to, and the renumbered cells."""
     used = np.unique(np.concatenate([c.ravel() for c in cells.values()]))
     return points[used], {name: np.searchsorted(used, c) for name, c in cells.items()}
 
 
 def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
-    """Points at the same place made one (some formats repeat them); faces that lose their area by that left out."""
+    """Merge points at the same place (some formats repeat them), and drop faces without area."""
     order = np.lexsort(points.T)
     fresh = np.append(True, np.any(np.diff(points[order], axis=0) != 0.0, axis=1))
     label = np.empty(len(points), dtype=np.int64)
@@ -65,7 +65,7 @@ def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
 
 
 def refuse_twins(cells: Cells) -> None:
-    """ValueError with their number if cells occur twice."""
+    """Raise ValueError with the number of repeated cells."""
     for name, c in cells.items():
         twins = len(c) - len(np.unique(np.sort(c, axis=1), axis=0))
         if twins:
@@ -73,7 +73,7 @@ def refuse_twins(cells: Cells) -> None:
 
 
 def refuse_open(cells: Cells) -> None:
-    """ValueError with their number unless every edge belongs to exactly two faces, in opposite directions."""
+    """Raise ValueError with the numbers of edges unless each belongs to two faces, in opposite directions."""
     ends = [(c[:, i], c[:, (i + 1) % c.shape[1]]) for c in cells.values() for i in range(c.shape[1])]
     tail, head = (np.concatenate([pair[k] for pair in ends]) for k in range(2))
     tail, head = tail[tail != head], head[tail != head]

@@ -29,11 +29,11 @@ SPLIT: Mapping[str, tuple[Face, ...]] = {
     "wedge": ((0, 1, 2, 5), (0, 1, 5, 4), (0, 4, 5, 3)),
     "pyramid": ((0, 1, 2, 4), (0, 2, 3, 4)),
 }
-"""Simplices that draw a cell where a mesh mixes cell types."""
+"""Simplices that draw a cell if a mesh mixes cell types."""
 
 
 class Moments(NamedTuple):
-    """Signed volumes of the cells (k,) and their sum of magnitudes over all pieces; ∫X (3,) and ∫XXᵀ (3, 3)."""
+    """Signed volumes of the cells (k,), sum of their magnitudes over all pieces, ∫X (3,) and ∫XXᵀ (3, 3)."""
 
     volumes: Array
     magnitude: float
@@ -42,21 +42,21 @@ class Moments(NamedTuple):
 
 
 def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of volume cells (k, corners): each is the tetrahedra between its faces and the mean of its corners."""
+    """Moments of volume cells (k, corners), each split into tetrahedra between its faces and its mean corner."""
     corners = points[cells]
     return _over(corners, corners.mean(axis=1), faces)
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the space between surface cells and the origin: over a closed surface their sum is the body.
+    """Moments of the space between surface cells and the origin; over a closed surface their sum is that of the body.
 
-    The divergence theorem, ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
+    By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
     return _over(points[cells], np.zeros(3), faces)
 
 
 def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
-    """For a tetrahedron of volume V: ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20`` with corners p and their sum s."""
+    """Moments by tetrahedra of volume V: ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, corners p and their sum s."""
     volumes, magnitude = np.zeros(len(corners)), 0.0
     first, second = np.zeros(3), np.zeros((3, 3))
     apex = np.broadcast_to(apex, (len(corners), 3))
@@ -72,9 +72,9 @@ def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def _triangles(corners: Array, faces: tuple[Face, ...]) -> Iterator[tuple[Array, Array, Array]]:
-    """Corners of the triangles of each face; a quadrilateral has four around its mean, so that neighbours share them.
+    """Corners of the triangles of each face; a quadrilateral has four around its mean, common to both neighbours.
 
-    Exact for plane faces; where a face is warped, they bound the same volume as the bilinear surface.
+    Exact for plane faces; for a warped face they bound the same volume as the bilinear surface.
     """
     for face in faces:
         ring = [corners[:, i] for i in face]

@@ -30,7 +30,7 @@ def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | N
     density : float
         ρ [kg/m³].
     ports : mapping, optional
-        Points (3,) [m] by name, beside ``centre``.
+        Further points (3,) [m] by name; ``centre`` exists.
 
     Returns
     -------
@@ -63,22 +63,22 @@ def cylinder(
     inner_radius: float = 0.0,
     ports: Mapping[str, Point] | None = None,
 ) -> Body:
-    """A homogeneous circular cylinder along the body x axis, a tube where ``inner_radius`` is positive.
+    """A homogeneous circular cylinder along the body x axis, a tube if ``inner_radius`` is positive.
 
     ``m = ρπ(R² − r²)L``, ``J_x = m (R² + r²)/2``, ``J_y = J_z = m (3(R² + r²) + L²)/12`` about the centre.
 
     Parameters
     ----------
     length : float
-        L [m].
+        Length L [m].
     radius : float
-        R [m].
+        Outer radius R [m].
     density : float
         ρ [kg/m³].
     inner_radius : float
-        r [m].
+        Inner radius r [m].
     ports : mapping, optional
-        Points (3,) [m] by name, beside those on the axis: ``root`` (the origin), ``middle`` and ``tip`` (L, 0, 0).
+        Further points (3,) [m] by name; ``root`` (the origin), ``middle`` and ``tip`` (L, 0, 0) on the axis exist.
 
     Returns
     -------
@@ -113,11 +113,11 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
     Parameters
     ----------
     radius : float
-        r [m].
+        Radius r [m].
     density : float
         ρ [kg/m³].
     ports : mapping, optional
-        Points (3,) [m] by name, beside ``centre``.
+        Further points (3,) [m] by name; ``centre`` exists.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
 
 
 def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:
-    """The ports a shape always has and the given ones."""
+    """Ports of a shape, together with the given ones."""
     twice = sorted(set(own) & set(given or {}))
     if twice:
         raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")

@@ -25,14 +25,14 @@ from .moments import SPLIT, SURFACE, VOLUME, Moments, of_cells, of_surface
 def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Sequence[str] = ()) -> Body:
     """A homogeneous spatial body that fills a mesh; the axes of the mesh are the body axes, lengths in [m].
 
-    Volume cells of the mesh (tetra, hexahedron, wedge, pyramid) are taken, points, lines and surfaces beside them left
-    out. Without any, its surface cells (triangle, quad) are taken; these must be closed and consistently oriented:
-    every edge belongs to two faces that run along it in opposite directions, where points at the same place are one.
-    All normals may point in or out; those of a cavity point into it. Cells of higher order are taken by their corners,
-    with a warning: curved edges become straight.
+    The volume cells of the mesh (tetra, hexahedron, wedge, pyramid) are integrated; points, lines and surfaces are
+    ignored. Without volume cells the surface cells (triangle, quad) are used; these must be closed and consistently
+    oriented: every edge belongs to two faces that run along it in opposite directions, with coincident points merged.
+    All normals may point in or out; those of a cavity point into it. Cells of higher order are reduced to their
+    corners, with a warning: curved edges become straight.
 
-    Mass, centre and ∫ρXXᵀ are exact integrals over signed tetrahedra (the divergence theorem for a surface); a warped
-    quadrilateral is four triangles around its mean.
+    Mass, centre and ∫ρXXᵀ are exact integrals over signed tetrahedra (by the divergence theorem for a surface); a
+    warped quadrilateral is treated as four triangles around its mean.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
     ports : mapping
         Points (3,) [m] by name, in the axes of the mesh.
     omit : sequence of str, optional
-        Keywords, cards and element types of an Abaqus or Nastran file that are left out knowingly, such as ``MASS``.
+        Keywords, cards and element types of an Abaqus or Nastran file to leave out deliberately, such as ``MASS``.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
     Raises
     ------
     ValueError
-        For a file that cannot be read or has masses of its own beside the mesh, a mesh without such cells or with
-        others, a surface that is open or not consistently oriented, volume cells that are turned inside out or occur
-        twice, and a mesh without volume.
+        For a file that cannot be read or contains additional masses, a mesh without such cells or with others, a
+        surface that is open or not consistently oriented, volume cells that are inverted or repeated, and a mesh
+        without volume.
     """
     density = check.positive("density", density, "kg/m³")
     held = read_contents(mesh, omit)
@@ -71,8 +71,8 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
 
 
 def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
-    """∫1, the centre c and ∫(X − c)(X − c)ᵀ."""
-    origin = 0.5 * (points.min(axis=0) + points.max(axis=0))  # near the body: sums do not cancel
+    """Volume, centre c and ∫(X − c)(X − c)ᵀ."""
+    origin = 0.5 * (points.min(axis=0) + points.max(axis=0))  # close to the body, against cancellation
     near = points - origin
     parts = [
         _signed(name, near, c) if name in VOLUME else of_surface(near, c, SURFACE[name]) for name, c in cells.items()
@@ -86,10 +86,10 @@ def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
 
 
 def _signed(name: str, points: Array, cells: Array) -> Moments:
-    """Moments of volume cells of one type, made positive: programs number wedges either way, but all of them alike."""
+    """Moments of volume cells of one type with positive sign: formats differ in the orientation of wedges."""
     moments = of_cells(points, cells, VOLUME[name])
     sign = 1.0 if moments.volumes.sum() >= 0.0 else -1.0
-    size = np.ptp(points[cells], axis=1).max(axis=1) ** 3  # flat cells are of neither sign
+    size = np.ptp(points[cells], axis=1).max(axis=1) ** 3  # flat cells have no sign
     inverted = int((sign * moments.volumes < -check.ROUND_OFF * size).sum())
     if inverted:
         raise ValueError(
@@ -100,7 +100,7 @@ def _signed(name: str, points: Array, cells: Array) -> Moments:
 
 
 def _view(points: Array, cells: Cells) -> View:
-    """The cells of the mesh; simplices where it mixes types."""
+    """View of the cells of the mesh, or of simplices if it mixes types."""
     if len(cells) == 1:
         name, drawn = next(iter(cells.items()))
     else:

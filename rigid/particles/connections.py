@@ -19,14 +19,14 @@ End = str | Sequence[float] | Array
 @checked
 @dataclass(frozen=True, eq=False)
 class Rod:
-    """A rigid massless rod of a length L [m]: ``0 = ½(|d|²/L − L)``, d from the first end to the second.
+    """A rigid massless rod of length L [m]: ``0 = ½(|d|²/L − L)``, d from the first end to the second.
 
-    Its multiplier is the force along it [N], positive where it pulls its ends together.
+    Its multiplier is the axial force [N], positive in tension.
 
     Parameters
     ----------
     first : str or array_like
-        Name of a particle, or a point that is fixed [m].
+        Name of a particle, or a fixed point [m].
     second : str or array_like
         The other end.
     length : float
@@ -43,7 +43,7 @@ class Rod:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """The energy of a spring by numbers: a kind of :mod:`flexph.systems.particle_terms` and its parameters."""
+    """Built-in energy of a spring: a kind of :mod:`flexph.systems.particle_terms` and its parameters."""
 
     kind: int
     parameters: tuple[float, ...]
@@ -52,22 +52,22 @@ class SpringLaw:
 @checked
 @dataclass(frozen=True, eq=False)
 class Spring(Remade):
-    """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the force V'(ℓ) [N] that pulls its ends together.
+    """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the tensile force V'(ℓ) [N].
 
-    :meth:`linear` makes the common one, :meth:`of_square` one whose energy is a function of the squared length.
+    :meth:`linear` makes a linear spring, :meth:`of_square` one whose energy is a function of the squared length.
 
     Parameters
     ----------
     first : str or array_like
-        Name of a particle, or a point that is fixed [m].
+        Name of a particle, or a fixed point [m].
     second : str or array_like
         The other end.
     energy : callable
-        V of ℓ [J].
+        V as a function of ℓ [J].
     force : callable
-        V' of ℓ [N].
+        V' as a function of ℓ [N].
     name : str, optional
-        Name of its part of the energy.
+        Name of its energy in the ledger.
     """
 
     first: End
@@ -78,11 +78,11 @@ class Spring(Remade):
 
     @property
     def law(self) -> SpringLaw | None:
-        """Its energy by numbers; None where it is a function of the user."""
+        """Built-in law of the spring; None for functions given by the user."""
         return self.__dict__.get("_law")
 
     def _of_law(self, kind: int, *parameters: float) -> Spring:
-        """The spring with its law noted."""
+        """The spring with its law recorded."""
         self.__dict__["_law"] = SpringLaw(kind, parameters)
         return self
 
@@ -107,7 +107,7 @@ class Spring(Remade):
             return (0.5 * k + 0.25 * cubic * e * e) * e * e
 
         made = cls(first, second, energy, lambda at: (k + cubic * (at - rest) ** 2) * (at - rest), name)
-        if rest == 0.0:  # its force has a direction everywhere
+        if rest == 0.0:  # its force is defined at zero length
             return made._of_law(SQUARE, 0.5 * k, 0.5 * cubic, 0.0)
         return made._of_law(LENGTH, k, cubic, rest)
 
@@ -130,16 +130,16 @@ class Spring(Remade):
 @checked
 @dataclass(frozen=True, eq=False)
 class Dashpot:
-    """A damper along the line between its ends: the force ρ(ℓ̇) pulls them together ([rigid] eq. (3)).
+    """A damper along the line between its ends with the tensile force ρ(ℓ̇) ([rigid] eq. (3)).
 
     Parameters
     ----------
     first : str or array_like
-        Name of a particle, or a point that is fixed [m].
+        Name of a particle, or a fixed point [m].
     second : str or array_like
         The other end.
     relation : Relation
-        ρ, of the rate of its length [m/s].
+        ρ, a relation of the rate of its length [m/s].
     name : str, optional
         Name of its account in the ledger.
     """
@@ -158,7 +158,7 @@ class Drag:
     Parameters
     ----------
     first : str or array_like
-        Name of a particle, or a point that is fixed [m].
+        Name of a particle, or a fixed point [m].
     second : str or array_like
         The other end.
     coefficient : float

@@ -1,4 +1,4 @@
-"""Springs, rods and dampers by numbers, where their laws are known."""
+"""Built-in laws of springs, rods and dampers as arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAW = 5
 
 
 def are_known(springs: Sequence[Spring], dashpots: Sequence[Dashpot | Drag]) -> bool:
-    """True where no law is a function of the user."""
+    """True if no law is a function given by the user."""
     relations = (d.relation.kind for d in dashpots if isinstance(d, Dashpot))
     return all(s.law is not None for s in springs) and all(kind in KINDS for kind in relations)
 
@@ -35,7 +35,7 @@ def known_terms(
     inputs: Sequence[str],
     has_pair: bool = False,
 ) -> ParticleTerms:
-    """The terms of points with springs, rods and dampers, and forces on some; raises ValueError for unknown laws."""
+    """Terms of points with springs, rods, dampers and forces; raises ValueError for laws given by the user."""
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)
     return ParticleTerms(
@@ -70,7 +70,7 @@ def _of_spring(spring: Spring) -> tuple[int, tuple[float, ...]]:
     if spring.law is None:
         raise ValueError(
             f"{named_line('spring', spring)} must be one of Spring.linear(...) or Spring.of_square(...), got functions "
-            "of its length: rigid.point_masses takes these"
+            "of its length: use rigid.point_masses for these"
         )
     return spring.law.kind, spring.law.parameters
 
@@ -85,6 +85,6 @@ def _of_damper(damper: Dashpot | Drag) -> tuple[int, tuple[float, ...]]:
     if damper.relation.kind not in KINDS:
         raise ValueError(
             f"{named_line('dashpot', damper)} must have a relation that is viscous, quadratic or coulomb, got "
-            f"{damper.relation}: rigid.point_masses takes it"
+            f"{damper.relation}: use rigid.point_masses for it"
         )
     return KINDS[damper.relation.kind], damper.relation.parameters

@@ -17,17 +17,17 @@ from .connections import Dashpot, Drag, End, Rod, Spring
 from .points import FIXED, Points
 
 SHORT = 1e-6
-"""Length over that of the sample at which a spring without force at no length shows its limit V'(ℓ)/ℓ."""
+"""Length over that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
 
 
 class Lines:
-    """Differences d = D r + d₀ between two ends."""
+    """Difference vectors d = D r + d₀ between two ends."""
 
     def __init__(self, points: Points) -> None:
         self.points, self.place, self.dim = points, points.place, points.dim
 
     def between(self, kind: str, first: End, second: End) -> tuple[Array, Array]:
-        """D (dim, n) and d₀ (dim,)."""
+        """Matrix D (dim, n) and vector d₀ (dim,) of a line."""
         ends, d = self.points.between(kind, first, second)
         D = np.zeros((self.dim, self.place.size))
         for k, sign in zip(ends, (-1.0, 1.0), strict=True):
@@ -36,7 +36,7 @@ class Lines:
         return D, d
 
     def rod(self, rod: Rod) -> PositionConstraint:
-        """½(|d|²/L − L) = 0."""
+        """Constraint ½(|d|²/L − L) = 0 of a rod."""
         name = named_line("rod", rod)
         D, d0 = self.between(name, rod.first, rod.second)
         length = check.positive(f"length of {name}", rod.length, "m")
@@ -51,7 +51,7 @@ class Lines:
         )
 
     def spring(self, spring: Spring) -> Invariants:
-        """V of π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
+        """Energy V of a spring in π = |d|²: ∂V/∂π = V'(ℓ)/(2ℓ)."""
         name = named_line("spring", spring)
         D, d0 = self.between(name, spring.first, spring.second)
         short = SHORT * float(np.linalg.norm(D @ self.place + d0))
@@ -64,7 +64,7 @@ class Lines:
             length = float(np.sqrt(pi[0]))
             if length == 0.0 and spring.force(0.0) != 0.0:
                 raise ValueError(f"{name} has no length, so that its force has no direction: its ends are at one place")
-            length = length or short  # one without force there has a limit
+            length = length or short  # a spring without force there has a limit
             return np.array([0.5 * float(spring.force(length)) / length])
 
         return Invariants(
@@ -75,7 +75,7 @@ class Lines:
         )
 
     def dashpot(self, dashpot: Dashpot | Drag) -> Damper:
-        """ℓ̇ = d·Dv/ℓ, or all of Dv."""
+        """Damper of the rate ℓ̇ = d·Dv/ℓ, or of the full relative velocity Dv."""
         name = named_line("dashpot", dashpot)
         D, d0 = self.between(name, dashpot.first, dashpot.second)
         if isinstance(dashpot, Drag):
@@ -96,19 +96,19 @@ class Lines:
         return Damper(name, directions, dashpot.relation)
 
     def port(self, part: slice) -> ExternalPort:
-        """A force on a point."""
+        """Port of a force on a point."""
         chosen = np.zeros((self.dim, self.place.size))
         chosen[:, part] = np.eye(self.dim)
         return ExternalPort(chosen.T, PositionMap(lambda r: r[part], lambda r: chosen))
 
 
 def _constant(second: Array) -> Callable[[Array], Array]:
-    """The constant second derivative (n, n) of one quadratic function, as that of its gradient (n, 1, n)."""
+    """Constant second derivative (n, n) of one quadratic function, in the shape (n, 1, n)."""
     return lambda r: second[:, None]
 
 
 def named_line(kind: str, line: Rod | Spring | Dashpot | Drag) -> str:
-    """The name of a connection: its own, or that of its ends."""
+    """Name of a connection, by default from its ends."""
     if line.name is not None:
         return line.name
     ends = [end if isinstance(end, str) else "fixed" for end in (line.first, line.second)]

@@ -1,4 +1,4 @@
-"""The port-Hamiltonian system of particles that loops step ([dg] sec. 6.3)."""
+"""Port-Hamiltonian system of particles for compiled loops ([dg] sec. 6.3)."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def particle_system(
 ) -> PHDAE:
     """``q̇ = v``, ``M v̇ = −∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` of particles, x = (q, v, λ) ([dg] eq. (43)).
 
-    Rods, springs and dashpots are terms that the package knows: ``DiscreteGradient`` and ``Gauss(2)`` step in loops
-    that are compiled ahead of time, but with a tolerance, a completion or events. :func:`point_masses` takes springs
-    and dashpots of any law; its pair keeps rods by their positions.
+    Rods, springs and dashpots have built-in laws: ``DiscreteGradient`` and ``Gauss(2)`` step in compiled loops,
+    except with a tolerance, a completion or events. :func:`point_masses` takes springs and dashpots of any law; its
+    pair preserves rods at the position level.
 
     Parameters
     ----------
     masses : mapping of str to float
         Masses [kg] by name.
     positions : array_like
-        Those of the sample (p, dim) [m], dim 2 or 3, in the order of the masses.
+        Positions of the sample (p, dim) [m], dim 2 or 3, in the order of the masses.
     velocities : array_like, optional
-        Those of the sample (p, dim) [m/s]; zero unless given.
+        Velocities of the sample (p, dim) [m/s]; zero unless given.
     gravity : array_like, optional
         Acceleration (dim,) [m/s²].
     rods : sequence, optional
-        :class:`Rod` between points, or a point and a fixed place. λ are their forces [N].
+        :class:`Rod` between points, or between a point and a fixed place. λ are their forces [N].
     springs : sequence, optional
-        Those of :meth:`Spring.linear` and :meth:`Spring.of_square`.
+        Springs made by :meth:`Spring.linear` and :meth:`Spring.of_square`.
     dashpots : sequence, optional
         :class:`Drag`, and :class:`Dashpot` with a relation that is ``viscous``, ``quadratic`` or ``coulomb``.
     ports : mapping of str to str, optional
-        Points by names of ports: forces [N] on them. Each point is a port of its name unless given.
+        Points by names of ports, for forces [N]. By default each point is a port of its name.
 
     Returns
     -------
@@ -63,8 +63,8 @@ def particle_system(
     Raises
     ------
     ValueError
-        For masses and lengths that are not positive, unknown points, equal ends, and laws that are functions of the
-        user.
+        For masses and lengths that are not positive, unknown points, equal ends, and laws that are functions given by
+        the user.
 
     Examples
     --------

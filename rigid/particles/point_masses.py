@@ -1,4 +1,4 @@
-"""The multibody system of point masses in Cartesian coordinates ([rigid] eq. (6))."""
+"""Multibody system of point masses in Cartesian coordinates ([rigid] eq. (6))."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def point_masses(
 ) -> MultibodySystem:
     """``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` of point masses ([rigid] eq. (6)), F on each point.
 
-    Lengths count by their squares, quadratic invariants: springs, rods and dashpots act along the line between the
-    means of their ends over a step, and the momenta that they leave are kept to round-off. Where all laws are known,
-    those of :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb`` and
-    :class:`Drag`, steps run in loops that are compiled ahead of time, but with a tolerance or events.
+    Lengths enter by their squares, which are quadratic invariants: springs, rods and dashpots act along the line
+    between the mean ends over a step, and conserved momenta are preserved to round-off. If all laws are built-in (from
+    :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb``, :class:`Drag`), steps run
+    in compiled loops, except with a tolerance or events.
 
     Parameters
     ----------
     masses : mapping of str to float
-        Masses [kg] by name; a point without mass is allowed where rods or springs determine it.
+        Masses [kg] by name; zero is allowed for points that rods or springs determine.
     positions : array_like
-        Those of the sample (p, dim) [m], dim 2 or 3, in the order of the masses: rods need not have their lengths
+        Positions of the sample (p, dim) [m], dim 2 or 3, in the order of the masses; rods need not have their lengths
         there.
     gravity : array_like, optional
         Acceleration (dim,) [m/s²].
@@ -51,7 +51,7 @@ def point_masses(
     Returns
     -------
     MultibodySystem
-        Each point is a part, and a port, of its name: a force [N] on it.
+        Each point gives a part and a port of its name, for a force [N] on it.
 
     Raises
     ------

@@ -14,11 +14,11 @@ from flexph.numerics.rotations import spins
 from .connections import End
 
 FIXED = -1
-"""In place of the number of a point that is a fixed place."""
+"""Number that stands for a fixed place instead of a point."""
 
 
 class Points(NamedTuple):
-    """Points with their places in a vector of positions, in 2 or 3 dimensions; ``place`` are those of the sample."""
+    """Points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` is the sample."""
 
     parts: Mapping[str, slice]
     place: Array
@@ -26,7 +26,7 @@ class Points(NamedTuple):
 
     @classmethod
     def of(cls, masses: Any, positions: Numbers) -> Points:
-        """Make points of masses by name and of positions (p, dim) [m]; raises ValueError."""
+        """Points from masses by name and positions (p, dim) [m]; raises ValueError."""
         if not isinstance(masses, Mapping) or not masses:
             raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
         given = check.numbers("positions", positions)
@@ -36,22 +36,24 @@ class Points(NamedTuple):
         return cls({name: slice(dim * i, dim * (i + 1)) for i, name in enumerate(masses)}, place.ravel(), dim)
 
     def part(self, name: str) -> slice:
-        """The coordinates of a point."""
+        """Slice of the coordinates of a point."""
         part: slice = check.lookup("point", name, self.parts)
         return part
 
     def between(self, what: str, first: End, second: End) -> tuple[tuple[int, int], Array]:
-        """The numbers of two ends, FIXED for places, and what places add to the line from the first to the second.
+        """Numbers of two ends, FIXED for places, and the constant part of the line from the first to the second.
 
-        Raises ValueError for equal ends, and for a line without a length in the sample.
+        Raises ValueError for equal ends, and for a line of zero length in the sample.
         """
         (a, start), (b, end) = self._end(first), self._end(second)
         if a == b:
-            raise ValueError(f"{what} must have two ends of which one moves, got {first!r} and {second!r}")
+            raise ValueError(
+                f"{what} must have different ends, at least one of them a particle, got {first!r} and {second!r}"
+            )
         ends = [np.zeros(self.dim) if k == FIXED else self.place[self.dim * k : self.dim * (k + 1)] for k in (a, b)]
         if not np.any(ends[1] + end - ends[0] - start):
             raise ValueError(
-                f"{what} must have a length in the positions given: {first!r} and {second!r} are one place"
+                f"{what} must have a positive length in the given positions: {first!r} and {second!r} coincide"
             )
         return (a, b), end - start
 

@@ -1,4 +1,4 @@
-"""Rotations kept by three angles about the coordinate axes: Euler, Cardan and Tait-Bryan angles."""
+"""Rotations by three angles about coordinate axes: Euler, Cardan and Tait-Bryan angles."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from flexph.numerics.rotations import cross
 from .orientation import Orientation
 
 NEAR_LOCK = 0.1
-"""|cos β|, or |sin β| of proper Euler angles, below which runs are warned: 6° from the lock, rates tenfold."""
+"""Value of |cos β| (|sin β| for proper Euler angles) below which runs warn: 6° from the lock, tenfold rates."""
 LOCK = 1e-12
-"""|cos β|, or |sin β|, below which angles have no rates."""
+"""Value of |cos β|, or |sin β|, below which the angles have no rates."""
 
 
 @dataclass(frozen=True)
 class Angles(Orientation):
-    """ζ of three angles [rad] in the order of the letters of ``sequence``. Made by :func:`angles`."""
+    """Coordinates ζ of three angles [rad] in the order of the letters of ``sequence``. Made by :func:`angles`."""
 
     sequence: str
 
@@ -41,38 +41,38 @@ class Angles(Orientation):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """What made it."""
+        """Call that makes the object, for messages."""
         return f"angles({self.sequence!r})"
 
     @property
     def proper(self) -> bool:
-        """First and last axis are the same."""
+        """True if the first and last axis are equal (proper Euler angles)."""
         return self.sequence[0] == self.sequence[2]
 
     @property
     def axes(self) -> tuple[int, int, int]:
-        """Axes i, j, k in ``R = R_i R_j R_k``: the letters, for fixed axes in reverse."""
+        """Axes i, j, k in ``R = R_i R_j R_k``: the letters, for fixed axes in reverse order."""
         i, j, k = ("xyz".index(letter) for letter in self.sequence.lower())
         return (i, j, k) if self.sequence.isupper() else (k, j, i)
 
     def rotation(self, zeta: Array) -> Array:
-        """The product of three elementary rotations."""
+        """Rotation matrix as the product of three elementary rotations."""
         a, b, c = self._factors(zeta)
         return a @ b @ c
 
     def slopes(self, zeta: Array) -> Array:
-        """∂R/∂ζ: the derivative of an elementary rotation about e_i is itself times [e_i]×."""
+        """Derivatives ∂R/∂ζ; an elementary rotation about e_i has the derivative of itself times [e_i]×."""
         (a, b, c), (i, j, k), s = self._factors(zeta), self.axes, cross(3)
         return self._ordered(np.stack([a @ s[i] @ b @ c, a @ b @ s[j] @ c, a @ b @ c @ s[k]]))
 
     def spin_axes(self, zeta: Array) -> Array:
-        """W (3, 3), ``ω = W(ζ) ζ̇``: its columns are the axes of the angles in body axes."""
+        """Matrix W (3, 3) of ``ω = W(ζ) ζ̇``; its columns are the rotation axes of the angles in body axes."""
         (_, b, c), (i, j, k) = self._factors(zeta), self.axes
         one = np.eye(3)
         return self._ordered(np.stack([(b @ c).T @ one[i], c.T @ one[j], one[k]])).T
 
     def Z(self, zeta: Array) -> Array:
-        """W⁻¹; ValueError at gimbal lock, where two axes are one ([rigid] eq. (16a) and (18))."""
+        """Kinematic matrix W⁻¹; ValueError at gimbal lock, where two axes coincide ([rigid] eq. (16a) and (18))."""
         first, second, third = self.spin_axes(zeta).T
         sides = np.stack([np.cross(second, third), np.cross(third, first), np.cross(first, second)])
         volume = float(first @ sides[0])
@@ -83,7 +83,7 @@ class Angles(Orientation):
         return sides / volume
 
     def caution(self, zeta: Array) -> str | None:
-        """How near gimbal lock is, and what to take instead."""
+        """Warning near gimbal lock, with alternatives; None elsewhere."""
         distance = self._distance(zeta)
         if distance >= NEAR_LOCK:
             return None
@@ -100,11 +100,11 @@ class Angles(Orientation):
         return f"{what} = {self._distance(zeta):.2g} at β = {np.degrees(zeta[1]):.4g}°"
 
     def _ordered(self, stack: Array) -> Array:
-        """What belongs to the factors, in the order of ζ."""
+        """Stack of the factors in the order of ζ."""
         return stack if self.sequence.isupper() else stack[::-1]
 
     def _factors(self, zeta: Array) -> list[Array]:
-        """The elementary rotations ``1 + sin ζ [e]× + (1 − cos ζ) [e]×²``, from the left."""
+        """Elementary rotations ``1 + sin ζ [e]× + (1 − cos ζ) [e]×²``, from the left."""
         given = np.asarray(zeta, dtype=float)
         order = range(3) if self.sequence.isupper() else range(2, -1, -1)
         factors = []
@@ -115,24 +115,24 @@ class Angles(Orientation):
 
     def _from_matrix(self, rotation: Array) -> Array:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Gimbal lock")  # ours says it, with what to take instead
+            warnings.filterwarnings("ignore", "Gimbal lock")  # the warning of this class names the alternatives
             flat = Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_euler(self.sequence)
         return flat.reshape(*rotation.shape[:-2], 3)
 
 
 @checked
 def angles(sequence: str = "xyz") -> Angles:
-    """Orientation by three angles [rad], written as ``scipy.spatial.transform.Rotation.from_euler`` writes them.
+    """Orientation by three angles [rad] in the notation of ``scipy.spatial.transform.Rotation.from_euler``.
 
-    Small letters turn about fixed axes: ``"xyz"`` with ζ = (α, β, γ) is ``R = R_z(γ) R_y(β) R_x(α)`` of [rigid] sec. 5
-    and eq. (16)-(18). Capital letters turn about the axes as they have been turned: ``"ZYX"`` with ζ = (γ, β, α) is the
-    same rotation, ``"ZXZ"`` are Euler's angles. Limit: gimbal lock, where the rates have a pole, at cos β = 0, of
-    proper Euler angles at sin β = 0. Runs near it warn.
+    Small letters rotate about fixed axes: ``"xyz"`` with ζ = (α, β, γ) is ``R = R_z(γ) R_y(β) R_x(α)`` of [rigid]
+    sec. 5 and eq. (16)-(18). Capital letters rotate about the axes after the preceding rotations: ``"ZYX"`` with
+    ζ = (γ, β, α) is the same rotation, ``"ZXZ"`` are Euler's angles. They are limited by gimbal lock, where the rates
+    have a pole, at cos β = 0, for proper Euler angles at sin β = 0. Runs near it warn.
 
     Parameters
     ----------
     sequence : str
-        Three axes, as of scipy.
+        Three axes, as in scipy.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from ..system.terms import PositionConstraint, PositionMap
 from .orientation import Orientation, unit_length
 
 _COLUMNS = np.zeros((9, 3, 9))
-"""Z of the columns of R stacked, per coordinate: Z = _COLUMNS · ζ; column k of R [e_a]× is R (e_a × e_k)."""
+"""Matrix Z of the stacked columns of R by coordinates: Z = _COLUMNS · ζ; column k of R [e_a]× is R (e_a × e_k)."""
 for _k in range(3):
     for _i in range(3):
         for _j in range(3):
@@ -29,7 +29,7 @@ _UNIT = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
 
 @dataclass(frozen=True)
 class RotationMatrix(Orientation):
-    """ζ = (R₁, R₂, R₃), the columns of R stacked ([rigid] eq. (11)). Made by :func:`rotation_matrix`."""
+    """Coordinates ζ = (R₁, R₂, R₃), the stacked columns of R ([rigid] eq. (11)). Made by :func:`rotation_matrix`."""
 
     name = "rotation_matrix()"
     dim = 3
@@ -37,27 +37,27 @@ class RotationMatrix(Orientation):
     polynomial = True
 
     def rotation(self, zeta: Array) -> Array:
-        """R, linear in ζ."""
+        """Rotation matrix R, linear in ζ."""
         return np.swapaxes(np.reshape(zeta, (*np.shape(zeta)[:-1], 3, 3)), -1, -2)
 
     def slopes(self, zeta: Array) -> Array:
-        """∂R/∂ζ_k: unit matrices of one entry."""
+        """Derivatives ∂R/∂ζ_k: unit matrices of one entry."""
         return _STACKED
 
     def Z(self, zeta: Array) -> Array:
-        """[rigid] eq. (11): [[0, −R₃, R₂], [R₃, 0, −R₁], [−R₂, R₁, 0]]."""
+        """Kinematic matrix of [rigid] eq. (11): [[0, −R₃, R₂], [R₃, 0, −R₁], [−R₂, R₁, 0]]."""
         return _COLUMNS @ zeta
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
-        """Unit columns, right angles between them ([rigid] sec. 5), and no reflection, det R = 1."""
+        """Conditions of unit orthogonal columns ([rigid] sec. 5) and of det R = 1."""
         return (
             PositionConstraint("rotation matrix, RᵀR = 1", PositionMap(_products, _product_slopes)),
             PositionConstraint("rotation matrix, det R = 1", PositionMap(_volume, _volume_slope)),
         )
 
     def defect(self, zeta: Array) -> float:
-        """|RᵀR − 1|, the largest entry; 2 for a reflection."""
+        """Largest entry of |RᵀR − 1|; 2 for a reflection."""
         R = self.rotation(zeta)
         return 2.0 if np.linalg.det(R) < 0.0 else float(np.abs(R.T @ R - np.eye(3)).max())
 
@@ -74,7 +74,7 @@ class RotationMatrix(Orientation):
 
 @dataclass(frozen=True)
 class Quaternion(Orientation):
-    """ζ = (x, y, z, w) = (u, w), a unit quaternion, SCALAR LAST. Made by :func:`quaternion`."""
+    """Coordinates ζ = (x, y, z, w) = (u, w) of a unit quaternion, SCALAR LAST. Made by :func:`quaternion`."""
 
     name = "quaternion()"
     dim = 3
@@ -82,9 +82,9 @@ class Quaternion(Orientation):
     polynomial = True
 
     def rotation(self, zeta: Array) -> Array:
-        """``R = (w² − |u|²)1 + 2uuᵀ + 2w[u]×``, |ζ|² times a rotation.
+        """Matrix ``R = (w² − |u|²)1 + 2uuᵀ + 2w[u]×``, |ζ|² times a rotation.
 
-        Quadratic also off |ζ| = 1, so that steps see its exact change.
+        It is quadratic also off |ζ| = 1, so that discrete gradients capture its exact change.
         """
         u, w = np.asarray(zeta)[..., :3], np.asarray(zeta)[..., 3]
         level = w * w - np.einsum("...i,...i->...", u, u)
@@ -92,24 +92,24 @@ class Quaternion(Orientation):
         return level[..., None, None] * np.eye(3) + 2.0 * turned
 
     def slopes(self, zeta: Array) -> Array:
-        """∂R/∂u_k = 2(e_k uᵀ + u e_kᵀ − u_k 1 + w[e_k]×), ∂R/∂w = 2(w 1 + [u]×)."""
+        """Derivatives ∂R/∂u_k = 2(e_k uᵀ + u e_kᵀ − u_k 1 + w[e_k]×), ∂R/∂w = 2(w 1 + [u]×)."""
         u, w, one = zeta[:3], zeta[3], np.eye(3)
         outer = one[:, :, None] * u[None, None, :]
         along = outer + outer.transpose(0, 2, 1) - u[:, None, None] * one + w * cross(3)
         return 2.0 * np.concatenate([along, (w * one + skew(u, 3))[None]])
 
     def Z(self, zeta: Array) -> Array:
-        """``½ [[w 1 + [u]×], [−uᵀ]]``: half the quaternion times (ω, 0)."""
+        """Kinematic matrix ``½ [[w 1 + [u]×], [−uᵀ]]``: half the quaternion times (ω, 0)."""
         u, w = zeta[:3], zeta[3]
         return 0.5 * np.vstack([w * np.eye(3) + skew(u, 3), -u])
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
-        """|ζ|² = 1."""
+        """Condition |ζ|² = 1."""
         return (unit_length("unit quaternion (x, y, z, w), |q|² = 1"),)
 
     def defect(self, zeta: Array) -> float:
-        """| |ζ| − 1 |."""
+        """Defect | |ζ| − 1 |."""
         return float(abs(np.linalg.norm(zeta) - 1.0))
 
     def _from_matrix(self, rotation: Array) -> Array:
@@ -121,7 +121,7 @@ class Quaternion(Orientation):
 
 
 def _products(zeta: Array) -> Array:
-    """R_i·R_i − 1, then R₁·R₂, R₁·R₃, R₂·R₃."""
+    """Products R_i·R_i − 1, then R₁·R₂, R₁·R₃, R₂·R₃."""
     R = zeta.reshape(3, 3)
     return np.einsum("ki,ki->k", R[_PAIRS[0]], R[_PAIRS[1]]) - _UNIT
 
@@ -144,28 +144,28 @@ def _volume_slope(zeta: Array) -> Array:
 
 @checked
 def rotation_matrix() -> RotationMatrix:
-    """Orientation by the nine entries of R, its columns stacked ([rigid] eq. (11)): without limits, linear in ζ.
+    """Orientation by the nine entries of R, its columns stacked ([rigid] eq. (11)): without singularities, linear in ζ.
 
-    The steps of :meth:`MultibodySystem.phdae` then keep the momentum of a free body and the angular momentum of one
-    that turns about a fixed point; the angular momentum of a free body to second order.
+    The steps of :meth:`MultibodySystem.phdae` then preserve the momentum of a free body, and the angular momentum of
+    a pivoted body; the angular momentum of a free body is accurate to second order.
 
     Returns
     -------
     RotationMatrix
-        The orientation, for bodies in space.
+        The orientation, for spatial bodies.
     """
     return RotationMatrix()
 
 
 @checked
 def quaternion() -> Quaternion:
-    """Orientation by a unit quaternion (x, y, z, w), SCALAR LAST as ``scipy.spatial.transform.Rotation`` has it.
+    """Orientation by a unit quaternion (x, y, z, w), SCALAR LAST as in ``scipy.spatial.transform.Rotation``.
 
-    Without limits; ζ and −ζ are the same rotation.
+    Without singularities; ζ and −ζ are the same rotation.
 
     Returns
     -------
     Quaternion
-        The orientation, for bodies in space.
+        The orientation, for spatial bodies.
     """
     return Quaternion()

@@ -1,4 +1,4 @@
-"""How the rotation of a body is kept among the positions: what every way of keeping it can do."""
+"""Interface of rotation coordinates: conversions, derivatives, kinematics and constraint defects."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from ..system.slopes import differences
 from ..system.terms import PositionConstraint, PositionMap
 
 DRIFT = 1e-3
-"""Defect from which a run is told that lengths are wrong by as much: methods that keep the manifold stay at 1e-14."""
+"""Defect above which a run warns that lengths are wrong by as much; manifold-preserving methods stay at 1e-14."""
 
 ORDINARY = (0.9, 0.1, 0.8)
-"""Rotation vector [rad] of the rotation at which conditions are checked: 40° from every gimbal lock."""
+"""Rotation vector [rad] of the rotation for checks of conditions, 40° from every gimbal lock."""
 
 
 class Orientation(ABC):
-    """Coordinates ζ (size,) of a rotation R(ζ), which takes body axes to world axes, and their rates ``ζ̇ = Z(ζ) ω``.
+    """Coordinates ζ (size,) of a rotation R(ζ) from body axes to world axes, with their rates ``ζ̇ = Z(ζ) ω``.
 
     ω (spins,) is the spin in body axes [rad/s], a number in the plane, so that ``Ṙ = R [ω]×``. Made by
     :func:`rigid.rotation_matrix`, :func:`rigid.quaternion` and :func:`rigid.angles` in space, by :func:`rigid.angle`
-    and :func:`rigid.planar_matrix` in the plane. From one to another: ``to.coordinates(given.rotation(zeta))``.
+    and :func:`rigid.planar_matrix` in the plane. Conversion: ``to.coordinates(given.rotation(zeta))``.
     """
 
     remedy: ClassVar[str] = "such as rigid.quaternion()"
     name: str
-    """What made it, for messages."""
+    """Call that makes the object, for messages."""
     dim: int
-    """2 in the plane, 3 in space."""
+    """Dimension, 2 or 3."""
     size: int
     """Number of coordinates."""
     polynomial: bool
-    """R is a polynomial of ζ of degree 2 at most, Z is linear, and the middle of a step keeps the manifold."""
+    """True if R is a polynomial of ζ of degree 2 at most, Z is linear, and midpoint steps preserve the manifold."""
 
     @property
     def linear(self) -> bool:
-        """R is linear in ζ."""
+        """True if R is linear in ζ."""
         return self.polynomial and not self.second_slopes(np.zeros(self.size)).any()
 
     @abstractmethod
     def rotation(self, zeta: Array) -> Array:
-        """R (dim, dim) of coordinates (size,); of many (..., size) all at once, (..., dim, dim)."""
+        """Rotation matrix R (dim, dim) from coordinates (size,), or (..., dim, dim) from (..., size)."""
 
     @abstractmethod
     def slopes(self, zeta: Array) -> Array:
-        """∂R/∂ζ_k, stacked: (size, dim, dim)."""
+        """Derivatives ∂R/∂ζ_k, stacked: (size, dim, dim)."""
 
     @abstractmethod
     def Z(self, zeta: Array) -> Array:
         """Kinematic matrix (size, spins), ``ζ̇ = Z(ζ) ω`` with ω in body axes."""
 
     def defect(self, zeta: Array) -> float:
-        """How far ζ is from a rotation: zero for angles, which all are one."""
+        """Distance of ζ from a rotation: zero for angles, which always are one."""
         return 0.0
 
     @abstractmethod
@@ -74,17 +74,17 @@ class Orientation(ABC):
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
-        """What redundant coordinates meet, 0 = g(ζ); Z keeps it by itself, ``g'Z = 0``, without multipliers."""
+        """Conditions 0 = g(ζ) on redundant coordinates; Z preserves them, ``g'Z = 0``, without multipliers."""
         return ()
 
     @property
     def sample(self) -> Array:
-        """Coordinates of a rotation like any other, far from the gimbal locks of all angles."""
+        """Coordinates of a generic rotation, far from the gimbal locks of all angles."""
         return self.coordinates(0.5 if self.dim == 2 else Rotation.from_rotvec(ORDINARY))
 
     @checked
     def coordinates(self, rotation: Any) -> Array:
-        """ζ (size,) of a rotation, (..., size) of many.
+        """Coordinates ζ (size,) of a rotation, or (..., size) of many.
 
         Parameters
         ----------
@@ -95,25 +95,25 @@ class Orientation(ABC):
         Returns
         -------
         array
-            ζ (size,), of many rotations (..., size).
+            Coordinates ζ (size,), of many rotations (..., size).
 
         Raises
         ------
         ValueError
-            For a matrix that is no rotation, such as a reflection.
+            For a matrix that is not a rotation, such as a reflection.
         """
         return self._from_matrix(_rotations("rotation", rotation, self.dim))
 
     def jacobian(self, zeta: Array, vector: Array) -> Array:
-        """∂(R(ζ)X)/∂ζ (dim, size) of a vector X (dim,) of the body axes."""
+        """Jacobian ∂(R(ζ)X)/∂ζ (dim, size) for a vector X (dim,) in body axes."""
         return (self.slopes(zeta) @ vector).T
 
     def second_slopes(self, zeta: Array) -> Array:
-        """∂²R/∂ζ_k∂ζ_l, stacked: (size, size, dim, dim); exact where R is a polynomial, else by differences."""
+        """Second derivatives ∂²R/∂ζ_k∂ζ_l (size, size, dim, dim); exact for polynomials R, otherwise differences."""
         return self._changes(self.slopes) if self.polynomial else differences(self.slopes, zeta)
 
     def Z_slopes(self, zeta: Array) -> Array:
-        """∂Z/∂ζ_k, stacked: (size, size, spins); exact where Z is linear, else by differences."""
+        """Derivatives ∂Z/∂ζ_k (size, size, spins); exact for linear Z, otherwise differences."""
         return self._changes(self.Z) if self.polynomial else differences(self.Z, zeta)
 
     def _changes(self, linear: Callable[[Array], Array]) -> Array:
@@ -121,7 +121,7 @@ class Orientation(ABC):
         return np.stack([linear(unit) - linear(zero) for unit in np.eye(self.size)])
 
     def check(self, name: str, zeta: Any) -> Array:
-        """ζ (size,) as an array, or ValueError that says how far it is from a rotation."""
+        """Coordinates ζ (size,) as an array; ValueError with their distance from a rotation."""
         given = check.array(name, zeta, (self.size,))
         defect = self.defect(given)
         if defect > ORTHOGONAL:
@@ -129,43 +129,43 @@ class Orientation(ABC):
         return given
 
     def caution(self, zeta: Array) -> str | None:
-        """What to say where the coordinates are near their limits, or None."""
+        """Warning if the coordinates are near their limits, otherwise None."""
         return f"{self.name}: the coordinates must be {self._meaning(zeta)}" if self.defect(zeta) > DRIFT else None
 
     @checked
     def pose(self, position: Sequence[float] | Array, rotation: Rotation | Numbers) -> Array:
-        """ζ = (r, orientation) of a free body from its position r (dim,) [m] and its rotation.
+        """Coordinates ζ = (r, orientation) of a free body from its position r (dim,) [m] and its rotation.
 
         Parameters
         ----------
         position : array_like
             r (dim,) [m].
         rotation : Rotation or Numbers
-            What :meth:`coordinates` takes, or in space coordinates (size,) of this kind, checked.
+            A rotation as for :meth:`coordinates`, or in space coordinates (size,) of this kind, which are checked.
 
         Returns
         -------
         array
-            ζ.
+            Coordinates ζ.
         """
         r = check.array("position", position, (self.dim,))
         own = self.dim == 3 and not isinstance(rotation, Rotation) and np.shape(rotation) == (self.size,)
         return np.concatenate([r, self.check("rotation", rotation) if own else self.coordinates(rotation)])
 
     def placement(self, zeta: Any) -> tuple[Array, Array]:
-        """Position (dim,) and rotation matrix (dim, dim) of a free body's ζ = (r, orientation); of many at once."""
+        """Position (dim,) and rotation matrix (dim, dim) of a free body's ζ = (r, orientation), or of many."""
         given = np.asarray(zeta, dtype=float)
         if given.shape[-1:] != (self.dim + self.size,):
             raise ValueError(f"zeta must have shape (..., {self.dim + self.size}), got {given.shape}")
         return given[..., : self.dim], self.rotation(given[..., self.dim :])
 
     def _meaning(self, zeta: Array) -> str:
-        """What ζ must be, and by how much it is not."""
+        """Requirement on ζ, and its defect, in words."""
         return f"coordinates of {self.name}, defect {self.defect(zeta):.0e}"
 
 
 def unit_length(name: str) -> PositionConstraint:
-    """``0 = |ζ|² − 1``."""
+    """Condition ``0 = |ζ|² − 1``."""
     return PositionConstraint(name, PositionMap(_square, _square_slope))
 
 

@@ -1,4 +1,4 @@
-"""The body axes of one rigid body: where its points are in ζ, and how they move with ϖ."""
+"""Body axes of one rigid body: its points as functions of ζ, and their velocities from ϖ."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Vector = Sequence[float] | Array
 @dataclass(frozen=True, eq=False)
 class BodyAxes(Memo):
     """Origin P and rotation R of one body: free, ``ζ = (r_P, orientation)`` and ``ϖ = (v_P, ω)`` in body axes; or
-    turning about a fixed point P, ``ζ = orientation`` and ``ϖ = ω``.
+    rotating about a fixed point P, ``ζ = orientation`` and ``ϖ = ω``.
 
-    ``pivot``: the fixed point P in world axes (dim,) [m], None of a free body.
+    ``pivot``: the fixed point P in world axes (dim,) [m], None for a free body.
     """
 
     orientation: Orientation
@@ -33,44 +33,44 @@ class BodyAxes(Memo):
 
     @property
     def dim(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension, 2 or 3."""
         return self.orientation.dim
 
     @property
     def free(self) -> bool:
-        """The origin moves."""
+        """True if the origin moves."""
         return self.pivot is None
 
     @once
     def parts(self) -> dict[str, slice]:
-        """Names of positions."""
+        """Slices of the positions by name."""
         return self._spans("position", "orientation", self.orientation.size)
 
     @once
     def velocity_parts(self) -> dict[str, slice]:
-        """Names of velocities."""
+        """Slices of the velocities by name."""
         return self._spans("velocity", "spin", self.orientation.spins)
 
     def _spans(self, place: str, turn: str, size: int) -> dict[str, slice]:
-        """Names of what belongs to the place of a free body, and to the turn."""
+        """Slices for the position of a free body and for its rotation, by name."""
         if not self.free:
             return {turn: slice(0, size)}
         return {place: slice(0, self.dim), turn: slice(self.dim, self.dim + size)}
 
     @property
     def spin(self) -> Array:
-        """S (spins, n_kin), ``ω = Sϖ``."""
+        """Matrix S (spins, n_kin) of ``ω = Sϖ``."""
         s = self.orientation.spins
         return np.eye(s, self.velocities, self.velocities - s)
 
     @property
     def velocities(self) -> int:
-        """n_kin."""
+        """Number n_kin of velocities."""
         return self.velocity_parts["spin"].stop
 
     @property
     def conditions(self) -> tuple[PositionConstraint, ...]:
-        """The conditions of the orientation, as functions of ζ."""
+        """Conditions of the orientation, as functions of ζ."""
         return tuple(self._of_body(condition) for condition in self.orientation.conditions)
 
     def _of_body(self, given: PositionConstraint) -> PositionConstraint:
@@ -83,15 +83,15 @@ class BodyAxes(Memo):
         return PositionConstraint(given.name, PositionMap(lambda zeta: given.map.value(zeta[span]), jacobian))
 
     def turned(self, zeta: Array) -> Array:
-        """The coordinates of the orientation."""
+        """Orientation coordinates from ζ."""
         return zeta[self.parts["orientation"]]
 
     def rotation(self, zeta: Array) -> Array:
-        """R (dim, dim)."""
+        """Rotation matrix R (dim, dim)."""
         return self.orientation.rotation(self.turned(zeta))
 
     def Z(self, zeta: Array) -> Array:
-        """``blkdiag(R, Z_rot)``; of a pivoted body Z_rot."""
+        """Kinematic matrix ``blkdiag(R, Z_rot)``; Z_rot for a pivoted body."""
         rates = self.orientation.Z(self.turned(zeta))
         if not self.free:
             return rates
@@ -102,7 +102,7 @@ class BodyAxes(Memo):
 
     @once
     def kinematics(self) -> Differentiable:
-        """Z with its derivatives."""
+        """Kinematic matrix Z with its derivatives."""
         turn, of = self.parts["orientation"], self.orientation
         start = self.velocity_parts["spin"].start
         bent = of.Z_slopes(np.zeros(of.size)) if of.polynomial else None
@@ -117,24 +117,24 @@ class BodyAxes(Memo):
         return Differentiable(self.Z, self._constant(slopes, of.linear or (of.polynomial and not self.free)))
 
     def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
-        """Derivatives of a function, computed once where they are constant."""
+        """Derivatives of a function, computed once if they are constant."""
         if not constant:
             return slopes
         stack = slopes(np.zeros(self.parts["orientation"].stop))
         return lambda zeta: stack
 
     def lever(self, point: Array) -> Array:
-        """K (dim, n_kin): ``Kϖ = v + ω × X``, the velocity of a point X in body axes, without v of a pivoted body."""
+        """Matrix K (dim, n_kin) of the velocity of a point X, ``Kϖ = v + ω × X``, in body axes; pivoted with v = 0."""
         turning = unit_sweeps(point[None])[0].T
         return np.hstack([np.eye(self.dim), turning]) if self.free else turning
 
     def directions(self, point: Array) -> Callable[[Array], Array]:
-        """ζ to ``B = Kᵀ Rᵀ`` (n_kin, dim): a force at a point, in world axes."""
+        """Function from ζ to ``B = Kᵀ Rᵀ`` (n_kin, dim), for a force at a point in world axes."""
         lever = self.lever(point).T
         return lambda zeta: lever @ self.rotation(zeta).T
 
     def place(self, point: Array) -> PositionMap:
-        """``p(ζ) = r + R X`` in world axes and its Jacobian; ``p' Z = R K`` at every ζ."""
+        """Position ``p(ζ) = r + R X`` in world axes with its Jacobian; ``p' Z = R K`` at every ζ."""
         origin = np.eye(self.dim) if self.free else np.zeros((self.dim, 0))
 
         def value(zeta: Array) -> Array:
@@ -154,18 +154,18 @@ class BodyAxes(Memo):
 
 
 def combined(rows: Array, place: PositionMap, offset: Array) -> PositionMap:
-    """``N (p(ζ) − o)``."""
+    """Combination ``N (p(ζ) − o)`` of a position."""
     jacobian = mapped(lambda slope: rows @ slope, place.jacobian)
     return PositionMap(lambda zeta: rows @ (place.value(zeta) - offset), jacobian)
 
 
 def vector(name: str, given: Any, dim: int) -> Array:
-    """A vector of the plane or of space."""
+    """A vector in the plane or in space."""
     return check.array(name, given, (dim,))
 
 
 def unit(name: str, given: Any, dim: int) -> Array:
-    """A direction, made one long."""
+    """A direction, normalised."""
     v = vector(name, given, dim)
     length = float(np.linalg.norm(v))
     if length == 0.0:
@@ -174,7 +174,7 @@ def unit(name: str, given: Any, dim: int) -> Array:
 
 
 def normals(direction: Array) -> Array:
-    """Directions orthogonal to one (dim,), as rows (dim − 1, dim): a quarter turn ahead in the plane."""
+    """Directions orthogonal to one (dim,), as rows (dim − 1, dim); in the plane the direction turned by 90°."""
     if direction.size == 2:
         return np.array([[-direction[1], direction[0]]])
     first = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])

@@ -1,4 +1,4 @@
-"""One rigid body as a multibody system in redundant coordinates: free, or turning about a fixed point."""
+"""One rigid body as a multibody system in redundant coordinates, free or rotating about a fixed point."""
 
 from __future__ import annotations
 
@@ -35,41 +35,41 @@ def free_body(
     dampers: Mapping[str, GivenDamper] | None = None,
     sample: Vector | None = None,
 ) -> MultibodySystem:
-    """A free rigid body: ``ζ = (r_P, orientation)``, ``ϖ = (v_P, ω)`` in body axes at their origin P.
+    """A free rigid body: ``ζ = (r_P, orientation)``, ``ϖ = (v_P, ω)`` in body axes with origin P.
 
     ``Z = blkdiag(R, Z_rot)`` and, with the centre of mass c and J_P the inertia about P, constant
 
         plane  M = [[m 1, m (−c_y, c_x)ᵀ], [·, J_P]],   −G = [[0, 0, p_y], [0, 0, −p_x], [−p_y, p_x, 0]]
         space  M = [[m 1, −m[c]×], [m[c]×, J_P]],       −G = [[0, [p]×], [[p]×, [L]×]],   Γ = (p, L) = Mϖ
 
-    ([rigid] eq. (10), sec. 7.1; Newton's and Euler's equations in turning axes.)
+    ([rigid] eq. (10), sec. 7.1; the Newton-Euler equations in rotating axes.)
 
-    Without mass and inertia, 0 and 0 or (0, 0, 0), the body is a massless link.
+    With mass 0 and inertia 0 or (0, 0, 0) the body is a massless link.
 
     Parameters
     ----------
     mass : float
         Mass [kg].
     inertia : array_like
-        Inertia [kg m²], about the centre of mass where ``about`` is None; a number makes a planar body.
+        Inertia [kg m²], about the centre of mass if ``about`` is None; a number makes a planar body.
     centre, about : sequence of float, optional
-        Points of the body axes [m], as :func:`rigid.body` takes them.
+        Points of the body axes [m], as in :func:`rigid.body`.
     orientation : Orientation, optional
-        :func:`rigid.angle` in the plane and :func:`rigid.rotation_matrix` in space if None.
+        By default :func:`rigid.angle` in the plane and :func:`rigid.rotation_matrix` in space.
     gravity : sequence of float, optional
         Acceleration (dim,) [m/s²].
     ports : mapping, optional
-        By name a point (dim,) of the body axes for a force in world axes there, or :class:`rigid.Force`,
+        By name a point (dim,) of the body axes for a force in world axes, or :class:`rigid.Force`,
         :class:`rigid.Torque`, :class:`rigid.Gimbal`, :class:`rigid.Frame`, :class:`ExternalPort`.
     constraints : mapping, optional
         By name :class:`rigid.OnLine`, :class:`rigid.OnPlane`, :class:`rigid.Pinned`, :class:`rigid.KnifeEdge` or
         :class:`rigid.Rolling`.
     dampers : mapping, optional
-        By name a port and a relation of :mod:`flexph`, as ``(rigid.Torque(),
-        flexph.systems.viscous(0.1))``, against the ground.
+        By name a port and a relation of :mod:`flexph`, such as
+        ``(rigid.Torque(), flexph.systems.viscous(0.1))``, relative to the ground.
     sample : sequence of float, optional
-        Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`): at the origin and turned
-        somehow if None; another where the constraints are singular there.
+        Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`), by default at the origin
+        with a generic rotation; give others if the constraints are singular there.
 
     Returns
     -------
@@ -79,8 +79,8 @@ def free_body(
     Raises
     ------
     ValueError
-        For what :func:`rigid.body` refuses, an orientation of another dimension, ports and constraints that are not
-        there in the plane or in space, and conditions that :class:`MultibodySystem` does not find met.
+        For everything that :func:`rigid.body` refuses, an orientation of another dimension, ports and constraints that
+        do not exist in this dimension, and violated conditions of :class:`MultibodySystem`.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def pivoted_body(
     dampers: Mapping[str, GivenDamper] | None = None,
     sample: Vector | None = None,
 ) -> MultibodySystem:
-    """A rigid body that turns about a fixed point, the origin of its body axes: ``ζ = orientation``, ``ϖ = ω``.
+    """A rigid body that rotates about a fixed point, the origin of its body axes: ``ζ = orientation``, ``ϖ = ω``.
 
     ``Z = Z_rot``, ``M = J_P``, and in space ``−G = [L]×``, L = Mω ([rigid] eq. (16b); crank and gyroscope of sec. 7).
 
@@ -123,17 +123,17 @@ def pivoted_body(
     inertia : array_like
         Inertia [kg m²] ABOUT THE PIVOT: a number in the plane, three principal moments or (3, 3) in space.
     mass : float, optional
-        Mass [kg], to be given with gravity.
+        Mass [kg], required with gravity.
     centre : sequence of float, optional
-        Centre of mass in body axes [m], to be given with gravity.
+        Centre of mass in body axes [m], required with gravity.
     pivot : sequence of float, optional
-        The fixed point in world axes [m], the origin if None.
+        Fixed point in world axes [m], by default the origin.
     orientation : Orientation, optional
-        As :func:`free_body` takes it.
+        As in :func:`free_body`.
     gravity : sequence of float, optional
         Acceleration (dim,) [m/s²].
     ports, constraints, dampers, sample : optional
-        As :func:`free_body` takes them.
+        As in :func:`free_body`.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def pivoted_body(
     Raises
     ------
     ValueError
-        For gravity without a mass or a centre, and for what :func:`free_body` refuses.
+        For gravity without a mass or a centre, and for everything that :func:`free_body` refuses.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def pivoted_body(
     zero = np.zeros(dim)
     c = zero if centre is None else vector("centre", centre, dim)
     m = 1.0 if mass is None else check.positive("mass", mass, "kg")
-    known = mass is not None and centre is not None  # else any inertia is that of a body about its centre of mass
+    known = mass is not None and centre is not None  # otherwise any inertia about the pivot is possible
     _, first, J = _inertia(m, inertia, c if known else zero, zero)
     body = BodyAxes(_orientation(orientation, dim), zero if pivot is None else vector("pivot", pivot, dim))
     if gravity is not None and not known:
@@ -166,7 +166,7 @@ def pivoted_body(
 
 
 def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector | None) -> tuple[float, Array, Array]:
-    """Mass, m c and J about the origin; checked as those of :func:`rigid.body`."""
+    """Mass, m c and J about the origin; checked as in :func:`rigid.body`."""
     mass = check.not_negative("mass", mass, "kg")
     if mass == 0.0 and np.shape(inertia) in ((), (3,), (3, 3)) and not np.any(inertia):
         dim, s = (3, 3) if np.ndim(inertia) else (2, 1)
@@ -178,11 +178,11 @@ def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector
 
 
 def _orientation(given: Orientation | None, dim: int) -> Orientation:
-    """That of a planar or spatial body."""
+    """Orientation of a planar or spatial body, with its default."""
     if given is None:
         return angle() if dim == 2 else rotation_matrix()
     if not isinstance(given, Orientation):
-        raise ValueError(f"orientation must be one, such as rigid.quaternion(), got {given!r}")
+        raise ValueError(f"orientation must be an Orientation, such as rigid.quaternion(), got {given!r}")
     if given.dim != dim:
         kind = "a scalar inertia makes a planar body" if dim == 2 else "this inertia makes a spatial body"
         wanted = "angle() or planar_matrix()" if dim == 2 else "rotation_matrix(), quaternion() or angles()"
@@ -191,7 +191,7 @@ def _orientation(given: Orientation | None, dim: int) -> Orientation:
 
 
 def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Potential | Invariants:
-    """``V = −g·(m r + R m c)``: where R is a polynomial, V is itself a quadratic invariant."""
+    """Potential ``V = −g·(m r + R m c)``, a quadratic invariant if R is a polynomial."""
     g = vector("gravity", gravity, body.dim)
     place = body.place(first / mass if mass else first)
     height = combined(-mass * g[None], place, np.zeros(body.dim))

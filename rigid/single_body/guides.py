@@ -1,4 +1,4 @@
-"""Guides of single bodies: on points, lines and planes, along edges."""
+"""Constraints of single bodies: pinned points, lines, planes, knife edges."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ Constraint = PositionConstraint | VelocityConstraint
 @checked
 @dataclass(frozen=True, eq=False)
 class Pinned:
-    """``p = to``: the point ``at`` of the body axes stays at a point of the world, both (dim,) [m].
+    """Constraint ``p = to``: the point ``at`` of the body axes stays at a point in the world, both (dim,) [m].
 
     Parameters
     ----------
     at : array_like
         Point of the body axes (dim,) [m].
     to : array_like
-        Point of the world (dim,) [m].
+        Point in the world (dim,) [m].
     """
 
     at: Vector
     to: Vector
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (dim,)."""
+        """Constraint c (dim,)."""
         return (_point_constraint(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class OnLine:
-    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a direction of the world.
+    """Constraint ``n·(p − through) = 0``: the point ``at`` of the body axes stays on a line along a world direction.
 
-    In the plane n is the direction turned by a quarter; in space there are two.
+    In the plane n is the direction turned by 90°; in space there are two normals.
 
     Parameters
     ----------
     at : array_like
         Point of the body axes [m].
     along : array_like
-        Direction of the world.
+        Direction in world axes.
     through : array_like, optional
-        A point of the line [m]; the origin by default.
+        A point of the line [m]; by default the origin.
     """
 
     at: Vector
@@ -58,7 +58,7 @@ class OnLine:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (dim − 1,)."""
+        """Constraint c (dim − 1,)."""
         rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
         return (_point_constraint(name, body, self.at, rows=rows, through=self.through),)
 
@@ -66,16 +66,16 @@ class OnLine:
 @checked
 @dataclass(frozen=True, eq=False)
 class OnPlane:
-    """``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane of space with the normal n.
+    """Constraint ``n·(p − through) = 0``: the point ``at`` of the body axes stays on a plane in space with normal n.
 
     Parameters
     ----------
     at : array_like
         Point of the body axes [m].
     normal : array_like
-        n, a direction of the world.
+        n, a direction in world axes.
     through : array_like, optional
-        A point of the plane [m]; the origin by default.
+        A point of the plane [m]; by default the origin.
     """
 
     at: Vector
@@ -83,9 +83,9 @@ class OnPlane:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (1,)."""
+        """Constraint c (1,)."""
         if body.dim == 2:
-            raise ValueError(f"constraint {name!r}: OnPlane is for bodies of space, in the plane take OnLine")
+            raise ValueError(f"constraint {name!r}: OnPlane is for spatial bodies, in the plane use OnLine")
         row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
         return (_point_constraint(name, body, self.at, rows=row, through=self.through),)
 
@@ -93,23 +93,23 @@ class OnPlane:
 @checked
 @dataclass(frozen=True, eq=False)
 class KnifeEdge:
-    """The velocity of the point ``at`` along the direction ``across``, both of the body axes, is zero: not holonomic.
+    """Nonholonomic constraint: the point ``at`` has no velocity along ``across``, both in body axes.
 
-    A skate, or a wheel whose roll is not followed ([rigid] sec. 7.1); A is constant.
+    It models a skate, or a wheel without its rolling angle ([rigid] sec. 7.1); A is constant.
 
     Parameters
     ----------
     at : array_like
         Point of the body axes [m].
     across : array_like
-        Direction of the body axes.
+        Direction in body axes.
     """
 
     at: Vector
     across: Vector
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """A (1, n_kin)."""
+        """Constraint matrix A (1, n_kin)."""
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
         return (VelocityConstraint(name, row @ body.lever(point)),)
@@ -123,5 +123,5 @@ def _point_constraint(
 
 
 def point_or_origin(name: str, given: Vector | None, dim: int) -> Array:
-    """A point of the world, the origin if None."""
+    """A point in the world, by default the origin."""
     return np.zeros(dim) if given is None else vector(f"constraint {name!r}: a point of the world", given, dim)

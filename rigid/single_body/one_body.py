@@ -1,4 +1,4 @@
-"""The multibody system of one rigid body: its ports, constraints and dampers as they were given."""
+"""Multibody system of one rigid body, from its ports, constraints and dampers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GivenDamper = tuple[GivenPort, Relation]
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """What acts on a body, as it was given."""
+    """Ports, constraints and dampers of a body, as given."""
 
     ports: Mapping[str, GivenPort] | None
     constraints: Mapping[str, BodyConstraint] | None
@@ -37,7 +37,7 @@ class Added:
 
 
 def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
-    """The system of a body with the mass matrix M, its weight and what acts on it."""
+    """System of a body with the mass matrix M, its weight and what is attached to it."""
     bound = named("constraints", added.constraints or {})
     constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
     given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
@@ -63,7 +63,7 @@ def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None,
 
 
 def _gyroscopic(body: BodyAxes) -> Gyroscopic | None:
-    """G(Γ), the negative of what Newton's and Euler's equations have on the right."""
+    """Matrix G(Γ), the negative of the right side of the Newton-Euler equations."""
     n, d = body.velocities, body.dim
     if d == 3 and not body.free:
         return Gyroscopic(-cross(3))
@@ -96,7 +96,7 @@ def _port(name: str, given: GivenPort, body: BodyAxes) -> dict[str, ExternalPort
 
 
 def _dampers(name: str, given: Any, body: BodyAxes) -> list[Damper]:
-    """Between the body and the ground, one for each port of the description."""
+    """Dampers between the body and the ground, one for each port of the description."""
     if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Relation)):
         raise ValueError(f"damper {name!r} must be a port and a relation, as (Torque(), viscous(0.1)), got {given!r}")
     return [Damper(key, port.matrix, given[1]) for key, port in _port(name, given[0], body).items()]

@@ -1,4 +1,4 @@
-"""What forces and torques may act on a single body, as values: its ports."""
+"""Ports of single bodies as values: forces and torques."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .axes import BodyAxes, Vector, combined, unit, vector
 @checked
 @dataclass(frozen=True, eq=False)
 class Force:
-    """A force [N] at the point ``at`` of the body axes [m], along a direction or in all.
+    """A force [N] at the point ``at`` of the body axes [m], along a direction or with all components.
 
-    In world axes the port is a place, p = r + RX or its part along the direction; in body axes B is constant (a wheel
-    that drives).
+    In world axes the port has a position, p = r + RX or its component along the direction; in body axes B is constant
+    (a driven wheel).
 
     Parameters
     ----------
     at : array_like
         Point X of the body axes [m].
     along : array_like, optional
-        A direction (dim,) of the ``axes``: one column; by default a force (dim,) in these axes.
+        A direction (dim,) in the ``axes`` (one column); by default a force (dim,) in these axes.
     axes : {"world", "body"}
-        Those of the force.
+        Axes of the force.
     """
 
     at: Vector
@@ -40,7 +40,7 @@ class Force:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """B (n_kin, 1 or dim)."""
+        """Ports with B (n_kin, 1 or dim)."""
         point = vector(f"port {name!r}: at", self.at, body.dim)
         rows = _rows(name, self.along, axes=self.axes, dim=body.dim)
         if self.axes == "body":
@@ -52,24 +52,24 @@ class Force:
 @checked
 @dataclass(frozen=True, eq=False)
 class Torque:
-    """A torque [N m] about an axis, or about all.
+    """A torque [N m] about an axis, or with all components.
 
-    In the plane there is one; with :func:`rigid.angle` its port is a place, the angle.
+    In the plane it is a number; with :func:`rigid.angle` its port has a position, the angle.
 
     Parameters
     ----------
     about : array_like, optional
-        In space a direction (3,) of the ``axes``: one column; by default a torque (3,) in these axes. None in the
+        In space a direction (3,) in the ``axes`` (one column); by default a torque (3,) in these axes. None in the
         plane.
     axes : {"world", "body"}
-        Those of the torque.
+        Axes of the torque.
     """
 
     about: Vector | None = None
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """B (n_kin, 1 or 3)."""
+        """Ports with B (n_kin, 1 or 3)."""
         if body.dim == 2:
             if self.about is not None:
                 raise ValueError(f"port {name!r}: about must be None in the plane, got {self.about!r}")
@@ -84,27 +84,27 @@ class Torque:
 @checked
 @dataclass(frozen=True)
 class Gimbal:
-    """A torque [N m] of a motor at one axis of a massless gimbal; its output is the rate of the angle there.
+    """A motor torque [N m] at one axis of a massless gimbal; its output is the rate of the gimbal angle.
 
-    It belongs to a body in space of any orientation ([rigid] sec. 7.2), and is a place where these are the body's own
-    angles. Undefined at gimbal lock, which is then one of the suspension, whatever the orientation is kept by.
+    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation has
+    the same angles. Undefined at the gimbal lock of the suspension, whatever the coordinates of the orientation.
 
     Parameters
     ----------
     angle : int
-        Which, 0, 1 or 2 in the order of the sequence.
+        Index of the axis, 0, 1 or 2 in the order of the sequence.
     sequence : str
-        Three axes, as of :func:`rigid.angles`.
+        Three axes, as in :func:`rigid.angles`.
     """
 
     angle: int
     sequence: str = "xyz"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """B (n_kin, 1)."""
+        """Ports with B (n_kin, 1)."""
         known, k = angles(self.sequence), check.count(f"port {name!r}: angle", self.angle, 0)
         if k > 2 or body.dim == 2:
-            raise ValueError(f"port {name!r}: angle must be 0, 1 or 2 of a body in space, got {self.angle}")
+            raise ValueError(f"port {name!r}: angle must be 0, 1 or 2 for a spatial body, got {self.angle}")
         which, spin = k if self.sequence.isupper() else 2 - k, body.spin.T
         return {
             name: ExternalPort(
@@ -117,11 +117,11 @@ class Gimbal:
 @checked
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame at the point ``at`` of the body axes: two ports, to be coupled both where it is welded.
+    """A frame at the point ``at`` of the body axes with two ports, both to be coupled for a weld.
 
     ``name`` is a force (dim,) in world axes and ``name.turn`` a torque about the world axes, in the plane a number. A
-    spin is not the rate of three coordinates in space, so that a weld there couples velocities: steps that take them in
-    the middle turn two bodies whose orientations are kept in the same way by the same rotation, and keep it exactly.
+    spin is not the rate of three coordinates in space, so that a weld couples velocities there: midpoint steps rotate
+    two bodies with the same kind of orientation equally, and preserve the weld exactly.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Frame:
     at: Vector
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """The ports of the point and of the turn."""
+        """Ports of the point and of the rotation."""
         return {**Force(self.at).ports(name, body), **Torque().ports(f"{name}.turn", body)}
 
 
@@ -140,12 +140,12 @@ BodyPort = Force | Torque | Gimbal | Frame
 
 
 def turning(body: BodyAxes) -> PositionMap | None:
-    """The angle of a planar body, where it is kept."""
+    """Angle of a planar body as a position, None without an angle coordinate."""
     return _entry(body, 0) if isinstance(body.orientation, Angle) else None
 
 
 def _entry(body: BodyAxes, k: int) -> PositionMap:
-    """One of the coordinates of the orientation."""
+    """One of the coordinates of the orientation, as a position."""
     span = body.parts["orientation"]
     row = np.eye(1, span.stop, span.start + k)
     return PositionMap(lambda zeta: zeta[span][k : k + 1], lambda zeta: row)
@@ -158,17 +158,17 @@ def _rows(name: str, direction: Vector | None, *, axes: str, dim: int, word: str
 
 
 def _gimbal(known: Angles, which: int, R: Array) -> Array:
-    """The row of Z of the first, second or third factor of ``R = R_i R_j R_k``, without its angles.
+    """Row of Z of the first, second or third factor of ``R = R_i R_j R_k``, from R alone.
 
-    Of their axes w in body axes, the first is fixed in the world, the third in the body, and the second orthogonal to
-    both. At gimbal lock, where these two are one, there is none.
+    Of their axes w in body axes, the first is fixed in the world, the third in the body, and the second orthogonal
+    to both. At gimbal lock the first and third coincide, and the second is undefined.
     """
     one, (i, j, k) = np.eye(3), known.axes
     first, third = R.T @ one[i], one[k]
     across = np.cross(third, first)
     length = float(np.linalg.norm(across))
     if length < LOCK:
-        raise ValueError(f"the gimbal of {known.name} is locked: its outer and its inner axis are one")
+        raise ValueError(f"the gimbal of {known.name} is locked: its outer and its inner axis coincide")
     second = across / (-length if known.proper else length * float(one[j] @ np.cross(one[k], one[i])))
     side = (np.cross(second, third), across, np.cross(first, second))[which]
     return side / float((first, second, third)[which] @ side)

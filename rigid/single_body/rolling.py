@@ -21,18 +21,18 @@ from .ports import turning
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
 FLAT = 1e-6
-"""Sine of that angle below which a disc lies flat: round-off in its square is then a part of 1e-4."""
+"""Sine of that angle below which a disc lies flat: round-off in its square is then a relative 1e-4."""
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Rolling:
-    """A disc of a radius ρ [m] about the point ``at`` of the body axes rolls on the ground without slipping.
+    """A disc of radius ρ [m] about the point ``at`` of the body axes that rolls on the ground without slipping.
 
-    In space the lowest point of the disc is at −ρe of its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
-    ``n·(p − through) = ρ √(1 − (n·a)²)``, which is kept without drift, and its material point does not slip,
-    ``t·(ṗ − ρ Ω × e) = 0`` along the ground: not holonomic in space; in the plane the rate of ``t·p + ρφ``. Where the
-    disc lies flat it has no point of contact: ValueError at a start, a run ends; near that, runs warn.
+    In space the lowest point of the disc is at −ρe from its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
+    ``n·(p − through) = ρ √(1 − (n·a)²)``, preserved without drift, and its material point does not slip,
+    ``t·(ṗ − ρ Ω × e) = 0`` along the ground: nonholonomic in space, in the plane the rate of ``t·p + ρφ``. A disc that
+    lies flat has no point of contact: ValueError at a start, the end of a run; near that, runs warn.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class Rolling:
     at : array_like
         Centre of the disc in body axes [m].
     normal : array_like
-        n of the ground, a direction of the world.
+        n of the ground, a direction in world axes.
     axis : array_like, optional
-        a, the axis of the disc in body axes; not in the plane.
+        a, the axis of the disc in body axes; None in the plane.
     through : array_like, optional
-        A point of the ground [m]; the origin by default.
+        A point of the ground [m]; by default the origin.
     """
 
     radius: float
@@ -55,7 +55,7 @@ class Rolling:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """c (1,) of the height and A (dim − 1, n_kin) of the slip."""
+        """Constraints c (1,) of the height and A (dim − 1, n_kin) of the slip."""
         radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
@@ -73,7 +73,7 @@ class Rolling:
         )
 
     def caution(self, name: str, body: BodyAxes) -> Callable[[Array], str | None] | None:
-        """What says where the disc nearly lies flat; None in the plane."""
+        """Function that warns if the disc nearly lies flat; None in the plane."""
         if body.dim == 2 or self.axis is None:
             return None
         axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
@@ -88,7 +88,7 @@ class Rolling:
 
 
 class LyingFlat(StepFailed, ValueError):
-    """A disc without a point of contact: no start, and no end of a step."""
+    """A disc without a point of contact, which ends a step or refuses a start."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -98,7 +98,7 @@ class LyingFlat(StepFailed, ValueError):
 
 @dataclass(frozen=True)
 class _Disc:
-    """A disc of space on its ground."""
+    """A disc in space on its ground."""
 
     name: str
     body: BodyAxes
@@ -110,10 +110,10 @@ class _Disc:
 
     @property
     def height(self) -> PositionMap:
-        """c (1,): what is linear in r, and a function of the orientation alone.
+        """Height constraint c (1,), as a linear function of r plus a function of the orientation.
 
-        The discrete Jacobian of a sum closes each term in its own positions: lengths and turns are not mixed, and steps
-        do not depend on the unit of length.
+        The discrete Jacobian of a sum treats each term in its own positions: lengths and rotations are not mixed, and
+        steps do not depend on the unit of length.
         """
         span, of = self.body.parts["orientation"], PositionMap(self._turned_height, self._turned_slope)
         terms: list[tuple[slice, PositionMap]] = [(span, of)]
@@ -123,14 +123,14 @@ class _Disc:
         return PositionMap.of_terms(span.stop, tuple(terms))
 
     def _turned_height(self, turned: Array) -> Array:
-        """``n·(R X − through) − ρ √(1 − (n·a)²)``; of a pivoted body above its pivot."""
+        """``n·(R X − through) − ρ √(1 − (n·a)²)``, for a pivoted body including the pivot."""
         R, pivot = self.body.orientation.rotation(turned), self.body.pivot
         tilt = self.normal @ R @ self.axis
         over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)
         return np.array([over - self.radius * self._sine(1.0 - tilt * tilt)])
 
     def _turned_slope(self, turned: Array) -> Array:
-        """Its derivatives by the coordinates of the orientation (1, size)."""
+        """Derivatives (1, size) of the height in the coordinates of the orientation."""
         of, n = self.body.orientation, self.normal
         tilt = n @ of.rotation(turned) @ self.axis
         slope: Array = n @ of.jacobian(turned, self.point)
@@ -138,7 +138,7 @@ class _Disc:
         return slope[None]
 
     def slip(self, zeta: Array) -> Array:
-        """A (2, n_kin): velocity of the lowest material point along the ground."""
+        """Matrix A (2, n_kin): velocity of the lowest material point along the ground."""
         R, along = self.body.rotation(zeta), normals(self.normal)
         a = R @ self.axis
         e = self.normal - (self.normal @ a) / (a @ a) * a
@@ -146,7 +146,7 @@ class _Disc:
         return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
-        """s = |n × a|; raises LyingFlat where it is zero, or would be imaginary in an iteration."""
+        """s = |n × a|; raises LyingFlat if it is zero, or imaginary during an iteration."""
         if not squared > FLAT * FLAT:
             raise LyingFlat(self.name)
         return float(np.sqrt(squared))

@@ -1,4 +1,4 @@
-"""The Dirac structure and the resistive relation of a multibody system ([rigid] definition 7)."""
+"""Dirac structure and resistive relation of a multibody system ([rigid] definition 7)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ STORED = ("positions", "momenta", "resistive")
 
 @checked
 def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> DiracStructure:
-    """D(ζ, Γ) of [rigid] eq. (7), at positions ζ (n_pot,) and momenta Γ = Mϖ (n_kin,).
+    """Dirac structure D(ζ, Γ) of [rigid] eq. (7), at positions ζ (n_pot,) and momenta Γ = Mϖ (n_kin,).
 
         −ζ̇ = −Z ϖ,  e_R = ϖ,  y = Bᵀϖ,  A ϖ = 0
         ∃μ :  −Γ̇ = Zᵀτ + G ϖ + Aᵀμ − f_R − B F
 
-    Signs are those of :class:`flexph.dirac.PortHamiltonian`. Its ports, with flow and effort, are ``positions``
-    (−ζ̇, τ), ``momenta`` (−Γ̇, ϖ), ``resistive`` (f_R, e_R) = (−τ_d, ϖ) and the external ones by their own names, (F, y),
-    with columns as those of the system. Then fᵀe = 0 is dH/dt = yᵀF − ϖᵀτ_d. [rigid] has the flows (ζ̇, Γ̇), the pair
+    Signs follow :class:`flexph.dirac.PortHamiltonian`. The ports, with flow and effort, are ``positions``
+    (−ζ̇, τ), ``momenta`` (−Γ̇, ϖ), ``resistive`` (f_R, e_R) = (−τ_d, ϖ) and the external ones by their names, (F, y),
+    with the columns of the system. Then fᵀe = 0 is dH/dt = yᵀF − ϖᵀτ_d. [rigid] has the flows (ζ̇, Γ̇), the pair
     (ϖ, τ_d) and (y, τ_ext) with τ_ext = −F. A may have dependent rows.
 
     Parameters
@@ -46,7 +46,7 @@ def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> Dir
     Returns
     -------
     DiracStructure
-        With the ports that are named above.
+        The structure with the ports named above.
     """
     zeta = check.array("zeta", zeta, (system.positions,))
     momenta = check.array("momenta", momenta, (system.velocities,))
@@ -54,7 +54,7 @@ def dirac_structure(system: MultibodySystem, zeta: Array, momenta: Array) -> Dir
 
 
 def structure_at(system: MultibodySystem, zeta: Array, momenta: Array, rows: Array) -> DiracStructure:
-    """D(ζ, Γ) with ``rows`` (l, n_kin) as constraints of the velocities."""
+    """D(ζ, Γ) with ``rows`` (l, n_kin) as constraints on the velocities."""
     Z, B, n, k = system.Z(zeta), system.B(zeta), system.positions, system.velocities
     ports = _ports(system)
     size = n + 2 * k + B.shape[1]
@@ -69,14 +69,14 @@ def structure_at(system: MultibodySystem, zeta: Array, momenta: Array, rows: Arr
 def _ports(system: MultibodySystem) -> dict[str, slice]:
     twice = sorted(set(STORED) & set(system.ports))
     if twice:
-        raise ValueError(f"ports must not be named like those of the storage, {', '.join(STORED)}: got {twice}")
+        raise ValueError(f"ports must not have the names of the storage ports, {', '.join(STORED)}: got {twice}")
     sizes = dict(zip(STORED, (system.positions, system.velocities, system.velocities), strict=True))
     return spans.consecutive(sizes | spans.widths(system.port_slices))
 
 
 @dataclass(frozen=True, eq=False)
 class ResistiveRelation(Remade, Resistance):
-    """``R_ζ = {(f_R, e_R) : f_R = −τ_d(ζ, e_R)}`` of a system ([rigid] eq. (8) with τ_R = −f_R).
+    """Resistive relation ``R_ζ = {(f_R, e_R) : f_R = −τ_d(ζ, e_R)}`` of a system ([rigid] eq. (8) with τ_R = −f_R).
 
     It is resistive, e_Rᵀf_R ≤ 0 ([rigid] definition 6), and terminates the port ``resistive`` of a
     :class:`flexph.dirac.PortHamiltonian`.
@@ -97,16 +97,16 @@ class ResistiveRelation(Remade, Resistance):
 
     @property
     def size(self) -> int:
-        """n_kin."""
+        """Number n_kin of flows."""
         return self.system.velocities
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R and S (n_kin, n_kin) of ``f_R = −(R + S) e_R``."""
+        """Matrices R and S (n_kin, n_kin) of ``f_R = −(R + S) e_R``."""
         R, S = resistance(self.system, self.zeta, efforts)
         return R, np.zeros_like(R) if S is None else S
 
     def defect(self, flow: Array, effort: Array) -> float:
-        """|f_R + τ_d(ζ, e_R)| relative to the larger of both; infinite where power is generated."""
+        """|f_R + τ_d(ζ, e_R)| relative to the larger of both; infinite if power is generated."""
         flow, effort = (check.array(*given, (self.size,)) for given in (("flow", flow), ("effort", effort)))
         wanted = -self.system.tau_d(self.zeta, effort)
         power, scale = float(wanted @ effort), float(np.abs(wanted) @ np.abs(effort))
@@ -115,13 +115,13 @@ class ResistiveRelation(Remade, Resistance):
         return relative(flow - wanted, largest(flow, wanted))
 
     def contains(self, flow: Array, effort: Array, *, tolerance: float = MEMBER) -> bool:
-        """Whether (f_R, e_R) ∈ R_ζ, and dissipates."""
+        """True if (f_R, e_R) ∈ R_ζ, which then dissipates."""
         return self.defect(flow, effort) <= tolerance
 
 
 @checked
 def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelation:
-    """R_ζ of a system ([rigid] eq. (8)).
+    """Resistive relation R_ζ of a system ([rigid] eq. (8)).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The Lagrangian submanifold of a multibody system: its energy ([rigid] definition 5, eq. (9))."""
+"""Lagrangian submanifold of a multibody system: its energy ([rigid] definition 5, eq. (9))."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from flexph.numerics.subspaces import relative
 from ..system.system import MultibodySystem
 
 RANK = 1e-10
-"""Singular value over the largest one below which M, or c', counts as singular."""
+"""Ratio of a singular value to the largest one below which M, or c', counts as singular."""
 MEMBER = 1e-10
 """Relative residual up to which a state counts as a member."""
 SYMMETRIC = 1e-6
-"""Relative defect of a Hessian by differences beyond which its gradient is none."""
+"""Relative defect of a Hessian by differences above which its gradient is not one."""
 
 
 @dataclass(frozen=True)
 class LagrangianSubmanifold:
-    """``L = {(ζ, Γ, τ, ϖ) : Mϖ = Γ, c(ζ) = 0, ∃λ : τ = ∇V(ζ) + c'(ζ)ᵀλ}`` ([rigid] eq. (9)) of a system.
+    """Lagrangian submanifold ``L = {(ζ, Γ, τ, ϖ) : Mϖ = Γ, c(ζ) = 0, ∃λ : τ = ∇V(ζ) + c'(ζ)ᵀλ}`` ([rigid] eq. (9)).
 
     It is ``{(x, ∇H(x) + d'(x)ᵀλ) : d(x) = 0}`` with x = (ζ, Γ), H = ½ΓᵀM⁺Γ + V and d = (c, WΓ), im Wᵀ = ker M: M may be
     singular ([rigid] sec. 3 and proposition 5).
@@ -40,15 +40,15 @@ class LagrangianSubmanifold:
     system: MultibodySystem
 
     def multipliers(self, zeta: Array, tau: Array) -> Array:
-        """λ (k,) of τ = ∇V + c'ᵀλ in the sense of least squares."""
+        """Multipliers λ (k,) of τ = ∇V + c'ᵀλ by least squares."""
         zeta, tau = self._checked(zeta=zeta, tau=tau)
         slope = self.system.c_jacobian(zeta)
         return np.linalg.lstsq(slope.T, tau - self.system.V_gradient(zeta), rcond=None)[0]
 
     def defect(self, zeta: Array, momenta: Array, tau: Array, omega: Array) -> float:
-        """Largest residual of the three equations, each relative to the largest entry of what is compared.
+        """Largest residual of the three equations, each relative to the largest entry of its terms.
 
-        Rows of c(ζ) are compared with ‖cᵢ'‖ times the largest position.
+        Rows of c(ζ) are relative to ‖cᵢ'‖ times the largest position.
         """
         zeta, tau, momenta, omega = self._checked(zeta=zeta, tau=tau, momenta=momenta, omega=omega)
         s = self.system
@@ -61,14 +61,14 @@ class LagrangianSubmanifold:
         )
 
     def contains(self, zeta: Array, momenta: Array, tau: Array, omega: Array, *, tolerance: float = MEMBER) -> bool:
-        """Whether (ζ, Γ, τ, ϖ) ∈ L."""
+        """True if (ζ, Γ, τ, ϖ) ∈ L."""
         return self.defect(zeta, momenta, tau, omega) <= tolerance
 
     def tangent(self, zeta: Array, tau: Array) -> LagrangianSubspace:
-        """The tangent space at (ζ, Γ, τ, ϖ), the same at all Γ: ``{(v₁, v₂) : d'v₁ = 0, v₂ − Hess v₁ ∈ im d'ᵀ}``.
+        """Tangent space at (ζ, Γ, τ, ϖ), equal at all Γ: ``{(v₁, v₂) : d'v₁ = 0, v₂ − Hess v₁ ∈ im d'ᵀ}``.
 
-        Hess is that of H + dᵀλ ([rigid] proposition 5), by central differences of ∇V + c'ᵀλ. Raises ValueError where c'
-        has not full row rank, or ∇V and c' are not slopes of functions: their differences are not symmetric.
+        Hess is that of H + dᵀλ ([rigid] proposition 5), by central differences of ∇V + c'ᵀλ. Raises ValueError if c'
+        has not full row rank, or if ∇V and c' are not derivatives of functions: their differences are not symmetric.
         """
         zeta, tau = self._checked(zeta=zeta, tau=tau)
         s, slope = self.system, self.system.c_jacobian(zeta)
@@ -87,7 +87,7 @@ class LagrangianSubmanifold:
         )
 
     def _checked(self, **given: Array) -> list[Array]:
-        """ζ and τ (n_pot,), Γ and ϖ (n_kin,)."""
+        """Checked arrays: ζ and τ (n_pot,), Γ and ϖ (n_kin,)."""
         s = self.system
         sizes = {"zeta": s.positions, "tau": s.positions, "momenta": s.velocities, "omega": s.velocities}
         return [check.array(name, value, (sizes[name],)) for name, value in given.items()]
@@ -113,7 +113,7 @@ class LagrangianSubmanifold:
 
 @checked
 def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
-    """L of a system ([rigid] eq. (9)).
+    """Lagrangian submanifold L of a system ([rigid] eq. (9)).
 
     Parameters
     ----------
@@ -129,18 +129,18 @@ def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
 
 
 def largest(*values: Array) -> float:
-    """The largest entry of some arrays."""
+    """Largest entry of several arrays."""
     return max(float(np.abs(v).max(initial=0.0)) for v in values)
 
 
 def _check_full(slope: Array) -> None:
     rank = rank_of(slope, tolerance=RANK)
     if rank < len(slope):
-        raise ValueError(f"c' must have full row rank where L is a submanifold: rank {rank} of {len(slope)} rows")
+        raise ValueError(f"c' must have full row rank for L to be a submanifold: rank {rank} of {len(slope)} rows")
 
 
 def _inverse(mass: Array) -> tuple[Array, Array]:
-    """A symmetric M⁺ with M M⁺M = M and W with im Wᵀ = ker M; the rank is that of M with a unit diagonal."""
+    """A symmetric M⁺ with M M⁺M = M, and W with im Wᵀ = ker M; the rank is that of M with a unit diagonal."""
     diagonal = np.abs(np.diag(mass))
     size = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(mass / np.outer(size, size))

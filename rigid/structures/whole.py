@@ -20,25 +20,25 @@ from .dirac import ResistiveRelation, structure_at
 def port_hamiltonian(
     system: MultibodySystem, *, zeta: Array | None = None, momenta: Array | None = None
 ) -> PortHamiltonian:
-    """A multibody system as ``(−ẋ, ∇H, f_R, e_R, F, y) ∈ D(x)`` with x = (ζ, Γ) ([rigid] definition 7).
+    """Multibody system as ``(−ẋ, ∇H, f_R, e_R, F, y) ∈ D(x)`` with x = (ζ, Γ) ([rigid] definition 7).
 
-    D is that of :func:`dirac_structure` and the position constraints enter it by their rate, c'Zϖ = 0: along motions
-    that begin at c(ζ) = 0 that is [rigid] eq. (9). ``H = V(ζ) + ½ϖᵀMϖ`` with Γ = Mϖ. Without dissipation there is no
-    port ``resistive``.
+    D is given by :func:`dirac_structure`; position constraints enter it by their rate, c'Zϖ = 0: for motions that
+    begin at c(ζ) = 0 this is [rigid] eq. (9). ``H = V(ζ) + ½ϖᵀMϖ`` with Γ = Mϖ. Without dissipation there is no port
+    ``resistive``.
 
-    Where M is singular, states are ξ = (ζ, M̂ϖ) with M̂ positive definite, ``M̂ = M`` but for the kernel of M, and the
+    For singular M the states are ξ = (ζ, M̂ϖ) with a positive definite M̂, equal to M except on its kernel, and the
     storage is ``x = (ζ, Mϖ), e = (∇V, ϖ)``.
 
-    :meth:`MultibodySystem.phdae` keeps rotations and positions of constraints to round-off and is the one for long
-    runs; this one is for interconnection with other structures, for analysis and as a second route.
+    :meth:`MultibodySystem.phdae` preserves rotations and position constraints to round-off and is preferable for
+    long runs; this system is for interconnection with other structures, for analysis and for comparison.
 
     Parameters
     ----------
     system : MultibodySystem
         The system.
     zeta : array, optional
-        Positions ζ (n_pot,) of the sample, around which the structure must be continuous; those of the system's sample
-        by default. There it is decided which velocities :meth:`PortHamiltonian.phdae` solves the constraints for.
+        Positions ζ (n_pot,) of the sample, around which the structure must be continuous; by default those of the
+        system's sample. They decide for which velocities :meth:`PortHamiltonian.phdae` solves the constraints.
     momenta : array, optional
         Γ (n_kin,) of the sample; zero by default.
 
@@ -80,7 +80,7 @@ def port_hamiltonian(
 
 
 def _storage(system: MultibodySystem) -> dict[str, Any]:
-    """H and its gradient, or the storage ``x = (ζ, Mϖ), e = (∇V, ϖ)`` where M is singular."""
+    """H and its gradient, or for singular M the storage ``x = (ζ, Mϖ), e = (∇V, ϖ)``."""
     n = system.positions
     inverse = np.linalg.inv(system.completed_mass)
     inverse = 0.5 * (inverse + inverse.T)
@@ -100,7 +100,7 @@ def _storage(system: MultibodySystem) -> dict[str, Any]:
 
 
 def _constant(system: MultibodySystem) -> bool:
-    """Whether Z, G, A and B are constant and no position is constrained."""
+    """True if Z, G, A and B are constant and no position is constrained."""
     matrices: list[Any] = [system.kinematics, system.gyroscopic, *(a.matrix for a in system.velocity_constraints)]
     matrices += [port.matrix for port in system.ports.values()]
     return not system.constraints and not any(callable(matrix) for matrix in matrices)

@@ -1,4 +1,4 @@
-"""Multibody systems in redundant coordinates ([rigid] sec. 4): members, checks, starts, equations.
+"""Multibody systems in redundant coordinates ([rigid] sec. 4): members, checks, initial states, equations.
 
 Imports: flexph.numerics, flexph.systems.
 """

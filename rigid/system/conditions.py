@@ -1,4 +1,4 @@
-"""What a multibody system must meet ([rigid] sec. 4), with a message for each defect."""
+"""Conditions on a multibody system ([rigid] sec. 4), with a message for each defect."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 STEP = 1e-3
-"""Step of the fourth-order differences, relative to the size of a position."""
+"""Step of fourth-order differences, relative to the size of a position."""
 SLOPE = 1e-6
-"""Defect of a derivative over the largest of its row (by what positions of their size change) that is a mistake."""
+"""Deviation of a derivative, over the largest entry of its row scaled by position sizes, that counts as a mistake."""
 NOISE = 1e-9
-"""Defect of a derivative over the function itself, below which differences see nothing."""
+"""Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
 SPEEDS = (1e-2, 1.0, 1e2)
-"""Sizes of the velocities at which the sign of a dissipation is checked."""
+"""Sizes of the velocities at which the sign of a dissipation is tested."""
 
 
 def check_system(system: SystemModel) -> None:
-    """What is given, and the conditions of [rigid] sec. 4 at the sample and beside it."""
+    """Check the members, and the conditions of [rigid] sec. 4 at the sample and near it."""
     check_members(system)
     check_names(system)
     _check_mass(system)
     check_shapes(system)
     rng = np.random.default_rng(0)
     places = probes(system, rng)
-    for zeta in places[:2]:  # differences by every position are dear
+    for zeta in places[:2]:  # differences in every position are expensive
         _check_functions(system, zeta, rng)
     for zeta in places:
         _check_rates(system, zeta)
@@ -49,7 +49,7 @@ def check_system(system: SystemModel) -> None:
 
 
 def refuse_dependent(system: SystemModel) -> None:
-    """Raise ValueError, naming them, where constraints follow from others."""
+    """Raise ValueError with the names of constraints that depend on others."""
     rank, names = system.once(independence).dependent(system.sample)
     rows = len(system.constraint_names)
     if rank < rows:
@@ -60,7 +60,7 @@ def refuse_dependent(system: SystemModel) -> None:
 
 
 def _check_mass(system: SystemModel) -> None:
-    """M symmetric and positive semi-definite."""
+    """Check that M is symmetric and positive semi-definite."""
     check.symmetric("mass", system.mass)
     diagonal = np.diag(system.mass)
     unit = np.sqrt(np.where(diagonal != 0.0, np.abs(diagonal), np.abs(system.mass).max(initial=0.0) or 1.0))
@@ -79,7 +79,7 @@ def _check_mass(system: SystemModel) -> None:
 
 
 def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """c' and p' against differences of c and p, ∇V against those of V; invariants are quadratic."""
+    """Compare c' and p' with differences of c and p, ∇V with those of V, and check that invariants are quadratic."""
     size = sizes(system, zeta)
     maps: Mapping[str, PositionMap] = dict(
         chain(
@@ -124,7 +124,7 @@ def _listed_energy(energy: Callable[[Array], float], zeta: Array) -> Array:
 
 
 def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> None:
-    """Δπ = Dπ(m) Δζ."""
+    """Check Δπ = Dπ(m) Δζ for quadratic invariants."""
     change, step = of.values(zeta1) - of.values(zeta0), zeta1 - zeta0
     slope = of.jacobian(0.5 * (zeta0 + zeta1))
     scale = np.abs(of.values(zeta1)) + np.abs(of.values(zeta0)) + np.abs(slope) @ np.abs(step)
@@ -140,7 +140,7 @@ def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> N
 
 
 def _check_rates(system: SystemModel, zeta: Array) -> None:
-    """p'Z = A or Bᵀ; g'Z = 0 of conditions of the coordinates."""
+    """Check p'Z = A or Bᵀ, and g'Z = 0 for the conditions of the coordinates."""
     Z = system.Z(zeta)
     for of in system.velocity_constraints:
         if of.position is not None:
@@ -155,8 +155,8 @@ def _check_rates(system: SystemModel, zeta: Array) -> None:
         defect, scale = np.abs(slope @ Z), (np.abs(slope) @ np.abs(Z)).max(initial=0.0)
         if defect.max(initial=0.0) > RATE * scale:
             raise ValueError(
-                f"condition {condition.name!r} of the coordinates must be kept by the kinematics, g'Z = 0 where it "
-                f"holds: got {defect.max():.3g} (terms of {scale:.3g}); else it is one of the constraints"
+                f"condition {condition.name!r} of the coordinates must be preserved by the kinematics, g'Z = 0 if it "
+                f"holds: got {defect.max():.3g} (terms of {scale:.3g}); otherwise give it as a constraint"
             )
 
 
@@ -168,7 +168,7 @@ def _compare_rates(name: str, rates: Array, given: Array) -> None:
 
 
 def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """G skew; ϖᵀτ_d ≥ 0, and no force at rest."""
+    """Check that G is skew, ϖᵀτ_d ≥ 0, and that no force acts at rest."""
     v = system.velocities
     G = check.array("gyroscopic G(ζ, Γ)", system.G(zeta, system.mass @ rng.standard_normal(v)), (v, v))
     check.skew("gyroscopic G(ζ, Γ)", G)
@@ -181,7 +181,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
 
 
 def _check_rank(system: SystemModel, places: list[Array]) -> None:
-    """(c'Z, A) of one rank."""
+    """Check that (c'Z, A) has constant rank."""
     if not system.constraint_names:
         return
     _refuse_empty(system, places)
@@ -192,7 +192,7 @@ def _check_rank(system: SystemModel, places: list[Array]) -> None:
         names = dependent[ranks.index(min(ranks))][1]
         raise ValueError(
             f"velocity constraints c'Z and A must have one rank around the sample: of {len(of.rows)} rows {ranks[0]} "
-            f"are independent at the sample, {min(ranks[1:])} to {max(ranks[1:])} beside it; where they lose rank, "
+            f"are independent at the sample, {min(ranks[1:])} to {max(ranks[1:])} near it; where they lose rank, "
             f"{listed(names)} depend on each other"
         )
 
@@ -203,4 +203,4 @@ def _refuse_empty(system: SystemModel, places: list[Array]) -> None:
     names = system.constraint_names[len(system.constraint_names) - len(most) :]
     empty = [name for name, size in zip(names, most, strict=True) if size == 0.0]
     if empty:
-        raise ValueError(f"velocity constraints must hold something: all entries of A are zero in {listed(empty)}")
+        raise ValueError(f"velocity constraints must not be empty: all entries of A are zero in {listed(empty)}")

@@ -12,18 +12,18 @@ from .matrix_functions import at
 from .terms import Damper, Dissipation
 
 GENERATES = 1e-12
-"""Power over the largest that forces and velocities of these sizes could have, up to which a sign is round-off."""
+"""Power, over the largest possible for forces and velocities of these sizes, below which its sign is round-off."""
 
 
 class Resistance(NamedTuple):
-    """R (n_kin, n_kin), symmetric and positive semi-definite, and S (n_kin, n_kin), skew; None where there is none."""
+    """R (n_kin, n_kin), symmetric and positive semi-definite, and S (n_kin, n_kin), skew, or None."""
 
     R: Array
     S: Array | None
 
 
 def force_of(term: Damper | Dissipation, zeta: Array, omega: Array) -> Array:
-    """τ (n_kin,) of one term; raises ValueError where it generates energy."""
+    """Force τ (n_kin,) of one term; raises ValueError if it generates energy."""
     if isinstance(term, Damper):
         W = at(term.directions, zeta)
         force: Array = W @ term.relation.force(W.T @ omega)

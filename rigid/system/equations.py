@@ -1,4 +1,4 @@
-"""The equations of a multibody system as a :class:`flexph.PHDAE` with a discrete gradient pair of its own."""
+"""Equations of a multibody system as a :class:`flexph.PHDAE` with a special discrete gradient pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Blocks(NamedTuple):
-    """What J and R are made of, at a state or over a step: Z, G, c'Z, A, R and the skew part S of τ_d."""
+    """Blocks of J and R at a state or over a step: Z, G, c'Z, A, R, and the skew part S of τ_d."""
 
     Z: Array
     G: Array
@@ -48,7 +48,7 @@ class Equations:
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
 
     def phdae(self, sample: Array) -> PHDAE:
-        """The system with the means that make its own pair."""
+        """The system with the step means of its discrete gradient pair."""
         s, f = self.system, self.layout
         E = np.zeros((f.size, f.size))
         E[f.positions, f.positions] = np.eye(s.positions)
@@ -84,7 +84,7 @@ class Equations:
     # --- at a state ---------------------------------------------------------------------------------------------------
 
     def at(self, x: Array) -> Blocks:
-        """The blocks at a state."""
+        """Blocks at a state."""
         return self._at(np.ascontiguousarray(x[: self.layout.velocities.stop], dtype=float).tobytes())
 
     def _blocks(self, key: bytes) -> Blocks:
@@ -95,18 +95,18 @@ class Equations:
         return Blocks(Z, G, s.c_jacobian(zeta) @ Z, s.A(zeta), *resistance(s, zeta, omega))
 
     def costate(self, x: Array) -> Array:
-        """z = (∇V, ϖ, λ, μ)."""
+        """Costate z = (∇V, ϖ, λ, μ)."""
         return np.concatenate([self.system.V_gradient(x[self.layout.positions]), x[self.layout.positions.stop :]])
 
     # --- over a step --------------------------------------------------------------------------------------------------
 
     def over(self, x0: Array, x1: Array) -> Blocks:
-        """The blocks over a step."""
+        """Blocks over a step."""
         end = self.layout.velocities.stop
         return self._over(*(np.ascontiguousarray(x[:end], dtype=float).tobytes() for x in (x0, x1)))
 
     def _means(self, key0: bytes, key1: bytes) -> Blocks:
-        """Z, C and A by the way between the positions; what depends on velocities in the middle."""
+        """Z, C and A from the positions at both ends of a step; velocity-dependent terms at the midpoint."""
         s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
         zeta, omega = 0.5 * (zeta0 + zeta1), self.mean_velocity(x0[s.positions :], x1[s.positions :])
@@ -114,9 +114,9 @@ class Equations:
         return Blocks(Z, s.G(zeta, s.mass @ omega), C, A, *resistance(s, zeta, omega))
 
     def _ways(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
-        """Z in the middle, where it is exact for rotation matrices and quaternions; discrete Jacobians D̄, D̄Z̄ and A.
+        """Midpoint Z, exact for rotation matrices and quaternions; discrete Jacobians D̄, D̄Z̄ and A.
 
-        They are those of the last positions while an iteration moves velocities alone.
+        They are cached for the last positions while an iteration changes velocities alone.
         """
         s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = s.Z_mean(zeta0, zeta1)
@@ -129,7 +129,7 @@ class Equations:
         return Z, D, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
-        """B̄: work is that along the way where a port has a position, ``B̄ᵀϖ̄ = Δp/h``."""
+        """Mean inputs B̄: the work of a port with a position is that of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
         zetas = (np.ascontiguousarray(x[self.layout.positions], dtype=float) for x in (x0, x1))
         return self.inputs(self._ports(*(zeta.tobytes() for zeta in zetas)))
 
@@ -140,13 +140,13 @@ class Equations:
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
-        """ϖ̄; massless velocities, which nothing differentiates, are stage values as multipliers are."""
+        """Mean velocity ϖ̄; massless velocities, which have no time derivative, are stage values like multipliers."""
         if self.massless is None:
             return 0.5 * (omega0 + omega1)
         return 0.5 * (omega0 + omega1 + self.massless @ (omega1 - omega0))
 
     def mean_costate(self, x0: Array, x1: Array) -> Array:
-        """z̄ = (∇̄V, ϖ̄, λ₁, μ₁): ``z̄ᵀE (x₁ − x₀) = ΔH``, since ``ϖ̄ᵀM Δϖ`` is the change of kinetic energy."""
+        """Mean costate z̄ = (∇̄V, ϖ̄, λ₁, μ₁): ``z̄ᵀE (x₁ − x₀) = ΔH``, as ``ϖ̄ᵀM Δϖ`` is the kinetic part."""
         f, costate = self.layout, np.array(x1, dtype=float)
         costate[f.positions] = 0.0
         for gradient in self.mean_gradients(x0[f.positions], x1[f.positions]):
@@ -155,17 +155,17 @@ class Equations:
         return costate
 
     def mean_gradients(self, zeta0: Array, zeta1: Array) -> list[Array]:
-        """∇̄V(ζ₀, ζ₁) of each potential."""
+        """Discrete gradient ∇̄V(ζ₀, ζ₁) of each potential."""
         over = self._gradient(np.ascontiguousarray(zeta0, dtype=float).tobytes())
         return [gradient(zeta1) for gradient in over]
 
     def _gradients(self, key: bytes) -> list[Callable[[Array], Array]]:
-        """ζ₁ to ∇̄V(ζ₀, ζ₁) of each potential."""
+        """Functions from ζ₁ to ∇̄V(ζ₀, ζ₁), one for each potential."""
         zeta0 = np.frombuffer(key)
         return [_discrete_gradient(potential, zeta0) for potential in self.system.potentials]
 
     def mean_slope(self, x0: Array, x1: Array, u: Array) -> Array:
-        """``∂((J̄ − R̄)z̄ + B̄u)/∂x₁``."""
+        """Jacobian ``∂((J̄ − R̄)z̄ + B̄u)/∂x₁``."""
         f, b, share = self.layout, self.over(x0, x1), 0.5 * np.eye(self.system.velocities)
         share = share if self.massless is None else share + 0.5 * self.massless
         zetas = [np.ascontiguousarray(x[f.positions], dtype=float) for x in (x0, x1)]
@@ -178,7 +178,7 @@ class Equations:
     # --- matrices -----------------------------------------------------------------------------------------------------
 
     def structure(self, b: Blocks) -> Array:
-        """``J = [[0, Z, 0, 0], [−Zᵀ, −G − S, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``."""
+        """Structure ``J = [[0, Z, 0, 0], [−Zᵀ, −G − S, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``."""
         f, J = self.layout, np.zeros((self.layout.size, self.layout.size))
         J[f.positions, f.velocities], J[f.velocities, f.positions] = b.Z, -b.Z.T
         J[f.lam, f.velocities], J[f.velocities, f.lam] = b.C, -b.C.T
@@ -187,20 +187,20 @@ class Equations:
         return J
 
     def dissipation(self, b: Blocks) -> Array:
-        """R of the velocities."""
+        """Dissipation matrix R, which acts on velocities."""
         R = np.zeros((self.layout.size, self.layout.size))
         R[self.layout.velocities, self.layout.velocities] = b.R
         return R
 
     def inputs(self, B: Array) -> Array:
-        """B of the velocities."""
+        """Input matrix B, which acts on velocities."""
         columns = np.zeros((self.layout.size, B.shape[1]))
         columns[self.layout.velocities] = B
         return columns
 
 
 def _work(port: ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
-    """Bᵀ over a step: p̄'Z̄ with Δp = p̄'Δζ where there is a position, else that in the middle."""
+    """Bᵀ over a step: p̄'Z̄ with Δp = p̄'Δζ for ports with a position, otherwise at the midpoint."""
     if port.position is not None:
         return port.position.discrete(zeta0, zeta1) @ Z
     return at(port.matrix, 0.5 * (zeta0 + zeta1)).T

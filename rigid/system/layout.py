@@ -1,4 +1,4 @@
-"""The states x = (ζ, ϖ, λ, μ) of a multibody system by place and by name."""
+"""Layout of the states x = (ζ, ϖ, λ, μ) of a multibody system, with names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flexph.numerics.arrays import Array
 from .terms import PositionConstraint, VelocityConstraint
 
 WHOLE = ("positions", "velocities", "lambda", "mu")
-"""Parts that every system has."""
+"""Names of the parts of every system."""
 
 
 class Split(NamedTuple):
@@ -25,7 +25,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where ζ, ϖ, λ and μ stand in x (size,), and the names of these and of finer parts."""
+    """Slices of ζ, ϖ, λ and μ in x (size,), and of all named parts."""
 
     positions: slice
     velocities: slice
@@ -39,18 +39,18 @@ class Layout:
         return int(self.mu.stop)
 
     def split(self, x: Array) -> Split:
-        """ζ, ϖ, λ and μ of one state (n,) or of many (…, n)."""
+        """Split one state (n,) or many (…, n) into ζ, ϖ, λ and μ."""
         return Split(*(x[..., part] for part in (self.positions, self.velocities, self.lam, self.mu)))
 
 
 def lay_out(
     widths: Sequence[int], parts: Mapping[str, slice], velocity_parts: Mapping[str, slice], rows: Mapping[str, int]
 ) -> Layout:
-    """The layout of states whose positions, velocities and multipliers λ, μ are ``widths`` long.
+    """Layout of states whose positions, velocities and multipliers λ, μ have the lengths ``widths``.
 
-    Parts are ``positions``, ``velocities``, ``lambda`` and ``mu``, then those of the positions by their names, of the
-    velocities by theirs (``velocities of …`` where a part of the positions has the same), and ``multipliers of …`` of
-    constraints by name, of which ``rows`` are the numbers of rows, in the order of (c'Z, A).
+    Parts are ``positions``, ``velocities``, ``lambda`` and ``mu``, then the named parts of the positions, those of the
+    velocities (``velocities of …`` if a part of the positions has the same name), and ``multipliers of …`` of
+    constraints by name, with the numbers ``rows`` of rows in the order of (c'Z, A).
     """
     ends = [sum(widths[: i + 1]) for i in range(4)]
     whole = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
@@ -69,7 +69,7 @@ def _moved(part: slice, by: int) -> slice:
 
 
 def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Array) -> list[str]:
-    """Names of the rows of a constraint; ``sample``: positions at which it can be asked."""
+    """Names of the rows of a constraint; ``sample`` gives positions for an evaluation."""
     if isinstance(constraint, PositionConstraint):
         count = len(constraint.map.value(sample))
     else:
@@ -79,7 +79,7 @@ def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Arra
 
 
 def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:
-    """What an entry is called: by its smallest part, or by its number."""
+    """Name of an entry from its smallest part, or its number."""
     narrowest = None
     for name, part in parts.items():
         start, width = part.start or 0, part.stop - (part.start or 0)

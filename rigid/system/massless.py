@@ -1,4 +1,4 @@
-"""Massless velocities that nothing determines: neither constraints, nor dampers, nor potentials."""
+"""Massless velocities that neither constraints, dampers nor potentials determine."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 STEP = 1e-3
-"""Length of the ways along which forces of potentials are compared, relative to the sizes of positions."""
+"""Length of the displacements over which forces of potentials are compared, relative to the sizes of positions."""
 ACTS = 1e-10
-"""Change of a force along such a way, over the forces, above which a potential acts: round-off is 1e-16."""
+"""Relative change of a force along such a displacement above which a potential acts; round-off is 1e-16."""
 
 
 def refuse_undetermined(system: SystemModel) -> None:
-    """Raise ValueError, naming it, where ker M ∩ ker (c'Z, A) has a velocity that no damper or potential acts on.
+    """Raise ValueError if ker M ∩ ker (c'Z, A) has a velocity on which no damper or potential acts.
 
-    Of its equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` then nothing is left. A velocity counts as determined if it is so
-    at one of the positions beside the sample: a spring across its own direction acts beside it only.
+    The equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` of such a velocity is empty. A velocity is determined if it is so at one
+    of the positions near the sample: a spring acts across its direction only away from the sample.
     """
     if not system.massless.size:
         return
@@ -43,7 +43,7 @@ def refuse_undetermined(system: SystemModel) -> None:
 
 
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
-    """A basis (n_kin, j) of these velocities, in the units of the columns of the constraints."""
+    """Basis (n_kin, j) of the undetermined velocities, in the units of the columns of the constraints."""
     unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
     if rows.size:
@@ -61,7 +61,7 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
-    """By how much Zᵀ∇V on the free velocities (n_kin, j) changes along them (j, j), zero where by round-off."""
+    """Changes (j, j) of Zᵀ∇V on the free velocities (n_kin, j) along them, zero if round-off."""
     matrix, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
     for k, v in enumerate(free.T):
         way = system.Z(zeta) @ v

@@ -1,4 +1,4 @@
-"""Matrices that are functions of positions, or constant: with derivatives, in blocks, and gyroscopic ones."""
+"""Matrices that are constant or functions of positions: differentiable, in blocks, gyroscopic."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ MatrixFunction = Callable[[Array], Array]
 @checked
 @dataclass(frozen=True, eq=False)
 class Differentiable:
-    """A function of positions with its derivatives ``∂f/∂ζ_k`` by each of them, stacked: (n_pot, …).
+    """A function of positions with its derivatives ``∂f/∂ζ_k``, stacked: (n_pot, …).
 
     Parameters
     ----------
     value : callable
-        f of ζ.
+        f as a function of ζ.
     slopes : callable
-        (n_pot, …) of ζ.
+        Derivatives (n_pot, …) as a function of ζ.
     """
 
     value: MatrixFunction
     slopes: MatrixFunction
 
     def __call__(self, zeta: Array) -> Array:
-        """f(ζ)."""
+        """Value f(ζ)."""
         return self.value(zeta)
 
 
 def mapped(linear: Callable[[Array], Array], matrix: MatrixFunction) -> MatrixFunction:
-    """A linear function of matrices, or of stacks of them, after a matrix function."""
+    """Composition of a linear function of matrices (or stacks of them) with a matrix function."""
     if not isinstance(matrix, Differentiable):
         return lambda zeta: linear(matrix(zeta))
     slopes = matrix.slopes
@@ -46,24 +46,24 @@ def mapped(linear: Callable[[Array], Array], matrix: MatrixFunction) -> MatrixFu
 
 @dataclass(frozen=True, eq=False)
 class Gyroscopic:
-    """``G(Γ) = Σ Γ_a G_a`` with constant skew matrices G_a, stacked: (n_kin, n_kin, n_kin)."""
+    """Gyroscopic matrix ``G(Γ) = Σ Γ_a G_a`` with constant skew matrices G_a, stacked: (n_kin, n_kin, n_kin)."""
 
     stack: Array
 
     def __call__(self, zeta: Array, momenta: Array) -> Array:
-        """G at any positions."""
+        """Matrix G, independent of positions."""
         return np.tensordot(momenta, self.stack, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class BlockMatrix:
-    """A matrix function (shape) of blocks, each at rows and columns and a function of a slice of the positions."""
+    """Matrix function (shape) of blocks, each with rows, columns, a slice of the positions and its function."""
 
     shape: tuple[int, int]
     blocks: tuple[tuple[slice, slice, slice, Any], ...]
 
     def __call__(self, zeta: Array) -> Array:
-        """The matrix at positions."""
+        """Matrix at positions."""
         matrix = np.zeros(self.shape)
         for rows, columns, span, block in self.blocks:
             matrix[rows, columns] = at(block, zeta[span])
@@ -72,13 +72,13 @@ class BlockMatrix:
 
 @dataclass(frozen=True, eq=False)
 class BlockGyroscopic:
-    """G of blocks, each with a slice of the velocities and of the positions, and a function of these or constant."""
+    """Gyroscopic matrix of blocks, each with a slice of velocities and of positions, and its function or constant."""
 
     velocities: int
     blocks: tuple[tuple[slice, slice, Any], ...]
 
     def __call__(self, zeta: Array, momenta: Array) -> Array:
-        """G at positions and momenta."""
+        """Matrix G at positions and momenta."""
         matrix = np.zeros((self.velocities, self.velocities))
         for own, span, block in self.blocks:
             matrix[own, own] = block(zeta[span], momenta[own]) if callable(block) else block
@@ -86,7 +86,7 @@ class BlockGyroscopic:
 
 
 def at(matrix: Any, zeta: Array) -> Array:
-    """A matrix that is a function of ζ, or constant, at ζ."""
+    """Value at ζ of a matrix that is constant or a function of ζ."""
     given = matrix(zeta) if callable(matrix) else matrix
     try:
         return np.asarray(given, dtype=float)

@@ -1,4 +1,4 @@
-"""What a multibody system is given: kinds, names and shapes."""
+"""Checks of the members of a multibody system: types, names and shapes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 RATE = 1e-7
-"""Defect of p'Z against A or Bᵀ, over the largest entry, that is a mistake: positions beside the sample meet rotations
-and constraints to about 1e-9."""
+"""Relative deviation of p'Z from A or Bᵀ that counts as a mistake: positions near the sample satisfy rotations and
+constraints to about 1e-9."""
 
 
 def check_members(system: SystemModel) -> None:
-    """Everything is of its kind."""
+    """Check the types of all members."""
     kinds: dict[str, tuple[tuple[Any, ...], Any]] = {
         "constraints": (system.constraints, PositionConstraint),
         "coordinates": (system.coordinates, PositionConstraint),
@@ -55,7 +55,7 @@ def check_members(system: SystemModel) -> None:
 
 
 def check_names(system: SystemModel) -> None:
-    """Names differ, parts lie within."""
+    """Check that names differ and parts lie within the vectors."""
     check.not_negative("spread", system.spread)
     for kind, names in (
         ("constraints", [c.name for c in system.constraints] + [c.name for c in system.velocity_constraints]),
@@ -79,25 +79,23 @@ def check_names(system: SystemModel) -> None:
 
 
 def check_shapes(system: SystemModel) -> None:
-    """Shapes and finite values at the sample."""
+    """Check shapes and finite values at the sample."""
     n, v, zeta = system.positions, system.velocities, system.sample
     if system.kinematics is None and n != v:
-        raise ValueError(f"kinematics may be left out only where ζ̇ = ϖ: there are {n} positions and {v} velocities")
+        raise ValueError(f"kinematics may be left out only for ζ̇ = ϖ: there are {n} positions and {v} velocities")
     check.array("kinematics Z(ζ)", system.Z(zeta), (n, v))
     if system.kinematics_mean is not None:
         mean = check.array("kinematics_mean Z̄(ζ₀, ζ₁)", system.kinematics_mean(zeta, zeta), (n, v))
         defect = np.abs(mean - system.Z(zeta)).max(initial=0.0)
         if defect > RATE * np.abs(mean).max(initial=0.0):
-            raise ValueError(
-                f"kinematics_mean must be Z(ζ) where both ends are ζ: it is {defect:.3g} off at the sample"
-            )
+            raise ValueError(f"kinematics_mean must be Z(ζ) for equal ends ζ: it is {defect:.3g} off at the sample")
     check.array("gyroscopic G(ζ, Γ)", system.G(zeta, np.zeros(v)), (v, v))
     for constraint in (*system.constraints, *system.coordinates):
         _check_map(f"constraint {constraint.name!r}", constraint.map, n, zeta=zeta)
     for condition in system.coordinates:
         defect = start_defect(condition, zeta)
         if defect is not None:
-            raise ValueError(f"the sample must meet the conditions of the coordinates: {defect}")
+            raise ValueError(f"the sample must satisfy the conditions of the coordinates: {defect}")
     for of in system.velocity_constraints:
         rows = check.array(f"velocity constraint {of.name!r}", at(of.matrix, zeta), (None, v)).shape[0]
         if of.position is not None:
@@ -128,12 +126,12 @@ def _check_map(name: str, of: PositionMap, n: int, *, zeta: Array, rows: int | N
 
 
 def potential_name(system: SystemModel, i: int) -> str:
-    """What a potential is called."""
+    """Name of a potential."""
     return "potential" if len(system.potentials) == 1 else f"potential[{i}]"
 
 
 def energy_of(potential: Potential | Invariants) -> Callable[[Array], float]:
-    """V as a function of ζ."""
+    """Potential energy V as a function of ζ."""
     if isinstance(potential, Invariants):
         return lambda zeta: float(potential.energy(potential.values(zeta)))
     return lambda zeta: float(potential.energy(zeta))

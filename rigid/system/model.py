@@ -1,4 +1,4 @@
-"""The data of a multibody system in redundant coordinates ([rigid] sec. 4): what its verbs work with."""
+"""Data of a multibody system in redundant coordinates ([rigid] sec. 4)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, Potent
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SystemModel(Memo, Remade):
-    """The members of a multibody system, its sizes and names, and its functions at positions and velocities.
+    """Members of a multibody system, its sizes and names, and its functions of positions and velocities.
 
-    The symbols are those of :class:`rigid.MultibodySystem`, which says what the members are.
+    Symbols follow :class:`rigid.MultibodySystem`, which documents the members.
     """
 
     mass: Array
@@ -58,24 +58,24 @@ class SystemModel(Memo, Remade):
 
     @property
     def positions(self) -> int:
-        """n_pot."""
+        """Number n_pot of positions."""
         return len(self.sample)
 
     @property
     def velocities(self) -> int:
-        """n_kin."""
+        """Number n_kin of velocities."""
         return len(self.mass)
 
     @once
     def layout(self) -> Layout:
-        """Where ζ, ϖ, λ and μ stand in x."""
+        """Layout of ζ, ϖ, λ and μ in x."""
         rows = {c.name: len(row_labels(c, self.sample)) for c in self._rowed}
         widths = (self.positions, self.velocities, len(self.c(self.sample)), len(self.A(self.sample)))
         return lay_out(widths, self.parts, self.velocity_parts, rows)
 
     @once
     def port_slices(self) -> dict[str, slice]:
-        """The columns of B by port."""
+        """Columns of B by port."""
         widths = [at(p.matrix, self.sample).shape[1] for p in self.ports.values()]
         ends = np.cumsum(widths).tolist()
         return {name: slice(end - w, end) for name, end, w in zip(self.ports, ends, widths, strict=True)}
@@ -91,12 +91,12 @@ class SystemModel(Memo, Remade):
         return [*self.constraints, *self.velocity_constraints]
 
     def velocity_name(self, index: int) -> str:
-        """What a velocity is called."""
+        """Name of a velocity."""
         return name_of(self.velocity_parts, index, "velocity")
 
     @once
     def potentials(self) -> tuple[Potential | Invariants, ...]:
-        """The potentials whose sum V is."""
+        """The potentials whose sum is V."""
         given = self.potential
         if given is None:
             return ()
@@ -105,20 +105,20 @@ class SystemModel(Memo, Remade):
 
     @once
     def massless(self) -> Array:
-        """An orthonormal basis of ker M (n_kin, j)."""
+        """Orthonormal basis of ker M (n_kin, j)."""
         unit, kernel = self._scaled_mass
         return np.linalg.qr(kernel / unit[:, None])[0]
 
     @once
     def completed_mass(self) -> Array:
-        """M, made positive definite by a mass of its own size along its kernel."""
+        """M made positive definite by masses of its order along its kernel."""
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
         return self.mass + sized @ sized.T
 
     @once
     def _scaled_mass(self) -> tuple[Array, Array]:
-        """Units in which M has a unit diagonal, and its kernel in them."""
+        """Units in which M has a unit diagonal, and its kernel in these units."""
         diagonal = np.diag(self.mass)
         unit = np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=0.0) or 1.0))
         values, vectors = np.linalg.eigh(self.mass / unit / unit[:, None])
@@ -131,7 +131,7 @@ class SystemModel(Memo, Remade):
         return np.eye(self.velocities) if self.kinematics is None else at(self.kinematics, zeta)
 
     def Z_mean(self, zeta0: Array, zeta1: Array) -> Array:
-        """Z̄ over a step: its own mean, or Z in the middle."""
+        """Mean Z̄ over a step: the given one, or Z at the midpoint."""
         if self.kinematics_mean is None:
             return self.Z(0.5 * (zeta0 + zeta1))
         return np.asarray(self.kinematics_mean(zeta0, zeta1), dtype=float)
@@ -147,7 +147,7 @@ class SystemModel(Memo, Remade):
         return np.concatenate([np.zeros(0), *(c.map.value(zeta) for c in self.constraints)])
 
     def c_jacobian(self, zeta: Array) -> Array:
-        """c'(ζ) (k, n_pot)."""
+        """Jacobian c'(ζ) (k, n_pot)."""
         return np.vstack([np.zeros((0, self.positions)), *(c.map.jacobian(zeta) for c in self.constraints)])
 
     def A(self, zeta: Array) -> Array:
@@ -155,11 +155,11 @@ class SystemModel(Memo, Remade):
         return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
 
     def constraint_rows(self, zeta: Array) -> Array:
-        """The joint velocity constraints (c'Z, A) (k + l, n_kin)."""
+        """Velocity-level constraints (c'Z, A) (k + l, n_kin)."""
         return np.vstack([self.c_jacobian(zeta) @ self.Z(zeta), self.A(zeta)])
 
     def B(self, zeta: Array) -> Array:
-        """Directions of all ports side by side (n_kin, m)."""
+        """Input matrix of all ports (n_kin, m)."""
         return np.hstack([np.zeros((self.velocities, 0)), *(at(p.matrix, zeta) for p in self.ports.values())])
 
     def V(self, zeta: Array) -> float:
@@ -169,7 +169,7 @@ class SystemModel(Memo, Remade):
         )
 
     def V_gradient(self, zeta: Array) -> Array:
-        """∇V (n_pot,)."""
+        """Gradient ∇V (n_pot,)."""
         gradient = np.zeros(self.positions)
         for p in self.potentials:
             gradient += (
@@ -178,12 +178,12 @@ class SystemModel(Memo, Remade):
         return gradient
 
     def tau_d(self, zeta: Array, omega: Array) -> Array:
-        """Dissipative forces τ_d (n_kin,) with ϖᵀτ_d ≥ 0; raises ValueError, naming a term that generates energy."""
+        """Dissipative forces τ_d (n_kin,), ϖᵀτ_d ≥ 0; raises ValueError for a term that generates energy."""
         forces = np.zeros(self.velocities)
         for term in self.dissipation:
             forces += force_of(term, zeta, omega)
         return forces
 
     def energy(self, zeta: Array, omega: Array) -> float:
-        """½ϖᵀMϖ + V(ζ) [J]."""
+        """Energy ½ϖᵀMϖ + V(ζ) [J]."""
         return 0.5 * float(omega @ self.mass @ omega) + self.V(zeta)

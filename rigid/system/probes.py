@@ -1,4 +1,4 @@
-"""Positions beside a sample at which the conditions of a multibody system are checked."""
+"""Positions near a sample at which the conditions of a multibody system are checked."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 COUNT = 4
-"""Positions beside the sample."""
+"""Number of positions near the sample."""
 SUBSTEPS = 4
-"""Steps of the way to each: of fourth order, so that rotations and constraints are met to about 1e-9 at a spread of
-0.1."""
+"""Number of steps to each position; the steps are of fourth order, so that rotations and constraints hold to about
+1e-9 at a spread of 0.1."""
 RANK = 1e-6
-"""Singular value over the largest one, of scaled rows and columns, below which constraints depend on each other: far
-above what the way to a position leaves, see flexph.mechanisms.model.redundancy."""
+"""Relative singular value, of scaled rows and columns, below which constraints are dependent: far above the errors
+of a position, see flexph.mechanisms.model.redundancy."""
 
 LOSING = 1e-3
-"""The smallest singular value over that at the sample below which they are about to: a step or two before."""
+"""Ratio of the smallest singular value to that at the sample below which the rank is about to be lost."""
 NOTHING = 1e-12
-"""Column over the largest one, of what positions nearby show, below which it is round-off."""
+"""Relative size of a column, over nearby positions, below which it is round-off."""
 SHARE = 1e-2
-"""Part of a row in a dependence from which on it is named."""
+"""Share of a row in a dependence above which it is named."""
 
 
 def sizes(system: SystemModel, zeta: Array) -> Array:
-    """How large each position is: the largest of its part, whose entries share a unit, of all where that is zero."""
+    """Size of each position: the largest entry of its part, which shares a unit, or of all if that is zero."""
     whole = float(np.abs(zeta).max(initial=0.0)) or 1.0
     lengths = np.full(zeta.size, whole)
     for part in system.parts.values():
@@ -41,9 +41,9 @@ def sizes(system: SystemModel, zeta: Array) -> Array:
 
 
 def probes(system: SystemModel, rng: np.random.Generator) -> list[Array]:
-    """The sample, and positions that motions which the constraints allow reach from it, ``spread`` times the sizes.
+    """The sample, and positions reached from it by allowed motions, ``spread`` times the sizes.
 
-    Rotations stay rotations on the way, and loops closed: conditions need hold there only.
+    Rotations and closed loops are preserved on the way, as the conditions need to hold only there.
     """
     places = [system.sample]
     if system.spread > 0.0 and system.velocities:
@@ -71,13 +71,13 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 
 def allowed(rows: Array, omega: Array) -> Array:
-    """The part of velocities that constraints leave."""
+    """Projection of velocities to those that constraints allow."""
     free = singular_vectors(rows, tolerance=RANK).null
     return free @ (free.T @ omega)
 
 
 class Independence:
-    """Which rows of K = (c'Z, A) are independent, in units in which no row or column exceeds one at given positions."""
+    """Independent rows of K = (c'Z, A), in units in which no row or column exceeds one at given positions."""
 
     def __init__(self, system: SystemModel, places: list[Array]) -> None:
         self.system = system
@@ -93,12 +93,12 @@ class Independence:
         self.rows = np.where(heights > 0.0, heights, 1.0)
 
     def dependent(self, zeta: Array) -> tuple[int, list[str]]:
-        """The rank at a position, and the names of the rows that depend on each other there."""
+        """Rank at a position, and names of the rows that are dependent there."""
         own = self._decomposed(zeta)
         return own.rank, self._names(own.left_null)
 
     def caution(self, zeta: Array) -> str | None:
-        """What is to say where constraints lose rank, or are about to."""
+        """Warning near a loss of rank of the constraints, otherwise None."""
         left, values, _, _ = self._decomposed(zeta)
         if values.size == len(self.rows) and values[-1] >= LOSING * self._at_sample:
             return None
@@ -122,16 +122,16 @@ class Independence:
 
 
 def listed(names: list[str]) -> str:
-    """Names as they are read, the first ones of many."""
+    """Names joined to a text, abbreviated if there are many."""
     shown = ", ".join(names[:6])
     return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
 
 
 def independence(system: SystemModel) -> Independence:
-    """Which constraints of a system are independent, by its probes."""
+    """Independence of the constraints of a system, from its probe positions."""
     return Independence(system, probes(system, np.random.default_rng(0)))
 
 
 def cautions_of(system: SystemModel) -> tuple[Callable[[Array], str | None], ...]:
-    """The cautions of a system, and that its constraints lose rank."""
+    """Cautions of a system, with that of a loss of rank of its constraints."""
     return (*system.cautions, system.once(independence).caution) if system.constraint_names else system.cautions

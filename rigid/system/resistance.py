@@ -1,4 +1,4 @@
-"""The dissipation matrix of a multibody system."""
+"""Dissipation matrix of a multibody system."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .dissipation import Resistance, _of_damper, force_of
 
 
 def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
-    """``R + S`` with ``(R + S) ϖ = τ_d(ζ, ϖ)``, ``ϖᵀR ϖ`` the dissipated power.
+    """Matrices ``R + S`` with ``(R + S) ϖ = τ_d(ζ, ϖ)``; ``ϖᵀR ϖ`` is the dissipated power.
 
-    Of a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. Of a :class:`Dissipation` with the power
+    For a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. For a :class:`Dissipation` with the power
     P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
-    kernel: both are bounded where τ is of the order of ϖ, also at rest and where P = 0 ≠ τ, and go along with a change
-    of velocity coordinates as M does. At rest they are zero.
+    kernel: both are bounded if τ is of the order of ϖ, also at rest and for P = 0 ≠ τ, and transform with the velocity
+    coordinates as M does. At rest they are zero.
 
-    Raises ValueError, naming it and its power, where a term generates energy.
+    Raises ValueError with the name and the power of a term that generates energy.
     """
     n = system.velocities
     R, S = np.zeros((n, n)), None

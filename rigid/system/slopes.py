@@ -1,4 +1,4 @@
-"""Derivatives of the functions of a multibody system by its positions: given where known, else by differences."""
+"""Derivatives of the functions of a multibody system in its positions, given or by differences."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .terms import PositionMap, Potential
 
 
 class Slopes(NamedTuple):
-    """``∂(M w)/∂ζ`` (rows, n_pot) and ``∂(Mᵀ g)/∂ζ`` (columns, n_pot) of a matrix function M."""
+    """Derivatives ``∂(M w)/∂ζ`` (rows, n_pot) and ``∂(Mᵀ g)/∂ζ`` (columns, n_pot) of a matrix function M."""
 
     of_image: Array
     of_transposed: Array
 
 
 def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
-    """Those of a matrix function, or of a constant matrix, at fixed w and g."""
+    """Slopes of a matrix function, or of a constant matrix, at fixed w and g."""
     if not callable(matrix):
         return Slopes(np.zeros((g.size, zeta.size)), np.zeros((w.size, zeta.size)))
     if isinstance(matrix, BlockMatrix):
@@ -35,7 +35,7 @@ def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
 
 
 def stacked(function: Any, x: Array) -> Array:
-    """∂f/∂x_k, stacked: (n, …)."""
+    """Derivatives ∂f/∂x_k, stacked: (n, …)."""
     return function.slopes(x) if isinstance(function, Differentiable) else differences(function, x)
 
 
@@ -49,7 +49,7 @@ def _of_blocks(matrix: BlockMatrix, zeta: Array, w: Array, g: Array) -> Slopes:
 
 
 def gyroscopic_slopes(G: Any, zeta: Array, momenta: Array, omega: Array) -> tuple[Array, Array]:
-    """``∂(G ω)/∂ζ`` (n_kin, n_pot) and ``∂(G ω)/∂Γ`` (n_kin, n_kin) at a fixed ω."""
+    """Derivatives ``∂(G ω)/∂ζ`` (n_kin, n_pot) and ``∂(G ω)/∂Γ`` (n_kin, n_kin) at fixed ω."""
     none = np.zeros((omega.size, zeta.size)), np.zeros((omega.size, omega.size))
     if isinstance(G, Gyroscopic):
         return none[0], (G.stack @ omega).T
@@ -64,7 +64,7 @@ def gyroscopic_slopes(G: Any, zeta: Array, momenta: Array, omega: Array) -> tupl
 
 
 def differences(function: Callable[[Array], Array], x: Array) -> Array:
-    """∂f/∂x_k by forward differences, stacked: (n, …)."""
+    """Forward differences ∂f/∂x_k, stacked: (n, …)."""
     here, steps = np.asarray(function(x), dtype=float), (x + FORWARD * state_sizes(x)) - x
     stack, moved = np.empty((x.size, *here.shape)), x.copy()
     for k in range(x.size):
@@ -79,28 +79,28 @@ def differences(function: Callable[[Array], Array], x: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A step from positions to others."""
+    """A step from initial positions to final ones."""
 
     start: Array
     end: Array
 
     @property
     def middle(self) -> Array:
-        """½(ζ₀ + ζ₁)."""
+        """Midpoint ½(ζ₀ + ζ₁)."""
         return 0.5 * (self.start + self.end)
 
     @property
     def step(self) -> Array:
-        """ζ₁ − ζ₀."""
+        """Displacement ζ₁ − ζ₀."""
         return self.end - self.start
 
     def part(self, span: slice) -> Way:
-        """That of some of the positions."""
+        """The step restricted to some of the positions."""
         return Way(self.start[span], self.end[span])
 
 
 def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
-    """``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot)."""
+    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot)."""
     if not given.terms:
         return _of_jacobian(given, way, discrete, w, g)
     n = way.end.size
@@ -116,7 +116,7 @@ def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) ->
 
 
 def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Half of those in the middle, and of ``m Δᵀ/Δᵀ Δ``, m what the middle misses, ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``."""
+    """Half of the midpoint slopes plus those of ``m Δᵀ/Δᵀ Δ``, midpoint defect m, ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``."""
     middle, step, stack = given.jacobian(way.middle), way.step, stacked(given.jacobian, way.middle)
     image, transposed = 0.5 * (stack @ w).T, 0.5 * (g @ stack).T
     size = float(step @ step)
@@ -132,7 +132,7 @@ def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Arr
 
 
 def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Array:
-    """``∂(∇̄V)/∂ζ₁`` (n_pot, n_pot) of a discrete gradient."""
+    """Derivative ``∂(∇̄V)/∂ζ₁`` (n_pot, n_pot) of a discrete gradient."""
     if isinstance(given, Potential):
         return _of_gradient(given.gradient, way, discrete)
     first, last = given.values(way.start), given.values(way.end)
@@ -145,7 +145,7 @@ def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Ar
 
 
 def _of_gradient(gradient: Any, way: Way, discrete: Array) -> Array:
-    """That of ``∇V(m) + c Δ`` with ``c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ``."""
+    """Derivative of ``∇V(m) + c Δ`` with ``c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ``."""
     middle, step, hessian = gradient(way.middle), way.step, stacked(gradient, way.middle)
     size = float(step @ step)
     share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""Consistent starts of multibody systems: accelerations and multipliers, checks, and the nearest start."""
+"""Consistent initial states of multibody systems: accelerations, multipliers, checks, and the nearest one."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 CONSISTENT = 1e-8
-"""Defect of a constraint over its largest terms up to which a start meets it: what ten printed digits leave."""
+"""Constraint defect over its largest terms up to which an initial state is consistent: error of ten printed digits."""
 DRIFTED = 1e-3
-"""Defect of a position constraint up to which a run may begin: methods other than the pair let constraints drift, and
-runs go on from their ends."""
+"""Defect of a position constraint up to which a run may begin, as runs continue from final states of methods that
+let constraints drift."""
 SHAKEN = 0.1
-"""Defect of a velocity constraint up to which a run may begin, over velocities and what forces change in a step:
-constraints hold in the middles of steps."""
+"""Defect of a velocity constraint up to which a run may begin, over velocities and their change by forces in a step,
+as some methods satisfy constraints at midpoints."""
 CLOSING = Corrections(most=30, settled=1e-15)
-"""Corrections of positions over the largest of them: round-off."""
+"""Newton corrections of positions, which end at round-off."""
 NOTHING = 1e-12
-"""A multiplier over what the largest of all forces would make it, below which it is round-off of their balance."""
+"""Relative size of a multiplier, over that of the largest force, below which it is round-off."""
 REMEDY = "system.nearest(positions, velocities) gives a consistent start"
 
 
 class Accelerations(NamedTuple):
-    """ϖ̇ (n_kin,), the multipliers λ (k,) of position constraints and μ (l,) of velocity constraints."""
+    """Accelerations ϖ̇ (n_kin,), multipliers λ (k,) of position constraints and μ (l,) of velocity constraints."""
 
     velocities: Array
     lam: Array
@@ -44,7 +44,7 @@ class Accelerations(NamedTuple):
 def accelerations(
     system: SystemModel, zeta: Array, omega: Array, *, inputs: Mapping[str, Input], time: float
 ) -> Accelerations:
-    """See :meth:`MultibodySystem.accelerations`."""
+    """Accelerations and multipliers, see :meth:`MultibodySystem.accelerations`."""
     n, k = system.velocities, system.layout.lam
     rows = system.constraint_rows(zeta)
     force = -system.Z(zeta).T @ system.V_gradient(zeta) - system.tau_d(zeta, omega)
@@ -57,14 +57,14 @@ def accelerations(
     if np.abs(free).max(initial=0.0) > CONSISTENT * size.max(initial=0.0):
         worst = system.velocity_name(int(np.argmax(np.abs(free))))
         raise ValueError(
-            f"forces on massless velocities must balance at the start: {worst} has {np.abs(free).max():.3g} too much"
+            f"forces on massless velocities must balance at the start: {worst} exceeds by {np.abs(free).max():.3g}"
         )
     width, held = k.stop - k.start, _without_round_off(system.mass, rows, solution[n:], size)
     return Accelerations(solution[:n], held[:width], held[width:])
 
 
 def _saddle(mass: Array, rows: Array, right: Array) -> Array:
-    """The solution of [[M, Kᵀ], [K, 0]], of least norm where it is singular; rows and columns are scaled first."""
+    """Solution of [[M, Kᵀ], [K, 0]], of least norm if singular; rows and columns are scaled first."""
     n, k = mass.shape[0], len(rows)
     matrix = np.block([[mass, rows.T], [rows, np.zeros((k, k))]])
     unit = _units(mass)
@@ -75,19 +75,19 @@ def _saddle(mass: Array, rows: Array, right: Array) -> Array:
 
 
 def _units(mass: Array) -> Array:
-    """Velocities in which M has a unit diagonal."""
+    """Velocity units in which M has a unit diagonal."""
     return np.where(np.diag(mass) > 0.0, np.diag(mass), np.diag(mass).max(initial=0.0) or 1.0) ** -0.5
 
 
 def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
-    """Multipliers (k + l,), zero where they are round-off of forces (n_kin,): runs take their sizes from the start."""
+    """Multipliers (k + l,), zero if they are round-off of forces (n_kin,), as runs derive tolerances from them."""
     unit = _units(mass)
     noise = NOTHING * float((forces * unit).max(initial=0.0))
     return np.where(np.abs(multipliers) * np.abs(rows * unit).max(axis=1, initial=0.0) <= noise, 0.0, multipliers)
 
 
 def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
-    """d/dt of (c'Z, A) along ζ̇ = Zϖ, by differences of fourth order."""
+    """Rate d/dt of (c'Z, A) along ζ̇ = Zϖ, by fourth-order differences."""
     along = system.Z(zeta) @ omega
     speed = np.abs(along).max(initial=0.0)
     if speed == 0.0:
@@ -98,38 +98,38 @@ def _rate_of_rows(system: SystemModel, zeta: Array, omega: Array) -> Array:
 
 
 def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mapping[str, Input], time: float) -> Array:
-    """See :meth:`MultibodySystem.state`."""
+    """Consistent state, see :meth:`MultibodySystem.state`."""
     zeta = check.array("positions", positions, (system.positions,))
     omega = check.array("velocities", velocities, (system.velocities,))
     defect = _position_defect(system, zeta, CONSISTENT)
     if defect is not None:
-        raise ValueError(f"inconsistent start: positions do not meet {defect}; {REMEDY}")
+        raise ValueError(f"inconsistent start: positions do not satisfy {defect}; {REMEDY}")
     defect = _velocity_defect(system, zeta, omega, speeds=np.abs(omega), allowed=CONSISTENT)
     if defect is not None:
-        raise ValueError(f"inconsistent start: velocities do not meet {defect}; {REMEDY}")
+        raise ValueError(f"inconsistent start: velocities do not satisfy {defect}; {REMEDY}")
     rates = accelerations(system, zeta, omega, inputs=inputs, time=check.number("time", time))
     return np.concatenate([zeta, omega, rates.lam, rates.mu])
 
 
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
-    """What positions and velocities do not meet, by more than the end of a run with steps [s] does; None if they do."""
+    """Defect of positions and velocities beyond the drift of a run with steps [s], in words; None without one."""
     defect = _position_defect(system, zeta, DRIFTED)
     if defect is not None:
-        return f"positions do not meet {defect}; {REMEDY}"
+        return f"positions do not satisfy {defect}; {REMEDY}"
     force = system.Z(zeta).T @ system.V_gradient(zeta) + system.G(zeta, system.mass @ omega) @ omega
     speeds = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
     defect = _velocity_defect(system, zeta, omega, speeds=speeds, allowed=SHAKEN)
-    return None if defect is None else f"velocities do not meet {defect}; {REMEDY}"
+    return None if defect is None else f"velocities do not satisfy {defect}; {REMEDY}"
 
 
 def _position_defect(system: SystemModel, zeta: Array, allowed: float) -> str | None:
-    """The first condition that positions do not meet, and by how much; None where they meet all."""
+    """First condition that positions violate, with the defect, in words; None without one."""
     defects = (start_defect(condition, zeta, allowed) for condition in (*system.coordinates, *_held(system)))
     return next((defect for defect in defects if defect is not None), None)
 
 
 def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: Array, allowed: float) -> str | None:
-    """The row that velocities miss by most, over terms of these speeds, and by how much; None where they meet all."""
+    """Row most violated by velocities, over terms of these speeds, in words; None without one."""
     rows = system.constraint_rows(zeta)
     defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speeds.max(initial=0.0)
     wrong = np.flatnonzero(defect > allowed * size)
@@ -140,10 +140,10 @@ def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: 
 
 
 def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CONSISTENT) -> str | None:
-    """Which row of a condition positions do not meet, and by how much; None where they meet it."""
+    """Violated row of a condition, with the defect, in words; None without one."""
     value = np.abs(np.asarray(condition.map.value(zeta), dtype=float))
     slope = np.abs(condition.map.jacobian(zeta))
-    terms = slope @ np.abs(zeta)  # a constraint of positions that are zero is compared with the largest of all
+    terms = slope @ np.abs(zeta)  # a constraint on zero positions is compared with the largest position
     size = np.maximum(terms, slope.max(axis=1, initial=0.0) * np.abs(zeta).max(initial=0.0))
     wrong = np.flatnonzero(~(value <= allowed * size))
     if not wrong.size:
@@ -154,7 +154,7 @@ def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CO
 
 
 def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array, Array]:
-    """See :meth:`MultibodySystem.nearest`."""
+    """Nearest consistent positions and velocities, see :meth:`MultibodySystem.nearest`."""
     zeta = np.array(check.array("positions", positions, (system.positions,)))
     omega = check.array("velocities", velocities, (system.velocities,))
 
@@ -166,20 +166,20 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
     zeta = _on_coordinates(system, CLOSING.run(zeta, closed).value)
     defect = _position_defect(system, zeta, CONSISTENT)
     if defect is not None:
-        raise ArithmeticError(f"no positions were found near the given ones that meet {defect}")
+        raise ArithmeticError(f"no positions near the given ones satisfy {defect}")
     rows = system.constraint_rows(zeta)
-    for _ in range(2):  # the second takes the round-off of the first away
+    for _ in range(2):  # the second removes the round-off of the first
         omega = omega + _projection(system, rows, -rows @ omega)
     return zeta, omega
 
 
 def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
-    """The δ of least ½δᵀMδ with Kδ = target."""
+    """Displacement δ of least ½δᵀMδ with Kδ = target."""
     return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
 
 
 def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
-    """Newton's method with steps of least norm to the conditions of the coordinates."""
+    """Project positions on the conditions of the coordinates, by Newton's method with least-norm steps."""
 
     def closed(zeta: Array) -> tuple[Array, float]:
         value, slope = _stacked(system, system.coordinates, zeta)
@@ -189,14 +189,14 @@ def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
 
 
 def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
-    """Positions after a move, and the largest of it over the largest of them."""
+    """Positions after a displacement, and its largest entry over the largest position."""
     zeta = zeta + move
     largest = float(np.abs(zeta).max(initial=0.0))
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """The conditions of positions that are to be zero: position constraints, and closed velocity constraints."""
+    """Position-level conditions: position constraints and closed velocity constraints."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

@@ -1,4 +1,4 @@
-"""The derivative of the step of a multibody system by its end, of what its terms know of theirs."""
+"""Derivative of the step of a multibody system with respect to its end, from the derivatives of its terms."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class StepMeans(NamedTuple):
-    """A step between positions with ϖ̄ and ∂ϖ̄/∂ϖ₁, Z̄, Ḡ, C̄ and Ā, ∇̄V of each potential and the discrete Jacobians.
+    """Means of a step: ϖ̄ and ∂ϖ̄/∂ϖ₁, Z̄, Ḡ, C̄ and Ā, ∇̄V of each potential, and the discrete Jacobians.
 
-    These are of constraints on positions, then of the positions of those on velocities that have one.
+    The discrete Jacobians belong to the position constraints, then to velocity constraints with a position.
     """
 
     way: Way
@@ -34,7 +34,7 @@ class StepMeans(NamedTuple):
 
 
 def mean_slope(system: SystemModel, means: StepMeans, multipliers: Array, u: Array) -> Array:
-    """``∂((J̄ − R̄)z̄ + B̄u)/∂x₁`` (n, n): results do not depend on it, the speed of iterations does."""
+    """Jacobian ``∂((J̄ − R̄)z̄ + B̄u)/∂x₁`` (n, n); it affects the convergence speed, not the results."""
     f, Z, share, step = system.layout, means.Z, means.share, StepSlope(system, means)
     matrix = np.zeros((f.size, f.size))
     matrix[f.positions, f.velocities] = Z @ share
@@ -52,10 +52,10 @@ def mean_slope(system: SystemModel, means: StepMeans, multipliers: Array, u: Arr
 
 
 class StepSlope:
-    """The terms of a step and of its derivative by ζ₁, summed up one after the other.
+    """Terms of a step and of its derivative in ζ₁, accumulated term by term.
 
-    ``efforts`` are ∇̄V + D̄ᵀλ − …, what Z̄ᵀ takes to forces, and ``of_efforts`` their derivative; ``of_forces`` is that of
-    forces which stand among velocities, ``of_rows`` of the constraints at fixed rates, ``held`` D̄ in their rows.
+    ``efforts`` are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative; ``of_forces`` is the
+    derivative of forces on velocities, ``of_rows`` of the constraints at fixed rates, ``held`` has D̄ in their rows.
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:
@@ -68,7 +68,7 @@ class StepSlope:
     # --- at velocities ------------------------------------------------------------------------------------------------
 
     def of_velocities(self) -> Array:
-        """``∂(G ϖ̄ + τ_d)/∂ϖ̄``."""
+        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``."""
         s, middle, momenta = self.system, self.way.middle, self.system.mass @ self.omega
         by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
         by_omega: Array = self.means.G + by_momenta @ s.mass
@@ -93,13 +93,13 @@ class StepSlope:
     # --- at positions -------------------------------------------------------------------------------------------------
 
     def potentials(self) -> None:
-        """∇̄V."""
+        """Add ∇̄V of the potentials."""
         for potential, discrete in zip(self.system.potentials, self.means.gradients, strict=True):
             self.efforts += discrete
             self.of_efforts += of_potential(potential, self.way, discrete)
 
     def constraints(self, multipliers: Array) -> None:
-        """``D̄ᵀλ``, ``Āᵀμ`` and their rows."""
+        """Add ``D̄ᵀλ``, ``Āᵀμ`` and their rows."""
         discrete, s, row = iter(self.means.discrete), self.system, 0
         maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]
         maps += [(of.position, of.matrix) for of in s.velocity_constraints]
@@ -115,7 +115,7 @@ class StepSlope:
             row = rows.stop
 
     def ports(self, u: Array) -> None:
-        """``B̄u``."""
+        """Add ``B̄u``."""
         if not u.any():
             return
         for name, columns in self.system.port_slices.items():
@@ -127,14 +127,14 @@ class StepSlope:
                 self._effort(port.position, port.position.discrete(self.way.start, self.way.end), -u[columns])
 
     def _effort(self, given: PositionMap, discrete: Array, g: Array) -> Array:
-        """Add ``D̄ᵀg``; the derivative of D̄ at fixed rates."""
+        """Add ``D̄ᵀg``; returns the derivative of D̄ at fixed rates."""
         own = of_map(given, self.way, discrete, self.rates, g)
         self.efforts += discrete.T @ g
         self.of_efforts += own.of_transposed
         return own.of_image
 
     def kinematics(self) -> Slopes:
-        """Z̄ ϖ̄ and Z̄ᵀ of the efforts."""
+        """Slopes of Z̄ ϖ̄ and of Z̄ᵀ times the efforts."""
         s, way = self.system, self.way
         if s.kinematics_mean is None:
             return Slopes(*(0.5 * part for part in slopes(s.kinematics, way.middle, self.omega, self.efforts)))

@@ -30,51 +30,51 @@ class MultibodySystem(SystemModel):
     """``ζ̇ = Z(ζ)ϖ``, ``Mϖ̇ = −Zᵀ(∇V + c'ᵀλ) − τ_d − G(ζ, Mϖ)ϖ − Aᵀμ + B F``, ``0 = c(ζ)``, ``0 = A(ζ)ϖ``, ``y = Bᵀϖ``.
 
     [rigid] eq. (10) with F = −τ_ext, so that yᵀF is the power into the system. Positions ζ (n_pot,) may be redundant
-    (rotations by their entries, quaternions, angles), velocities ϖ (n_kin,) are those in which M is constant. Then
+    (rotation matrices, quaternions, angles); velocities ϖ (n_kin,) are chosen such that M is constant. Then
     ``d/dt (½ϖᵀMϖ + V) = yᵀF − ϖᵀτ_d``.
 
-    A start is a :meth:`state`, the equations are those of :meth:`phdae`.
+    :meth:`state` makes an initial state, :meth:`phdae` the equations.
 
     Parameters
     ----------
     mass : array_like
         M (n_kin, n_kin), symmetric, positive semi-definite.
     sample : array_like
-        The positions at which, and around which, the conditions are checked here: shapes, finite, c' and ∇V against
-        differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, one rank of (c'Z, A). The others are reached from it by
-        motions that the constraints allow, as long as ``spread`` times the size of the positions.
+        Positions at which, and around which, the conditions are checked: shapes, finite values, c' and ∇V against
+        differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, constant rank of (c'Z, A). The positions around it are
+        reached by allowed motions, ``spread`` times the size of the positions long.
     kinematics : callable or array_like, optional
         Z (n_pot, n_kin), a function of ζ or constant, None for the identity.
     gyroscopic : callable or array_like, optional
         G(ζ, Γ) skew, Γ = Mϖ, or constant.
     potential : Potential, Invariants or sequence, optional
-        V(ζ), or energy through quadratic invariants of ζ, which keeps momenta, or several, whose sum V is.
+        V(ζ), or energy through quadratic invariants of ζ, which preserves momenta, or several with the sum V.
     constraints, velocity_constraints : sequence, optional
         :class:`PositionConstraint`, c(ζ) = 0, and :class:`VelocityConstraint`, A(ζ)ϖ = 0.
     dissipation : sequence, optional
         :class:`Damper` and :class:`Dissipation`, τ_d.
     ports : mapping, optional
-        :class:`ExternalPort` by name, B.
+        :class:`ExternalPort` by name, with B.
     parts, velocity_parts : mapping, optional
         Names of positions and of velocities.
     cautions : sequence of callable, optional
-        Functions of ζ that say where the coordinates are near their limits, or None.
+        Functions of ζ that return a warning near the limits of the coordinates, or None.
     coordinates : sequence, optional
-        Conditions g(ζ) = 0 that Z keeps by itself, ``g'Z = 0`` where they hold (RᵀR = 1, |q| = 1): they have no
-        multipliers, starts are checked against them.
+        Conditions g(ζ) = 0 that Z preserves, ``g'Z = 0`` where they hold (RᵀR = 1, |q| = 1): they have no multipliers;
+        initial states are checked against them.
     kinematics_mean : callable, optional
-        Z̄(ζ₀, ζ₁) over a step where Z in the middle will not do, ``Z̄(ζ, ζ) = Z(ζ)``: with ``δR = [R̄⁻ᵀω]× R̄`` for
-        rotation matrices, the step turns as with ``R̄[ω]×``, and forces at points act with the levers that keep the
-        momenta in the axes of the world, too.
+        Z̄(ζ₀, ζ₁) over a step if the midpoint Z is insufficient, ``Z̄(ζ, ζ) = Z(ζ)``: with ``δR = [R̄⁻ᵀω]× R̄`` for
+        rotation matrices, the step rotates as with ``R̄[ω]×``, and forces at points have levers that also conserve the
+        momenta in world axes.
     terms : Terms, optional
-        Terms by numbers, where :func:`rigid.point_masses` knows them (:class:`flexph.PHDAE`).
+        Built-in terms, from :func:`rigid.point_masses` (:class:`flexph.PHDAE`).
     spread : float, optional
-        How far the positions of the checks are from the sample.
+        Relative distance of the checked positions from the sample.
 
     Raises
     ------
     ValueError
-        For a condition that is not met, naming the defect.
+        For a violated condition, with the defect.
 
     Examples
     --------
@@ -104,22 +104,22 @@ class MultibodySystem(SystemModel):
 
     @checked
     def phdae(self, start: Array | None = None) -> PHDAE:
-        """The system as a :class:`flexph.PHDAE` with x = (ζ, ϖ, λ, μ), ``z = (∇V, ϖ, λ, μ)``, ``E = diag(1, M, 0, 0)``,
+        """The system as :class:`flexph.PHDAE` with x = (ζ, ϖ, λ, μ), ``z = (∇V, ϖ, λ, μ)``, ``E = diag(1, M, 0, 0)``,
 
-        ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]`` and R and B of the velocities.
-        R is that of :func:`rigid.system.resistance.resistance`. Its ``means`` are a discrete gradient pair, which
-        :func:`flexph.integrate` takes: Z in the middle of the step, exact for rotation matrices and quaternions, which
-        stay such to round-off; discrete Jacobians of constraints and positions, which do not drift;
-        ``ΔH = work − dissipation``. Velocity constraints without a position hold in the middle, ``A(ζ̄)ϖ̄ = 0``.
-        Multipliers, and massless velocities, are stage values: they belong to the middle of the step.
+        ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ, −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``, with R and B acting on the
+        velocities; R is given by :func:`rigid.system.resistance.resistance`. Its ``means`` are a discrete gradient pair
+        for :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, which stay such to
+        round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
+        constraints without a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are
+        stage values of the midpoint of the step.
 
-        Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and those of the system by name (see
+        Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and the named parts of the system (see
         :mod:`rigid.system`).
 
         Parameters
         ----------
         start : array, optional
-            A state (n,) at which its conditions are checked.
+            State (n,) at which its conditions are checked.
 
         Returns
         -------
@@ -129,8 +129,8 @@ class MultibodySystem(SystemModel):
         Raises
         ------
         ValueError
-            Where constraints follow from others: multipliers would not be determined; and where massless velocities are
-            not, which neither constraints nor dampers nor potentials act on.
+            If constraints depend on others, so that multipliers are not determined, and if neither constraints, dampers
+            nor potentials determine massless velocities.
         """
         refuse_dependent(self)
         refuse_undetermined(self)
@@ -148,10 +148,10 @@ class MultibodySystem(SystemModel):
         inputs: Mapping[str, Input] | None = None,
         time: float = 0.0,
     ) -> Array:
-        """The consistent state x = (ζ, ϖ, λ, μ) with these positions and velocities, for :func:`flexph.integrate`.
+        """Consistent state x = (ζ, ϖ, λ, μ) with given positions and velocities, for :func:`flexph.integrate`.
 
-        λ and μ are those of :meth:`accelerations`. A velocity constraint that is the rate of a position is kept at the
-        position of the start.
+        λ and μ are those of :meth:`accelerations`. A velocity constraint that is the rate of a position preserves the
+        position of the initial state.
 
         Parameters
         ----------
@@ -167,13 +167,13 @@ class MultibodySystem(SystemModel):
         Returns
         -------
         array
-            (n,).
+            State (n,).
 
         Raises
         ------
         ValueError
-            Naming the constraint and its defect, unless c(ζ) = 0, c'Zϖ = 0, Aϖ = 0 and the conditions of the
-            coordinates hold to 1e-8 of their terms.
+            With the constraint and its defect, unless c(ζ) = 0, c'Zϖ = 0, Aϖ = 0 and the conditions of the coordinates
+            hold to 1e-8 of their terms.
         """
         return start.state(self, positions, velocities, inputs=inputs or {}, time=time)
 
@@ -181,8 +181,8 @@ class MultibodySystem(SystemModel):
     def nearest(self, positions: Sequence[float] | Array, velocities: Sequence[float] | Array) -> tuple[Array, Array]:
         """Consistent positions and velocities near given ones, for :meth:`state`.
 
-        Positions move to the conditions of the coordinates by the least change, and along Zδ to the constraints with
-        the least δᵀMδ (Newton's method); velocities change by the least kinetic energy.
+        Positions move to the conditions of the coordinates by the smallest change, and along Zδ to the constraints with
+        the smallest δᵀMδ (Newton's method); velocities change by the smallest kinetic energy.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class MultibodySystem(SystemModel):
         Raises
         ------
         ArithmeticError
-            Where no consistent positions are found.
+            If no consistent positions are found.
         """
         return start.nearest(self, positions, velocities)
 
@@ -212,10 +212,10 @@ class MultibodySystem(SystemModel):
         inputs: Mapping[str, Input] | None = None,
         time: float = 0.0,
     ) -> Accelerations:
-        """ϖ̇ (n_kin,), λ (k,) and μ (l,) of [rigid] eq. (10) with the rates of its constraints.
+        """Accelerations ϖ̇ (n_kin,), multipliers λ (k,) and μ (l,) of [rigid] eq. (10) with differentiated constraints.
 
-        ``Mϖ̇ + Kᵀ(λ, μ) = f``, ``Kϖ̇ = −K̇ϖ`` with K = (c'Z, A), K̇ by differences along ζ̇ = Zϖ. What is not
-        determined (multipliers of redundant constraints, massless velocities) is of least norm.
+        ``Mϖ̇ + Kᵀ(λ, μ) = f``, ``Kϖ̇ = −K̇ϖ`` with K = (c'Z, A), K̇ by differences along ζ̇ = Zϖ. Undetermined values
+        (multipliers of redundant constraints, massless velocities) have the least norm.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class MultibodySystem(SystemModel):
         Raises
         ------
         ValueError
-            Where forces on massless velocities do not balance.
+            If forces on massless velocities do not balance.
         """
         zeta = check.array("positions", positions, (self.positions,))
         omega = check.array("velocities", velocities, (self.velocities,))
@@ -244,7 +244,7 @@ class MultibodySystem(SystemModel):
 
     @checked
     def split_port(self, port: str, parts: Mapping[str, int]) -> MultibodySystem:
-        """The system with one port in parts, such as a force and a torque.
+        """The system with one port divided into parts, such as a force and a torque.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class MultibodySystem(SystemModel):
         Returns
         -------
         MultibodySystem
-            The system, with other ports.
+            The system with the new ports.
         """
         whole = spans.divided(self.port_slices, port, parts)
         inner = spans.consecutive(parts)
@@ -265,7 +265,7 @@ class MultibodySystem(SystemModel):
 
     @checked
     def split(self, x: Array) -> Split:
-        """ζ, ϖ, λ and μ of one state (n,) or of many (…, n).
+        """Split one state (n,) or many (…, n) into ζ, ϖ, λ and μ.
 
         Parameters
         ----------
@@ -281,5 +281,5 @@ class MultibodySystem(SystemModel):
 
     @property
     def all_cautions(self) -> tuple[Callable[[Array], str | None], ...]:
-        """Cautions of the system, and of constraints that lose rank."""
+        """Cautions of the system, with that of a loss of rank of its constraints."""
         return cautions_of(self)

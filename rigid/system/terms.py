@@ -25,9 +25,9 @@ class Potential:
     Parameters
     ----------
     energy : callable
-        V of ζ [J].
+        V as a function of ζ [J].
     gradient : callable
-        ∇V (n_pot,) of ζ.
+        ∇V (n_pot,) as a function of ζ.
     """
 
     energy: Callable[[Array], float]
@@ -42,11 +42,11 @@ class PositionMap:
     Parameters
     ----------
     value : callable
-        p of ζ.
+        p as a function of ζ.
     jacobian : callable
-        p' of ζ.
+        p' as a function of ζ.
     terms : tuple[tuple[slice, PositionMap], ...]
-        Functions of some of the positions each, whose sum p is (:meth:`of_terms`).
+        Functions of parts of the positions with the sum p (:meth:`of_terms`).
     """
 
     value: Callable[[Array], Array]
@@ -55,7 +55,7 @@ class PositionMap:
 
     @classmethod
     def of_terms(cls, size: int, terms: tuple[tuple[slice, PositionMap], ...]) -> PositionMap:
-        """``p(ζ) = Σ pᵢ(ζᵢ)``, ζᵢ a slice of the ``size`` positions."""
+        """Sum ``p(ζ) = Σ pᵢ(ζᵢ)`` with slices ζᵢ of the ``size`` positions."""
 
         def jacobian(zeta: Array) -> Array:
             return _spread(size, [(span, term.jacobian(zeta[span])) for span, term in terms])
@@ -63,7 +63,7 @@ class PositionMap:
         return cls(lambda zeta: np.sum([term.value(zeta[span]) for span, term in terms], axis=0), jacobian, terms)
 
     def part(self, rows: slice) -> PositionMap:
-        """Some of the entries of p."""
+        """Map of some of the entries of p."""
         return PositionMap(
             lambda zeta: self.value(zeta)[rows],
             mapped(lambda slope: slope[..., rows, :], self.jacobian),
@@ -71,10 +71,10 @@ class PositionMap:
         )
 
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
-        """A discrete Jacobian over a step, ``D̄p Δζ = Δp`` ([dg] definition 6); ``kept`` as there.
+        """Discrete Jacobian over a step, ``D̄p Δζ = Δp`` ([dg] definition 6); ``kept`` as in :func:`discrete_jacobian`.
 
-        Of a sum it is that of each term, so that what closes it over the step touches none but the positions of the
-        term: its forces stay with them.
+        The discrete Jacobian of a sum is that of each term, so that its correction involves only the positions of the
+        term, and its forces stay with them.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -93,7 +93,7 @@ def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:
 @checked
 @dataclass(frozen=True)
 class PositionConstraint:
-    """``0 = c(ζ)``, c (k,): its multipliers λ act with ``−Zᵀ c'ᵀ λ``. Holonomic; kept without drift.
+    """Position constraint ``0 = c(ζ)``, c (k,), with multipliers λ in ``−Zᵀ c'ᵀ λ``. Holonomic, without drift.
 
     Parameters
     ----------
@@ -110,21 +110,21 @@ class PositionConstraint:
 @checked
 @dataclass(frozen=True, eq=False)
 class VelocityConstraint:
-    """``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant: its multipliers μ act with ``−Aᵀ μ``.
+    """Velocity constraint ``0 = A(ζ) ϖ``, A (l, n_kin), a function of ζ or constant, with multipliers μ in ``−Aᵀ μ``.
 
-    Where it is the rate of a position map, ``A = p' Z``, it is holonomic and kept without drift at the p of the start
-    ([rigid] remark 4); else it holds at the middle of each step.
+    If it is the rate of a position map, ``A = p' Z``, it is holonomic and preserves the initial p without drift
+    ([rigid] remark 4); otherwise it holds at the midpoint of each step.
 
     Parameters
     ----------
     name : str
         Name of its multipliers.
     matrix : callable or array
-        A (l, n_kin), of ζ or constant.
+        A (l, n_kin), a function of ζ or constant.
     position : PositionMap, optional
-        p, where it is the rate of one.
+        p, if A is its rate.
     closed : bool
-        Whether p is to be zero, as for couplings of two places: starts are checked against that.
+        True if p must be zero, as for couplings of two positions: initial states are checked against that.
     """
 
     name: str
@@ -136,22 +136,22 @@ class VelocityConstraint:
 @checked
 @dataclass(frozen=True, eq=False)
 class ExternalPort:
-    """``ϖ_ext = Bᵀ(ζ) ϖ`` and the force ``B(ζ) F`` on the system, F = −τ_ext: the power into it is ϖ_extᵀ F.
+    """Port with ``ϖ_ext = Bᵀ(ζ) ϖ`` and the force ``B(ζ) F``, F = −τ_ext: the power into the system is ϖ_extᵀ F.
 
     Parameters
     ----------
     matrix : callable or array
-        B (n_kin, k), of ζ or constant.
+        B (n_kin, k), a function of ζ or constant.
     position : PositionMap, optional
-        p(ζ) with ``p' Z = Bᵀ`` where the port is a place: work is then that along the way, and couplings of two such
-        ports hold at position level.
+        p(ζ) with ``p' Z = Bᵀ`` for a port with a position: its work is then that of the displacement, and couplings of
+        two such ports hold at position level.
     """
 
     matrix: MatrixFunction | Array
     position: PositionMap | None = None
 
     def part(self, columns: slice) -> ExternalPort:
-        """The port of some of the columns of B."""
+        """Port of some of the columns of B."""
         B = self.matrix
         cut = mapped(lambda b: b[..., columns], B) if callable(B) else at(B, np.zeros(0))[:, columns]
         return ExternalPort(cut, None if self.position is None else self.position.part(columns))
@@ -160,16 +160,16 @@ class ExternalPort:
 @checked
 @dataclass(frozen=True, eq=False)
 class Damper:
-    """``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each of the rates Wᵀϖ (k,); W (n_kin, k), of ζ or constant.
+    """Damper ``τ_d = W ρ(Wᵀ ϖ)``: a resistive relation ρ for each rate Wᵀϖ (k,); W (n_kin, k), of ζ or constant.
 
     Parameters
     ----------
     name : str
         Name of its account in the ledger.
     directions : callable or array
-        W (n_kin, k), of ζ or constant.
+        W (n_kin, k), a function of ζ or constant.
     relation : Relation
-        ρ, of each of the rates Wᵀϖ (k,).
+        ρ, applied to each of the rates Wᵀϖ (k,).
     """
 
     name: str
@@ -180,14 +180,14 @@ class Damper:
 @checked
 @dataclass(frozen=True, eq=False)
 class Dissipation:
-    """Any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8)).
+    """Dissipation by any ``τ_d(ζ, ϖ)`` (n_kin,) with ``ϖᵀ τ_d ≥ 0`` ([rigid] eq. (8)).
 
     Parameters
     ----------
     name : str
         Name of its account in the ledger.
     force : callable
-        τ_d (n_kin,) of ζ and ϖ.
+        τ_d (n_kin,) as a function of ζ and ϖ.
     """
 
     name: str
@@ -195,14 +195,14 @@ class Dissipation:
 
 
 def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any, ...]:
-    """Several things of one kind."""
+    """Tuple of several objects, checked to be a sequence."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise ValueError(f"{name} must be {wanted}, got {type(given).__name__}")
     return tuple(given)
 
 
 def named(name: str, given: Any) -> dict[Any, Any]:
-    """Things by name; slices from a number on."""
+    """Mapping by name, checked to be a dict."""
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
     for key in given:

@@ -71,7 +71,7 @@ def test_switching_systems_are_reported_by_modes(tmp_path):
 def test_analyze_says_which_cases_can():
     result = CliRunner().invoke(main, ["analyze", "large-beam-chain"])
     assert result.exit_code == 1
-    assert "'large-beam-chain' hands out no system; these do: " in result.output
+    assert "'large-beam-chain' has no system; these have one: " in result.output
     assert "four-bar" in result.output
     result = CliRunner().invoke(main, ["analyze", "nothing"])
     assert result.exit_code == 2

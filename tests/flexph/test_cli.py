@@ -136,7 +136,7 @@ def test_version_says_how_loops_were_compiled(words):
 
 def test_verbose_before_a_command_is_refused():
     result = flexph("--verbose", "list")
-    assert result.exit_code == 2 and "it stands behind the command" in result.stderr
+    assert result.exit_code == 2 and "put it behind the command" in result.stderr
 
 
 @pytest.fixture

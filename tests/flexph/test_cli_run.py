@@ -135,7 +135,7 @@ def test_figures_may_not_hide_the_record(tmp_path):
     case = Case(swing, lambda result, folder: {"versions": 3}, list)
     result = flexph("run", "swing", "--out", tmp_path, cases={"swing": case})
     assert isinstance(result.exception, ValueError)
-    assert "names versions itself" in str(result.exception)
+    assert "must not use the names versions" in str(result.exception)
 
 
 @pytest.mark.usefixtures("never_run")
@@ -185,3 +185,18 @@ def test_a_missing_module_is_said_before_computing(tmp_path):
     assert result.exit_code == 1
     assert "needs the module 'no_such_module', which is not installed" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_import_is_an_interrupt():
+    """Extension modules turn the KeyboardInterrupt of an import into an ImportError."""
+
+    class Importing(dict):
+        def __getitem__(self, name):
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as interruption:
+                raise ImportError("a module could not be initialised") from interruption
+
+    result = flexph("analyze", "slow", cases=Importing(slow=None))
+    assert result.exit_code == 130
+    assert result.output.strip() == "interrupted"

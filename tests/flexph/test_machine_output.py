@@ -99,7 +99,7 @@ def test_other_commands_that_are_broken_off_print_nothing(command, tmp_path, mon
 
 def test_a_command_that_ends_before_says_so_for_programs():
     result = flexph("analyze", "swing", "--json")
-    assert result.exit_code == 1 and "hands out no system" in json.loads(result.stdout)["error"]
+    assert result.exit_code == 1 and "has no system" in json.loads(result.stdout)["error"]
     assert flexph("analyze", "swing").stdout == ""
 
 

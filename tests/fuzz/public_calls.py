@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import meshio
@@ -107,6 +109,8 @@ def calls() -> dict[str, Call]:
         _mechanism,
         _general,
         _linear,
+        _laws,
+        _sensors,
         _analysis,
         _circuits,
         _dirac,
@@ -277,51 +281,53 @@ def _bodies() -> dict[str, Call]:
     return table
 
 
+def from_signatures(
+    room: ModuleType, examples: dict[str, Any], special: dict[str, dict[str, Any]], *, prefix: str = "", skip: set[str]
+) -> dict[str, Call]:
+    """Calls of all public names of a room, with examples by the names of arguments, or ``special`` ones by function."""
+    table = {}
+    for name in sorted(set(room.__all__) - skip):
+        made = getattr(room, name)
+        given, arguments = examples | special.get(name, {}), list(inspect.signature(made).parameters)
+        missing = [argument for argument in arguments if argument not in given]
+        assert not missing, f"{name} of {room.__name__} has new arguments: give {missing} an example"
+        table[prefix + name] = Call(made, {argument: given[argument] for argument in arguments})
+    return table
+
+
 def _joints() -> dict[str, Call]:
-    pair = {"first": "a.tip", "second": "b.root"}
-    axis, friction = (0.0, 0.0, 1.0), flexph.systems.viscous(0.1)
-    given: dict[str, dict[str, Any]] = {
-        "belt": {"first": "a.tip", "second": "b.tip", "carrier": GROUND, "radii": (0.1, 0.2), "crossed": True,
-                 "axis": axis, "second_axis": axis, "carrier_axes": (axis, axis)},
-        "gear": {"first": "a.tip", "second": "b.tip", "carrier": GROUND, "ratio": 2.0, "axis": axis,
-                 "second_axis": axis, "carrier_axes": (axis, axis)},
-        "rack": {"rack": "a.tip", "pinion": "b.tip", "housing": GROUND, "radius": 0.1, "direction": axis,
-                 "axis": axis, "second_axis": axis},
-        "screw": pair | {"lead": 0.1, "axis": axis, "second_axis": axis},
-        "bushing": pair | {"stiffness": (1.0, 1.0), "damping": 0.1, "torsional_stiffness": 1.0,
-                           "torsional_damping": 0.1},
-        "cartesian_spring_damper": pair | {"stiffness": (1.0, 1.0), "damping": 0.1, "offset": (0.0, 0.0),
-                                           "axes": np.eye(2), "name": "s"},
-        "cylindrical": pair | {"axis": axis, "second_axis": axis, "turning_friction": friction,
-                               "sliding_friction": None, "friction": None},
-        "distance": pair | {"length": 1.0},
-        "distributed_load": {"port": "a.span", "axes": "world", "name": "wind"},
-        "drive": {"port": "a.root", "reference": GROUND, "angle": lambda t: t},
-        "force": {"port": "a.tip", "axes": "world", "name": "push"},
-        "hinge": pair | {"axis": None, "second_axis": None, "friction": friction},
-        "knife_edge": {"port": "a.tip", "ground": GROUND, "axis": (0.0, 1.0)},
-        "planar": pair | {"normal": axis, "second_normal": axis},
-        "prismatic": {"port": "a.tip", "rail": "b.root", "direction": axis, "friction": friction},
-        "point_on_curve": {"port": "a.tip", "curve": ["b.root", "b.tip"], "degree": 1, "at": (0.0, 1.0),
-                           "friction": None, "motor": True, "place": None, "name": "trolley"},
-        "revolute": pair | {"axis": axis, "second_axis": axis, "friction": friction},
-        "rolling_disc": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis},
-        "slider": {"port": "a.tip", "rail": GROUND, "direction": (1.0, 0.0), "turning": True, "friction": friction},
-        "slipping_wheel": {"wheel": "a.tip", "chassis": GROUND, "radius": 0.1, "friction": friction, "axis": None,
-                           "normal": axis, "roller": 0.8, "name": "slip"},
-        "spherical": pair,
-        "spring_damper": pair | {"stiffness": 1.0, "damping": 0.1, "length": 0.1, "direction": (1.0, 0.0), "name": "s"},
-        "torque": {"port": "a.tip", "axes": "world", "name": "motor"},
-        "torsion_spring": pair | {"stiffness": 1.0, "damping": 0.1, "angle": 0.0, "zero": 0.2, "name": "s"},
-        "universal": pair | {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)},
-        "weld": pair | {"angle": 0.0, "rotation": None},
-        "wheel": {"port": "a.tip", "ground": GROUND, "radius": 0.1, "axis": axis, "normal": axis, "height": True},
-        "CoulombFriction": {"coefficient": 0.1, "radius": 0.01},
+    axis, friction = (0.0, 0.0, 1.0), systems.viscous(0.1)
+    examples = {
+        "first": "a.tip", "second": "b.root", "port": "a.tip", "rail": "b.root", "reference": GROUND, "ground": GROUND,
+        "carrier": GROUND, "rack": "a.tip", "pinion": "b.tip", "housing": GROUND, "wheel": "a.tip", "chassis": GROUND,
+        "curve": ["b.root", "b.tip"], "against": "b.root", "name": "joint",
+        "axis": axis, "second_axis": axis, "carrier_axes": (axis, axis), "direction": axis, "normal": axis,
+        "second_normal": axis, "axes": "world", "rotation": None, "angle": 0.0, "zero": 0.2, "offset": (0.0, 0.0),
+        "length": 1.0, "radius": 0.1, "radii": (0.1, 0.2), "crossed": True, "ratio": 2.0, "lead": 0.1, "roller": 0.8,
+        "degree": 1, "at": (0.0, 1.0), "motor": True, "place": None, "turning": True, "height": True,
+        "stiffness": 1.0, "damping": 0.1, "torsional_stiffness": 1.0, "torsional_damping": 0.1,
+        "law": None, "torsional_law": None,
+        "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
+        "displacement": None, "position": None,
     }  # fmt: skip
-    joints = ("belt", "gear", "rack", "screw", "cylindrical", "distance", "drive", "hinge", "knife_edge", "planar",
-              "prismatic", "revolute", "rolling_disc", "slider", "spherical", "universal", "weld", "wheel")  # fmt: skip
-    given |= {kind: given[kind] | {"name": "joint"} for kind in joints}
-    table = {name: Call(getattr(flexph.joints, name), arguments) for name, arguments in given.items()}
+    plane = {"stiffness": (1.0, 1.0)}
+    special: dict[str, dict[str, Any]] = {
+        "belt": {"second": "b.tip"},
+        "bushing": plane,
+        "cartesian_spring_damper": plane | {"axes": np.eye(2)},
+        "cylindrical": {"friction": None},
+        "distributed_load": {"port": "a.span"},
+        "drive": {"port": "a.root", "angle": lambda t: t, "direction": None, "zero": 0.0},
+        "gear": {"second": "b.tip"},
+        "hinge": {"axis": None, "second_axis": None},
+        "knife_edge": {"axis": (0.0, 1.0)},
+        "point_on_curve": {"friction": None},
+        "slider": {"rail": GROUND, "direction": (1.0, 0.0)},
+        "slipping_wheel": {"axis": None},
+        "spring_damper": {"direction": (1.0, 0.0)},
+        "universal": {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)},
+    }
+    table = from_signatures(flexph.joints, examples, special, skip={"GROUND", "Connection", "Ground"})
     table["Ground.at"] = Call(lambda x, y: GROUND.at(x, y), {"x": 0.0, "y": 1.0})
     table["systems.coulomb"] = Call(systems.coulomb, {
         "force": 1.0, "speed": 0.1, "static": 1.2, "stribeck": 0.2, "viscous": 0.1})  # fmt: skip
@@ -347,17 +353,15 @@ def _contacts() -> dict[str, Call]:
     ball, law = contacts.Sphere("a.tip", 0.1), contacts.Hertz(1e6)
     ground, (x, y) = GROUND.at(0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
     slides = {"friction": 0.3, "slip_velocity": 1e-3}
-    return {
+    shapes = {"port": ground, "radius": 0.1, "normal": y, "axis": None}
+    flat = {"contact", "mutual_contact", "stop", "Hertz", "KelvinVoigt", "Rigid"}
+    return from_signatures(contacts, shapes, {}, prefix="contacts.", skip=flat) | {
         "contacts.contact": Call(contacts.contact, {"first": ball, "second": contacts.Plane(ground, y), "law": law,
                                                     "name": "touch"}),
         "contacts.mutual_contact": Call(contacts.mutual_contact, {"shapes": [ball, contacts.Sphere("b.tip", 0.1)],
                                                                   "law": law, "name": "group"}),
         "contacts.stop": Call(contacts.stop, {"first": "a.root", "second": GROUND, "law": law, "lower": -1.0,
                                               "upper": 1.0, "along_axis": x, "axis": None, "name": "stop"}),
-        "contacts.Sphere": Call(contacts.Sphere, {"port": "a.tip", "radius": 0.1}),
-        "contacts.Plane": Call(contacts.Plane, {"port": ground, "normal": y}),
-        "contacts.Cylinder": Call(contacts.Cylinder, {"port": ground, "radius": 0.1, "axis": None}),
-        "contacts.Hole": Call(contacts.Hole, {"port": ground, "radius": 0.1, "axis": None}),
         "contacts.Hertz": Call(contacts.Hertz, {"stiffness": 1e6, "loss": 0.1} | slides),
         "contacts.KelvinVoigt": Call(contacts.KelvinVoigt, {"stiffness": 1e6, "damping": 0.1} | slides),
         "contacts.Rigid": Call(contacts.Rigid, {"restitution": 0.5, "friction": 0.3}),
@@ -550,31 +554,6 @@ def _linear() -> dict[str, Call]:
         "control.rate_limited": Call(control.rate_limited, {"controller": LOOP, "rates": {"push": 1.0}}),
         "control.saturated": Call(control.saturated, {"controller": LOOP, "limits": {"push": 1.0}}),
         "control.Sampled": Call(control.Sampled, {"function": lambda time, see: {}, "period": 0.1, "sensors": {}}),
-        "sensors.acceleration": Call(flexph.sensors.acceleration, {"port": "arm.tip"}),
-        "sensors.distance": Call(flexph.sensors.distance,
-            {"first": "arm.root", "second": GROUND.at(0.0, 1.0)}),
-        "sensors.joint_angle": Call(flexph.sensors.joint_angle,
-            {"first": "arm.root", "second": GROUND, "axis": None, "second_axis": None}),
-        "sensors.joint_force": Call(flexph.sensors.joint_force, {"joint": "hinge", "on": "first", "frame": "world"}),
-        "sensors.joint_torque": Call(flexph.sensors.joint_torque, {"joint": "hinge", "on": "first", "frame": "world"}),
-        "sensors.place_on_curve": Call(flexph.sensors.place_on_curve, {"joint": "point_on_curve bead.point–arm.root"}),
-        "sensors.gap": Call(flexph.sensors.gap, {"contact": "wall"}),
-        "sensors.touches": Call(flexph.sensors.touches, {"contact": "wall"}),
-        "sensors.normal_force": Call(flexph.sensors.normal_force, {"contact": "wall"}),
-        "sensors.friction_force": Call(flexph.sensors.friction_force, {"contact": "wall"}),
-        "sensors.sticks": Call(flexph.sensors.sticks, {"joint": "hinge"}),
-        "sensors.joint_rate": Call(flexph.sensors.joint_rate,
-            {"first": "arm.root", "second": GROUND, "axis": None, "second_axis": None}),
-        "sensors.offset": Call(flexph.sensors.offset,
-            {"first": "arm.root", "second": GROUND, "direction": (1.0, 0.0)}),
-        "sensors.rate": Call(flexph.sensors.rate, {"quantity": flexph.sensors.position("arm.root")}),
-        "sensors.energy": Call(flexph.sensors.energy, {"part": "total"}),
-        "sensors.section_force": Call(flexph.sensors.section_force, {"body": "arm", "section": "root"}),
-        "sensors.section_rotation": Call(flexph.sensors.section_rotation, {"port": "arm.root"}),
-        "sensors.strain": Call(flexph.sensors.strain, {"body": "arm", "field": "stress", "at": (0.0, 0.0)}),
-        "sensors.stress": Call(flexph.sensors.stress, {"body": "arm", "field": "stress", "at": (0.0, 0.0)}),
-        "sensors.position": Call(flexph.sensors.position, {"port": "arm.root", "origin": GROUND}),
-        "sensors.velocity": Call(flexph.sensors.velocity, {"port": "arm.root"}),
         "control.port_spring": Call(control.port_spring, {"stiffness": 1.0, "damping": 0.1, "width": 1, "name": "s"}),
         "interconnection.clamp": Call(interconnection.clamp, {"port": "a.left", "components": [0]}),
         "interconnection.tie": Call(interconnection.tie, {"components": None, "turn": None}, ("a.left", "b.left")),
@@ -591,6 +570,36 @@ def _linear() -> dict[str, Call]:
         "interconnection.gyrator": Call(interconnection.gyrator, {
             "first": masses(), "second": masses(("c", "d")), "ports": ("left", "c"), "coupling": [[2.0]]}),
     }  # fmt: skip
+
+
+def _laws() -> dict[str, Call]:
+    examples = {
+        "stiffness": 100.0, "second": 200.0, "beyond": 0.1, "play": 0.1, "side": "tension", "force": 50.0,
+        "column": 0.2, "exponent": 1.4, "strength": 10.0, "extension": [0.0, 0.1, 0.2], "shape": "linear",
+    }  # fmt: skip
+    special = {
+        "table": {"force": [0.0, 1.0, 3.0]},
+        "potential": {"energy": lambda x: x**4, "force": lambda x: 4.0 * x**3, "stiffness": lambda x: 12.0 * x**2},
+        "force_law": {"function": lambda x, v, t: v},
+    }
+    made = {"ElasticLaw", "ForceLaw", "polynomial"}
+    return from_signatures(flexph.laws, examples, special, prefix="laws.", skip=made) | {
+        "laws.polynomial": Call(flexph.laws.polynomial, {}, (100.0, 0.0, 20.0)),
+    }
+
+
+def _sensors() -> dict[str, Call]:
+    examples = {
+        "port": "arm.root", "first": "arm.root", "second": GROUND, "origin": GROUND, "axis": None, "second_axis": None,
+        "zero": 0.0, "direction": (1.0, 0.0), "body": "arm", "field": "stress", "at": (0.0, 0.0), "section": "root",
+        "contact": "wall", "joint": "hinge", "on": "first", "frame": "world", "part": "total",
+        "quantity": flexph.sensors.position("arm.root"),
+    }  # fmt: skip
+    special = {
+        "distance": {"second": GROUND.at(0.0, 1.0)},
+        "place_on_curve": {"joint": "point_on_curve bead.point–arm.root"},
+    }
+    return from_signatures(flexph.sensors, examples, special, prefix="sensors.", skip={"Quantity"})
 
 
 def _analysis() -> dict[str, Call]:

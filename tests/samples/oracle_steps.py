@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 from exact_scheme.curves import foot, shapes
+from exact_scheme.gauss import AtNodes, collocated, tableau_of, turned
 from exact_scheme.kinematics import Ends, State, arms, cayley, products, vectors
 from exact_scheme.sliding import law_defect
 from exact_scheme.step import Given, slips_of_bearings, step
@@ -12,6 +13,7 @@ from exact_scheme.system import system_of
 from flexph import connect
 from flexph.mechanisms.model.state import configuration, initial_stresses
 from flexph.mechanisms.model.time_table import TimeTable, anchor
+from flexph.numerics.gauss_tableau import gauss
 
 COMPLEX_STEP = 1e-30
 
@@ -109,19 +111,56 @@ def random_state(mechanism, rng, size):
     )
 
 
+def state_of(mechanism, x):
+    """A flat state as arrays."""
+    c = configuration(mechanism, x)
+    return State(*(getattr(c, name) for name in State._fields))
+
+
 def steps_of(run, mechanism, inputs, *, count=2, radius=1.0):
     """The last steps of a run, latest first, with their mean velocities and multipliers, and the states they came to.
 
     ``inputs`` gives those (i,) of the step from state number k.
     """
-    names, a = State._fields, mechanism.network.arrays
+    a = mechanism.network.arrays
     for back in range(1, count + 1):
         k = len(run.times) - 1 - back
-        start, end = (configuration(mechanism, x) for x in run.states[k : k + 2])
-        start, end = (State(*(getattr(c, name) for name in names)) for c in (start, end))
+        start, end = (state_of(mechanism, x) for x in run.states[k : k + 2])
         own = OracleStep(
             mechanism, start, times=run.times[k : k + 2], anchors=run.final.anchors, inputs=inputs(k), radius=radius
         )
         v, w, rest = np.split(run.memory[-back], np.cumsum([a.weight.size, a.columns.omega.size]))
         w = w.reshape(a.columns.omega.shape)[a.turning].ravel()
         yield own, np.concatenate([v, w, rest[: a.body_u.size + own.system.rows]]), end
+
+
+class CollocatedStep:
+    """The last step of a run by Gauss collocation, with what was found at its nodes."""
+
+    def __init__(self, run, mechanism, inputs, stages):
+        self.system, arrays = system_of(mechanism), mechanism.network.arrays
+        self.start, self.end = (state_of(mechanism, x) for x in run.states[-2:])
+        t0, t1 = run.times[-2:]
+        h, rk = t1 - t0, gauss(stages)
+        table = TimeTable(mechanism, run.final.anchors)
+        coefficient, offset = zip(*(table.at(t) for t in t0 + h * rk.given), strict=True)
+        coefficient, offset = np.array(coefficient), np.array(offset)
+        given = np.array([inputs.at(t) for t in t0 + h * rk.nodes])
+        self.given = AtNodes(h, rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, given)
+        v, w, rest = np.split(run.memory[-stages:], np.cumsum([arrays.weight.size, arrays.columns.omega.size]), axis=1)
+        omega, rest = w.reshape(stages, *arrays.columns.omega.shape), rest[:, : arrays.body_u.size + self.system.rows]
+        spins = self._world_spins(omega, rest[:, : arrays.body_u.size])[:, arrays.turning].reshape(stages, -1)
+        self.unknowns = np.hstack([v, spins, rest])
+
+    def _world_spins(self, omega, du):
+        """Ω = Rω at the nodes, where R follows from Ω."""
+        spin = omega
+        for _ in range(40 if omega.shape[2] == 3 else 0):
+            R, _ = turned(self.system, self.start, tableau_of(len(omega)), self.given.h, (spin, du))
+            spin = np.einsum("sbij,sbj->sbi", R, omega)
+        return spin
+
+    def missed(self, unknowns):
+        """What the step misses at its nodes, and the state that it comes to."""
+        missed, end = collocated(self.system, self.start, self.given, unknowns.reshape(self.unknowns.shape))
+        return missed, end

@@ -1,4 +1,4 @@
-"""Free motions of a mechanism at a state: variations of positions and velocities that its joints leave."""
+"""Free motions of a mechanism at a state: variations of positions and velocities that its joints allow."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ...mechanisms.model.time_table import TimeTable
 from ...numerics.arrays import Array, dense
 
 REACH = 1e-3
-"""Displacement, over the size of the mechanism, of the differences of the rates of constraints."""
+"""Displacement step, over the size of the mechanism, for differences of the constraint rates."""
 
 
 class FreeMotions(NamedTuple):
-    """Motions that the joints leave, in units of the mechanism: displacements N α, and velocities N β with α's own.
+    """Motions that the joints allow, in units of the mechanism: displacements N α, and velocities N β plus a part in α.
 
-    ``sizes`` (n_v,) of displacements; ``basis`` N (n_v, k), orthonormal over these; ``faster`` what the velocities
-    of the constraints need to follow displacements, (n_v, k).
+    ``sizes`` (n_v,) of displacements; ``basis`` N (n_v, k), orthonormal in these units; ``faster`` (n_v, k), the
+    velocities that keep the constraint rates satisfied after a displacement.
     """
 
     sizes: Array
@@ -34,12 +34,12 @@ class FreeMotions(NamedTuple):
 
     @property
     def variations(self) -> Variations:
-        """Of α and β, as columns."""
+        """Variations of α (first columns) and β (last columns)."""
         moved, zero = self.sizes[:, None] * self.basis, np.zeros_like(self.basis)
         return Variations(np.hstack([moved, zero]), np.hstack([self.faster, self.pace * moved]))
 
     def coordinates(self, given: Variations) -> Array:
-        """α and β of variations, (2k, m)."""
+        """Coordinates α and β of variations, (2k, m)."""
         displaced, faster = (self.basis.T @ (part / self.sizes[:, None]) for part in given)
         return np.vstack([displaced, faster / self.pace])
 
@@ -47,7 +47,7 @@ class FreeMotions(NamedTuple):
 def free_motions(
     mechanism: Mechanism, table: TimeTable, at: tuple[Configuration, float], *, pace: float
 ) -> FreeMotions:
-    """The free motions at a configuration and a time [s]; ``pace`` [1/s] brings velocities to displacements."""
+    """Free motions at a configuration and a time [s]; ``pace`` [1/s] scales velocities to displacements."""
     c, time = at
     a = mechanism.network.arrays
     sizes = displacement_sizes(a, lever(a))

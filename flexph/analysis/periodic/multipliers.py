@@ -14,7 +14,7 @@ from ...integration.exact.linearised import LinearisedSteps
 from ...integration.exact.step import ExactStepper
 from ...integration.exact.steppers import stepper_from
 from ...integration.methods.exact import Exact, ExactGauss
-from ...joints.rows.connection import refuse_force_laws
+from ...joints.rows.connection import refuse_other_laws
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
@@ -26,29 +26,29 @@ from .free_motions import FreeMotions, free_motions
 from .periods import closure_of, is_autonomous, read_period, refuse_aperiodic
 
 GROWS = 1e-6
-"""Modulus of a multiplier beyond one from which on it grows: double ones are known to the root of round-off."""
+"""Excess of a modulus over one that counts as growth: double multipliers err by the square root of round-off."""
 CLOSED = 3e-3
-"""Distance of the end of a period from its start, over the size of the mechanism, up to which it is periodic."""
+"""Distance between the end and the start of a period, over the size of the mechanism, up to which it is periodic."""
 ALONG = 1e-2
-"""Distance from one of the multiplier along a free motion, beyond which steps are too long."""
+"""Distance of the multiplier along a free motion from one, beyond which the steps are too long."""
 
 
 @dataclass(frozen=True, eq=False)
 class Floquet:
-    """Small motions about a periodic one: sums of ξ(t) = Re(p(t) e^{st}), p periodic.
+    """Floquet multipliers of small motions about a periodic one: sums of ξ(t) = Re(p(t) e^{st}), p periodic.
 
     Attributes
     ----------
     multipliers : array
-        e^{sT} (k,), complex, by descending modulus.
+        Multipliers e^{sT} (k,), complex, by descending modulus.
     displacements : array
-        δr in world axes, turns θ in body axes and δu at the start, (n_v, k), complex, largest entry 1.
+        Displacements at the start, (n_v, k), complex, with largest entry 1: δr in world axes, turns θ in body axes, δu.
     period : float
-        T [s].
+        Period T [s].
     closure : float
-        Distance of the end of the period from its start, over the size of the mechanism.
+        Distance between the end and the start of the period, over the size of the mechanism.
     message : str
-        Whether it is stable, in a sentence.
+        Verdict on stability, in a sentence.
     """
 
     multipliers: Array
@@ -59,19 +59,19 @@ class Floquet:
 
     @property
     def exponents(self) -> Array:
-        """s = log(multiplier)/T (k,) [1/s], imaginary parts between ±π/T: multiples of 2π/T cannot be told."""
+        """Exponents s = log(multiplier)/T (k,) [1/s]; their imaginary parts are known up to multiples of 2π/T."""
         modulus = np.maximum(np.abs(self.multipliers), np.finfo(float).tiny)
         exponents: Array = (np.log(modulus) + 1j * np.angle(self.multipliers)) / self.period
         return exponents
 
     @property
     def growth(self) -> float:
-        """The largest real part of the exponents [1/s]."""
+        """Largest real part of the exponents [1/s]."""
         return float(self.exponents.real.max(initial=-np.inf))
 
     @property
     def is_stable(self) -> bool:
-        """Whether no multiplier is outside of the unit circle, by more than 1e-6."""
+        """True if no multiplier lies outside of the unit circle by more than 1e-6."""
         return not np.any(np.abs(self.multipliers) > 1.0 + GROWS)
 
 
@@ -85,42 +85,42 @@ def floquet(
     method: Exact | ExactGauss | None = None,
     inputs: Mapping[str, Input] | None = None,
 ) -> Floquet:
-    """Floquet multipliers of the small motions about a periodic motion of a mechanism, driven, spinning or free.
+    """Floquet multipliers of small motions about a periodic motion of a mechanism, driven, spinning or free.
 
-    The steps of a method over a period are linearised one by one, each by the implicit function theorem on its own
-    equations, between the motions that the joints leave at the start. The eigenvalues of their product are the
-    multipliers: of sixth order in the step with ``ExactGauss()`` (of fourth with joints), of second with ``Exact()``.
+    The steps of a method over a period are linearised one by one, by the implicit function theorem on their
+    equations, in the motions that the joints allow at the start. The eigenvalues of the product are the multipliers,
+    accurate to sixth order in the step with ``ExactGauss()`` (fourth with joints) and to second with ``Exact()``.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Without contacts and dry friction in proportion to forces.
+        Mechanism without contacts and without dry friction in proportion to forces.
     about : State or Solution
-        A state of the periodic motion, or a run over one period, whose saved times are the steps.
+        A state of the periodic motion, or a run over one period, whose saved times are the ends of the steps.
     period : float, optional
-        T [s]; of a run its length.
+        T [s]; for a run it is the length of the run.
     steps : int
-        Steps of a period, from a state.
+        Number of steps in a period, if a state is given.
     method : Exact or ExactGauss, optional
-        Method of the steps, by default ``ExactGauss()``; without a tolerance.
+        Method of the steps, without a tolerance; ``ExactGauss()`` by default.
     inputs : mapping, optional
         Values or functions of time by external port, as for :func:`flexph.integrate`.
 
     Returns
     -------
     Floquet
-        Multipliers, shapes, and a verdict in words.
+        Multipliers, mode shapes, and a verdict in a sentence.
 
     Raises
     ------
     ValueError
-        Where the motion does not close, a drive or an input does not repeat itself, or something is not known.
+        If the motion does not close, a drive or an input is not periodic, or a part has no linearised step.
     ArithmeticError
-        Where a step does not settle, or steps are too long for the multiplier along a free motion.
+        If a step does not converge, or the steps are too long for the multiplier along a free motion.
 
     Examples
     --------
-    Mathieu's equation: an inverted pendulum stands where its pivot goes up and down fast enough:
+    Mathieu's equation: an inverted pendulum is stable if its pivot oscillates fast enough:
 
     >>> import numpy as np
     >>> import rigid
@@ -136,7 +136,7 @@ def floquet(
     [False, True]
     """
     refuse_contacts(mechanism.connections, "analysis.floquet")
-    refuse_force_laws(mechanism.connections, "analysis.floquet")
+    refuse_other_laws(mechanism.connections, "analysis.floquet")
     run = read_period(mechanism, about, period, steps)
     forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
     stepper, table, _ = stepper_from(mechanism, run.start, _method(method), forcing)
@@ -151,7 +151,7 @@ def floquet(
     if closure > CLOSED:
         raise ValueError(
             f"the motion must be periodic: after {run.period:.6g} s it is {closure:.1e} of its size from its start; "
-            "give its period, and a state on it (or more steps)"
+            "give the period and a state of the periodic motion (or more steps)"
         )
     along = is_autonomous(mechanism, forcing) and bool(np.any(velocities_of(mechanism, begun.state.c)))
     return _report(free, free.coordinates(variations), run.period, closure=closure, along=along)
@@ -159,7 +159,7 @@ def floquet(
 
 def _method(given: Exact | ExactGauss | None) -> Exact | ExactGauss:
     if isinstance(given, Exact) and given.tolerance is not None:
-        raise ValueError("method must have steps that are prescribed: take Exact() without a tolerance, and steps=")
+        raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
     return given or ExactGauss()
 
 

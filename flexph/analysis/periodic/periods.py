@@ -1,4 +1,4 @@
-"""Periods of mechanisms: where they begin, their steps, and whether drives, inputs and motions repeat themselves."""
+"""Periods of mechanisms: start, steps, and checks that drives, inputs and motions repeat themselves."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from ...results.solution import Solution
 from ...systems.inputs import Forcing
 
 REPEATED = 1e-6
-"""Difference over the values of what time prescribes a period later, up to which it is periodic."""
+"""Relative change of a prescribed function of time over one period up to which it is periodic."""
 LATER = (0.0, 0.381966)
-"""Shares of the period at which that is looked at."""
+"""Times at which periodicity is checked, as shares of the period."""
 
 
 class Period(NamedTuple):
-    """A period: where it starts, and the ends of its steps."""
+    """Period of a motion: the state at its start, and the ends of its steps."""
 
     start: State
     times: Array
 
     @property
     def period(self) -> float:
-        """T [s]."""
+        """Length T [s] of the period."""
         return float(self.times[-1] - self.times[0])
 
     @property
     def pace(self) -> float:
-        """2π/T [rad/s]."""
+        """Angular frequency 2π/T [rad/s]."""
         return 2.0 * np.pi / self.period
 
 
 def read_period(mechanism: Mechanism, about: State | Solution, period: float | None, steps: int) -> Period:
-    """The period from a state, or of a run over it."""
+    """Period that starts at a state, or that a run covers."""
     if isinstance(about, State):
         if period is None:
-            raise ValueError("period must be given [s] for a state; a run over one period has it")
+            raise ValueError("period must be given [s] for a state; a run over one period defines it")
         length = check.positive("period", period, "s")
         return Period(about, about.time + length * np.linspace(0.0, 1.0, check.count("steps", steps) + 1))
     if about.mechanism is not mechanism and type(about).signature(about.mechanism) != type(about).signature(mechanism):
@@ -53,13 +53,13 @@ def read_period(mechanism: Mechanism, about: State | Solution, period: float | N
     if period is not None:
         raise ValueError("period must be left out for a run: its own length is the period")
     if about.controls or about.controller_states:
-        raise ValueError("about must be a run without controllers, whose linearised steps are not known")
+        raise ValueError("about must be a run without controllers: they have no linearised steps")
     rows = np.zeros(mechanism.layout.multipliers)
     return Period(State(float(about.times[0]), about.states[0], rows, about.anchors), np.asarray(about.times))
 
 
 def refuse_aperiodic(mechanism: Mechanism, table: TimeTable, forcing: Forcing, run: Period) -> None:
-    """Raise ValueError for drives and inputs that a period later are not what they were."""
+    """Raise ValueError if drives or inputs have changed after one period."""
     now = run.start.time + run.period * np.array(LATER)
 
     def changed(of: Callable[[float], Array]) -> Array:
@@ -81,13 +81,13 @@ def refuse_aperiodic(mechanism: Mechanism, table: TimeTable, forcing: Forcing, r
 
 
 def is_autonomous(mechanism: Mechanism, forcing: Forcing) -> bool:
-    """Whether time enters nothing."""
+    """True if no drive, input or law depends on time."""
     driven = any(c.is_driven or any(m.is_driven for m in c.form.measures) for c in mechanism.connections)
     return not driven and not forcing.varying.any()
 
 
 def closure_of(mechanism: Mechanism, first: Configuration, last: Configuration, pace: float) -> float:
-    """Distance of the end of a period from its start, in sizes of the mechanism and turns."""
+    """Distance between the configurations at the ends of a period, over the size of the mechanism."""
     a = mechanism.network.arrays
     sizes, length = displacement_sizes(a, lever(a)), lever(a)
     faster = (velocities_of(mechanism, last) - velocities_of(mechanism, first)) / (sizes * pace)

@@ -16,7 +16,7 @@ PLACES = ("nodes", "cells")
 
 
 def is_mode_stress(given: Any, modes: int) -> bool:
-    """True if an array holds tensors of modes: three axes, or six rows for each node or cell and a column per mode."""
+    """True for an array of tensors of modes: three axes, or six rows for each location and a column for each mode."""
     shape = np.shape(given)
     return len(shape) == 3 or (len(shape) == 2 and shape[1] == modes and shape[0] % COMPONENTS == 0)
 

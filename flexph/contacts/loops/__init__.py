@@ -1,4 +1,4 @@
-"""Impulses of contacts by a dense D in compiled loops.
+"""Compiled solvers for contact impulses, with a dense D or in the velocities of the bodies.
 
 Imports: numerics, numerics.algebra, numerics.loops.
 """

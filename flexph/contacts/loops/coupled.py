@@ -1,12 +1,12 @@
-"""Contacts that act on each other by the bodies they share, in loops: a factor of bodies in place of D.
+"""Compiled linear algebra of contacts coupled by their bodies, with a factor in body velocities instead of D.
 
-Impulses Λ change velocities z of bodies, of n each, and rates y of the contacts,
+Impulses Λ change the velocities z of the bodies, n each, and the rates y of the contacts,
 
     z = Σ P (Λ − Λ₀),    y = y₀ + R z,
 
-with blocks P and R of each contact at its two bodies. Steps of all methods have the form ΔΛ = h − J Δy, with J (r, r)
-of each contact, so that (I + P J R) Δz = P h is what is solved: of 3 velocities a body in the plane and 6 in space,
-within a band where bodies are in the order of their neighbours.
+with blocks P and R of each contact at its two bodies. The steps of all methods have the form ΔΛ = h − J Δy, with J
+(r, r) of each contact. The system to solve is (I + P J R) Δz = P h, with 3 velocities for each body in the plane and 6
+in space; it is banded if neighbouring bodies have near numbers.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ KEPT = cython.declare(cython.Py_ssize_t, 5)
 CENTRE = cython.declare(cython.Py_ssize_t, 6)
 NOTHING = cython.declare(cython.Py_ssize_t, 7)
 POINT = cython.declare(cython.Py_ssize_t, 8)
-"""Rows of ``Chain.vectors``, of which one stays zero."""
+"""Rows of ``Chain.vectors``; row NOTHING stays zero."""
 
 
 def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
-    """z = Σ P (x − given)."""
+    """Compute z = Σ P (x − given)."""
     c = p.friction.size
     fill(s.z, 0.0)
     for k in range(c):
@@ -44,7 +44,7 @@ def spread(p: Coupled, x: Array, given: Array, s: Chain) -> None:
 
 
 def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
-    """Add to z what an impulse of a contact changes."""
+    """Add the change of velocities by one impulse of a contact to z."""
     n = p.rate.shape[2]
     if impulse != 0.0:
         for e in range(2):
@@ -55,7 +55,7 @@ def push(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
 
 
 def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
-    """R z of a contact."""
+    """Rate R z of a contact in one direction."""
     n = p.rate.shape[2]
     total = 0.0
     for e in range(2):
@@ -67,7 +67,7 @@ def moved(p: Coupled, k: int, i: int, s: Chain) -> float:
 
 
 def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
-    """y."""
+    """Compute the rates y = y₀ + R z of impulses x."""
     c = p.friction.size
     spread(p, x, p.given, s)
     for k in range(c):
@@ -76,7 +76,7 @@ def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
 
 
 def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
-    """ΔΛ of J and h; False where they are dependent."""
+    """Compute the step ΔΛ for given J and h; return False if the system is singular."""
     c = p.friction.size
     pull = s.pull
     if not (s.made[0] > 0 and _is_kept(p, s)):
@@ -103,7 +103,7 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
 
 
 def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
-    """Whether a rate of a contact changes its impulses."""
+    """True if a rate of a contact affects its impulses."""
     acts = cython.declare(cython.bint)
     acts = False
     for i in range(p.rows):
@@ -112,7 +112,7 @@ def _acts(p: Coupled, k: int, j: int, s: Chain) -> bool:
 
 
 def _is_kept(p: Coupled, s: Chain) -> bool:
-    """Whether J is what the factor is of."""
+    """True if the current factor belongs to J."""
     for k in range(p.friction.size):
         for i in range(p.rows):
             for j in range(p.rows):
@@ -122,7 +122,7 @@ def _is_kept(p: Coupled, s: Chain) -> bool:
 
 
 def _assemble(p: Coupled, s: Chain) -> None:
-    """I + P J R, by rows from as many columns before the diagonal as the band has."""
+    """Assemble I + P J R as a band matrix, stored by rows."""
     n = p.rate.shape[2]
     half = s.half
     fill(s.band, 0.0)
@@ -136,7 +136,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
 
 
 def _add(p: Coupled, k: int, ends: tuple[int, int], n: int, half: int, s: Chain) -> None:
-    """P J R of a contact from one of its bodies to another."""
+    """Add the block P J R of a contact between two of its bodies."""
     e, f = ends
     first = p.side[k][e] * n
     other = p.side[k][f] * n

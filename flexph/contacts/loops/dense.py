@@ -1,4 +1,4 @@
-"""Impulses near a guess by a dense D, in loops (see flexph.contacts.complementarity)."""
+"""Compiled solution for contact impulses with a dense D (see flexph.contacts.complementarity)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if not cython.compiled:
 def solve_dense(
     given: tuple[Array, Array], laws: tuple[Array, Array, Array], guess: Array, *, scale: float, weight: float
 ) -> tuple[Array, float]:
-    """Impulses near a guess with b + D Λ as the rates of their laws, and their defect over the scale.
+    """Impulses near a guess that satisfy the contact laws with rates b + D Λ, and their relative defect.
 
-    ``given`` are D and b, ``laws`` the coefficients of friction and the steps of the natural map, (c,) each, ``weight``
-    that on what changes.
+    ``given``: D and b; ``laws``: friction coefficients, normal and tangential steps of the natural map, (c,) each;
+    ``weight``: proximal weight.
     """
     x, count = np.array(guess), laws[0].size
     pattern = (np.empty(size, dtype=np.int64) for size in (x.size + 1, x.size**2, count))

@@ -1,6 +1,6 @@
-"""The interior point method for a dense D, in loops (see flexph.contacts.interior, whose method this is).
+"""Compiled interior point method for a dense D (see flexph.contacts.interior).
 
-At the minimum of ``held`` contacts, which do not slip, those with friction have no pair of their own along the normal.
+In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if not cython.compiled:
 
 STEPS = cython.declare(cython.Py_ssize_t, 40)
 POLISHED = cython.declare(cython.Py_ssize_t, 6)
-"""Steps, of which some 15 are needed, and those of Newton's method from each point."""
+"""Largest number of steps, of which about 15 are usually needed, and of Newton steps from each point."""
 NEAR = cython.declare(cython.double, 1e-12)
 ENDED = cython.declare(cython.double, 1e-18)
 MISSED = cython.declare(cython.double, 1e-9)
@@ -34,21 +34,21 @@ SLACK = cython.declare(cython.Py_ssize_t, 3)
 WAY = cython.declare(cython.Py_ssize_t, 6)
 CHANGE = cython.declare(cython.Py_ssize_t, 9)
 WANTED = cython.declare(cython.Py_ssize_t, 12)
-"""Where factors (Λ_N, p, m), their slacks, the ways of both and the products that are wanted begin among the pairs."""
+"""First rows, in ``Space.pairs``, of factors (Λ_N, p, m), slacks, steps of both, and wanted products."""
 
 
 def _pairs_of(p: Cone, k: int, m: int) -> int:
-    """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
+    """Number of pairs of a contact: the normal one, and with friction those in both directions of the tangent."""
     return 3 if m > p.friction.size and p.friction[k] > 0.0 else 1
 
 
 def _first(p: Cone, k: int, m: int, held: bool) -> int:
-    """The first pair of a contact."""
+    """Index of the first pair of a contact."""
     return 1 if held and _pairs_of(p, k, m) > 1 else 0
 
 
 def _begin(p: Cone, x: Array, space: Space) -> None:
-    """Impulses and slacks of the size of the problem."""
+    """Set the starting point: impulses and slacks at the scale of the problem."""
     c = p.friction.size
     m = x.size
     s = space.pairs
@@ -64,7 +64,7 @@ def _begin(p: Cone, x: Array, space: Space) -> None:
 
 
 def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
-    """The mean product after a share of the way."""
+    """Mean product of factors and slacks after a fraction of the step."""
     count = cython.declare(cython.Py_ssize_t)
     s = space.pairs
     total = 0.0
@@ -79,7 +79,7 @@ def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
 
 
 def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
-    """Share of the way that keeps all positive, 1 at most."""
+    """Largest fraction of the step, at most 1, that keeps all factors and slacks positive."""
     s = space.pairs
     share = 1.0
     for k in range(p.friction.size):
@@ -92,7 +92,7 @@ def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
-    """Factor D with what the products add."""
+    """Factor the Newton matrix: D plus the contribution of the products."""
     c = p.friction.size
     s = space.pairs
     for i in range(m):
@@ -121,7 +121,7 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
 
 
 def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
-    """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
+    """Compute the step for wanted changes of products: of impulses in ``change``, of factors and slacks in pairs."""
     c = p.friction.size
     s = space.pairs
     y = space.rates
@@ -153,7 +153,7 @@ def _go(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
 
 
 def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
-    """What the normal rate of a contact misses of its slack."""
+    """Difference between the normal rate and the slack of a contact."""
     s = space.pairs
     if _first(p, k, m, held) == 0:
         return space.rates[k] - s[SLACK][k]
@@ -161,7 +161,7 @@ def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
 
 
 def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
-    """The largest that rates miss of their slacks."""
+    """Largest difference between rates and slacks."""
     c = p.friction.size
     s = space.pairs
     y = space.rates
@@ -174,7 +174,7 @@ def _missed(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
-    """Impulses of contacts of the plane by Newton's method from points of this one, and their least defect.
+    """Compute impulses of plane contacts by Newton's method from interior points; return their smallest defect.
 
     ``point`` (2, m) is overwritten.
     """
@@ -230,7 +230,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
 
 
 def _all(p: Cone, m: int, space: Space) -> int:
-    """The places of all impulses that may be; their number."""
+    """Collect the indices of all impulses that can be nonzero; return their number."""
     count = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     count = 0

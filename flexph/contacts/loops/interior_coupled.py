@@ -1,6 +1,6 @@
-"""The interior point method between bodies, in loops (see flexph.contacts.interior, whose method this is).
+"""Compiled interior point method in body velocities (see flexph.contacts.interior).
 
-At the minimum of ``held`` contacts, which do not slip, those with friction have no pair of their own along the normal.
+In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ LEAST = cython.declare(cython.double, 1e-9)
 MISSED = cython.declare(cython.double, 1e-6)
 ENDED = cython.declare(cython.double, 1e-15)
 NEARER = cython.declare(cython.double, 0.1)
-"""What keeps the conditions of contacts apart, over 1/r; what rates may miss of their slacks, the mean product over its
-scale below which nothing is, and over that at the last point that Newton's method began at."""
+"""Regularisation relative to 1/r; relative error of rates; relative mean products at which the iteration stops and,
+compared with the last start of Newton's method, at which that is started again."""
 
 
 def _pairs_of(p: Coupled, k: int) -> int:
-    """How many pairs a contact has: its normal one, and those to both sides along the tangent."""
+    """Number of pairs of a contact: the normal one, and with friction those in both directions of the tangent."""
     return 3 if p.rows > 1 and p.friction[k] > 0.0 else 1
 
 
 def _first(p: Coupled, k: int, held: bool) -> int:
-    """The first pair of a contact."""
+    """Index of the first pair of a contact."""
     return 1 if held and _pairs_of(p, k) > 1 else 0
 
 
 def _begin(p: Coupled, x: Array, s: Array) -> None:
-    """Impulses and slacks of the size of the problem."""
+    """Set the starting point: impulses and slacks at the scale of the problem."""
     fill(x, 0.0)
     for k in range(p.friction.size):
         x[k] = p.scale * p.normal_step[k]
@@ -53,7 +53,7 @@ def _begin(p: Coupled, x: Array, s: Array) -> None:
 
 
 def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
-    """The mean product after a share of the way."""
+    """Mean product of factors and slacks after a fraction of the step."""
     count = cython.declare(cython.Py_ssize_t)
     total = 0.0
     count = 0
@@ -65,7 +65,7 @@ def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
 
 
 def _longest(p: Coupled, held: bool, s: Array) -> float:
-    """Share of the way that keeps all positive, 1 at most."""
+    """Largest fraction of the step, at most 1, that keeps all factors and slacks positive."""
     share = 1.0
     for k in range(p.friction.size):
         for e in range(_first(p, k, held), _pairs_of(p, k)):
@@ -77,7 +77,7 @@ def _longest(p: Coupled, held: bool, s: Array) -> float:
 
 
 def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
-    """What the normal rate of a contact misses of its slack."""
+    """Difference between the normal rate and the slack of a contact."""
     s = chain.pairs
     y = chain.vectors[RATES]
     if _first(p, k, held) == 0:
@@ -86,7 +86,7 @@ def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
 
 
 def _missed(p: Coupled, held: bool, chain: Chain) -> float:
-    """The largest that rates miss of their slacks."""
+    """Largest difference between rates and slacks."""
     c = p.friction.size
     s = chain.pairs
     y = chain.vectors[RATES]
@@ -99,7 +99,7 @@ def _missed(p: Coupled, held: bool, chain: Chain) -> float:
 
 
 def _go(p: Coupled, held: bool, chain: Chain) -> bool:
-    """The way to products that differ by those wanted: of impulses in ``change``, of factors and slacks in pairs."""
+    """Compute the step for wanted changes of products: of impulses in ``change``, of factors and slacks in pairs."""
     c = p.friction.size
     s = chain.pairs
     y = chain.vectors[RATES]
@@ -143,7 +143,7 @@ def _go(p: Coupled, held: bool, chain: Chain) -> bool:
 
 
 def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
-    """Ways of factors and slacks with that of impulses."""
+    """Compute the steps of factors and slacks from that of the impulses."""
     c = p.friction.size
     s = chain.pairs
     change = chain.vectors[CHANGE]
@@ -158,7 +158,7 @@ def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
 
 
 def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
-    """Products that differ from those wanted: of no products, or after the way to these of a share of the mean."""
+    """Set the wanted changes of products: to zero (predictor), or to a fraction of the mean (corrector)."""
     for k in range(p.friction.size):
         for e in range(_first(p, k, held), _pairs_of(p, k)):
             done = s[FACTOR + e][k] * s[SLACK + e][k]
@@ -168,7 +168,7 @@ def _want(p: Coupled, held: bool, product: float, centre: float, s: Array) -> No
 
 
 def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Chain) -> float:
-    """Impulses by Newton's method from points of this one, and their least defect; else the last point."""
+    """Compute impulses by Newton's method from interior points, or else the last point; return the smallest defect."""
     c = p.friction.size
     m = x.size
     s = chain.pairs

@@ -1,4 +1,4 @@
-"""Space for the laws of islands of contacts, and what one is."""
+"""Work space for the contact laws of islands, and the data of an island."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...numerics.arrays import Array
 from ...numerics.loops.views import padded, stored
 
 LARGEST, BAND = 1000, 30_000_000
-"""Impulses of an island that are solved by a dense D, and entries of the band of bodies of others."""
+"""Largest number of impulses of an island for a dense D, and of entries of the band matrix for other islands."""
 
 
 class LawSpace(NamedTuple):
-    """Space for the law of an island of m impulses of c contacts at most, between bodies with N velocities.
+    """Work space for the contact laws of an island with up to m impulses of c contacts, and N body velocities.
 
-    By a dense D of as many impulses as :data:`LARGEST`, or by a factor of the bodies.
+    For a dense D of up to :data:`LARGEST` impulses, or for a factor in body velocities.
     """
 
     D: Array  # (m²,)
@@ -54,9 +54,10 @@ class LawSpace(NamedTuple):
 
 
 class Island(NamedTuple):
-    """Where the contacts of an island begin, how many there are, of how many rates, and the scale of rates [m/s].
+    """First contact of an island, numbers of its contacts and of rates of each, and the scale of rates [m/s].
 
-    ``bodies`` and ``reach``, how far places of two of them in contact are apart, where they are in order, else zero.
+    ``bodies``: number of its bodies, ``reach``: largest difference of the numbers of two bodies in contact; both are
+    zero if the bodies are not ordered.
     """
 
     first: int
@@ -68,7 +69,7 @@ class Island(NamedTuple):
 
 
 def law_space(c: int, bodies: int, dim: int) -> LawSpace:
-    """Space for c contacts between bodies of a dimension."""
+    """Work space for c contacts between bodies in the plane or in space."""
     z, whole, n = np.zeros, np.int64, 3 if dim == 2 else 6
     dense, m, N = padded(min(LARGEST, dim * c)), dim * c, n * bodies
     entries = min(N * stored(N), BAND)

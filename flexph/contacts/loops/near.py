@@ -1,4 +1,4 @@
-"""Impulses near a guess by a dense D, in loops: Newton's method, and interior points and sweeps where it cycles."""
+"""Compiled solution for impulses near a guess with a dense D: Newton's method, then interior points and sweeps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ STEPS = cython.declare(cython.Py_ssize_t, 16)
 """See flexph.contacts.complementarity."""
 SWEEPS = cython.declare(cython.Py_ssize_t, 200)
 ROUNDS = cython.declare(cython.Py_ssize_t, 40)
-"""Sweeps before Newton's method begins where they came to, and how often."""
+"""Sweeps before each restart of Newton's method, and number of restarts."""
 
 
 def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
-    """Impulses by Newton's method from those in their place, which better ones take, and their defect."""
+    """Improve impulses in place by Newton's method; return their defect."""
     m = x.size
     for _ in range(TOGETHER):
         if best <= EXACT:
@@ -48,9 +48,9 @@ def _together(p: Cone, x: Array, best: float, weight: float, space: Space, tried
 
 
 def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
-    """Impulses near those given, in their place, and their defect, over the scale.
+    """Solve for impulses near the given ones, in place; return their relative defect.
 
-    In the plane those of bodies that ``rests`` are such that hold them there, where there are any.
+    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such.
     """
     in_plane = cython.declare(cython.bint)
     m = x.size
@@ -75,7 +75,7 @@ def near(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Arr
 
 
 def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
-    """Impulses by Newton's method from those that sweeps come to, which begin at the best ones."""
+    """Improve impulses by Newton's method from the results of sweeps, which begin at the best impulses."""
     m = x.size
     at = point[1]
     kept = space.kept
@@ -97,7 +97,7 @@ def _by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, poin
 
 
 def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
-    """Impulses by the interior point method, into ``kept``, and their defect."""
+    """Compute impulses by the interior point method into ``kept``; return their defect."""
     found = interior(p, space.kept, weight, held, space, point)
     if found < INFINITY:
         rates_at(p, space.kept, 0.0, space.kept, space.rates)
@@ -106,7 +106,7 @@ def _from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array)
 
 
 def _is_still(p: Cone, x: Array, space: Space) -> bool:
-    """Whether contacts that have impulses do not move."""
+    """True if the contacts with impulses are at rest."""
     c = p.friction.size
     fastest = 0.0
     rates_at(p, x, 0.0, x, space.rates)

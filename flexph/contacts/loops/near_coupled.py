@@ -1,4 +1,4 @@
-"""Impulses near a guess between bodies, in loops: Newton's method, from sweeps and interior points, and paths."""
+"""Compiled solution for impulses near a guess in body velocities: Newton's method, interior points, sweeps, paths."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if not cython.compiled:
 
 
 OBEYED = cython.declare(cython.double, 3e-13)
-"""Defect of a law that is obeyed."""
+"""Relative defect of a solution."""
 CLOSE = cython.declare(cython.double, 1e-6)
 LIGHTER = cython.declare(cython.double, 1e-2)
 LIGHT = cython.declare(cython.double, 1e-9)
-"""Defect from which on weights become lighter, by what, and the lightest one."""
+"""Defect below which proximal weights decrease, factor of the decrease, and smallest weight."""
 TOGETHER = cython.declare(cython.Py_ssize_t, 10)
 BETTER = cython.declare(cython.double, 0.3)
-"""How often a weight is taken, and the defect over the last one from which on it is not."""
+"""Largest number of proximal steps with a weight, and ratio of successive defects above which they stop."""
 FIRST = cython.declare(cython.Py_ssize_t, 50)
 SWEEPS = cython.declare(cython.Py_ssize_t, 500)
 ROUNDS = cython.declare(cython.Py_ssize_t, 10)
-"""Sweeps before anything else, and before weights begin where they came to, and how often."""
+"""Sweeps at the beginning, sweeps before each restart of proximal steps, and number of restarts."""
 HEAVY = cython.declare(cython.double, 1e-2)
 HEAVIEST = cython.declare(cython.double, 1.0)
 LIGHTEST = cython.declare(cython.double, 1e-10)
 TIMES = cython.declare(cython.Py_ssize_t, 50)
 CHANGED = cython.declare(cython.double, 10.0)
-"""The first weight, the range of others, how many there are, and the factor by which they change."""
+"""Proximal weights: the first, the largest and smallest, the number of steps, and the factor of changes."""
 PATHS = cython.declare(cython.Py_ssize_t, 4)
 EVENTS = cython.declare(cython.Py_ssize_t, 400)
 STIFF = cython.declare(cython.double, 1e-6)
 STIFFER = cython.declare(cython.double, 1e-2)
-"""Paths one after the other, changes on each, the weight of the first one, and of the next over that."""
+"""Largest numbers of successive paths and of changes on each, weight of the first path, and ratio of weights."""
 
 
 def _judged(p: Coupled, x: Array, s: Chain) -> float:
-    """The defect of impulses."""
+    """Relative defect of impulses."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of(p, x, s.vectors[RATES])
 
 
 def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Impulses by Newton's method from those in their place, which better ones take, and their defect."""
+    """Improve impulses in place by Newton's method; return their defect."""
     m = x.size
     tried = s.vectors[TRIED]
     for _ in range(TOGETHER):
@@ -72,7 +72,7 @@ def _together(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> flo
 
 
 def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """The same, with a lighter weight once they are near."""
+    """Improve impulses as :func:`_together`, with a smaller weight once they are near the solution."""
     best = _together(p, x, best, weight, s)
     while OBEYED < best <= CLOSE and weight > LIGHT:
         weight *= LIGHTER
@@ -81,7 +81,7 @@ def _nearest(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> floa
 
 
 def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
-    """Whether contacts that have impulses do not move."""
+    """True if the contacts with impulses are at rest."""
     c = p.friction.size
     fastest = 0.0
     rates_of(p, x, s.vectors[RATES], s)
@@ -92,14 +92,14 @@ def _is_still(p: Coupled, x: Array, s: Chain) -> bool:
 
 
 def _from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
-    """Impulses by the interior point method, into ``kept``, and their defect."""
+    """Compute impulses by the interior point method into ``kept``; return their defect."""
     kept = part(s.vectors[KEPT], 0, p.b.size)
     interior_coupled(p, kept, weight, held, s)
     return _judged(p, kept, s)
 
 
 def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
-    """Impulses at the ends of paths that begin at the best ones."""
+    """Improve impulses by following paths that begin at the best ones; return their defect."""
     stiff = STIFF
     kept = part(s.vectors[KEPT], 0, x.size)
     for _ in range(PATHS):
@@ -117,7 +117,7 @@ def _along_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
 
 
 def _swept(p: Coupled, x: Array, s: Chain) -> float:
-    """Impulses after a few sweeps where these are better, and their defect."""
+    """Improve impulses by a few sweeps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     best = _judged(p, x, s)
     if best <= CLOSE:
@@ -132,10 +132,10 @@ def _swept(p: Coupled, x: Array, s: Chain) -> float:
 
 
 def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
-    """Impulses after proximal steps, and their defect: lighter ones after each that is solved, else heavier ones.
+    """Improve impulses by proximal steps, with smaller weights after success and larger ones after failure.
 
-    Where impulses of nearly redundant contacts go a long way to where they obey, heavy weights alone take too many
-    steps, and with light ones alone Newton's method cycles.
+    If the impulses of nearly redundant contacts are far from the solution, large weights alone need too many steps, and
+    with small weights alone Newton's method cycles. Returns the defect.
     """
     m = x.size
     weight = HEAVY
@@ -155,7 +155,7 @@ def _by_weights(p: Coupled, x: Array, s: Chain) -> float:
 
 
 def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
-    """Impulses by weights from those that sweeps come to, which begin at the best ones."""
+    """Improve impulses by proximal steps from the results of sweeps, which begin at the best impulses."""
     at = part(s.vectors[POINT], 0, x.size)
     kept = part(s.vectors[KEPT], 0, x.size)
     copy(x, at)
@@ -172,11 +172,11 @@ def _by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
 
 
 def near_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
-    """Impulses near those given, in their place, and their defect, over the scale.
+    """Solve for impulses near the given ones, in place; return their relative defect.
 
-    Those of bodies that ``rests`` in the plane are such that hold them there, where there are any. The interior point
-    method and paths are for cones that have edges, as all but those in space, where sweeps only begin what is far off:
-    iterations around this take what is left.
+    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. The interior point method
+    and paths need polyhedral cones, as in the plane or without friction; in space, sweeps only start what is far from
+    the solution, and the calling iteration corrects the remaining defect.
     """
     have_edges = cython.declare(cython.bint)
     have_edges = p.rows < 3

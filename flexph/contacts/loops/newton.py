@@ -1,7 +1,7 @@
-"""The semismooth Newton method on who is open, sticks and slips, in loops (see flexph.contacts.cones).
+"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts (see flexph.contacts.cones).
 
-Vectors have all normal entries first, then those along each tangent. With a weight w on what changes from impulses Λ̂
-the rates are y = b + D Λ + w (Λ − Λ̂).
+Vectors have all normal entries first, then those along each tangent. With a proximal weight w on the change from
+impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXACT = cython.declare(cython.double, 1e-14)
 
 
 def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:
-    """y."""
+    """Compute the rates y of impulses."""
     m = x.size
     for i in range(m):
         total = p.b[i] + weight * (x[i] - centre[i])
@@ -40,7 +40,7 @@ def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> Non
 
 
 def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
-    """The largest defect of the natural map over the scale."""
+    """Relative defect: the largest entry of the natural map over the scale."""
     slips = cython.declare(cython.bint)
     c = entries(p.friction)
     worst = 0.0
@@ -65,7 +65,7 @@ def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
 
 
 def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
-    """Who is open, sticks and slips, with the defects of their conditions; the number of unknown impulses."""
+    """Determine the open, sticking and slipping contacts and their defects; return the number of unknown impulses."""
     count = cython.declare(cython.Py_ssize_t)
     is_open = cython.declare(cython.bint)
     c = p.friction.size
@@ -89,7 +89,7 @@ def _sort(p: Cone, x: Array, y: Array, space: Space) -> int:
 
 
 def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
-    """Whether a closed contact slips, the direction, and the defects along its tangents."""
+    """Determine if a closed contact slips, the direction of slip, and the defects along its tangents."""
     slips = cython.declare(cython.bint)
     s = p.tangent_step[k]
     square = 0.0
@@ -115,7 +115,7 @@ def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) ->
 
 
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
-    """What rates add to the condition of an unknown impulse."""
+    """Contribution of the rates to the condition of an unknown impulse."""
     k = at % c
     i = at // c
     if i == 0:
@@ -128,7 +128,7 @@ def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
 
 
 def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
-    """The matrix of the conditions of unknown impulses."""
+    """Assemble the matrix of the conditions of the unknown impulses."""
     slips = cython.declare(cython.bint)
     c = p.friction.size
     m = p.b.size
@@ -162,7 +162,7 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
 
 
 def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
-    """Add what unknown impulses do to a rate."""
+    """Add the derivatives of a rate by the unknown impulses to a row."""
     given = p.D[at]
     for e in range(p.ptr[at], p.ptr[at + 1]):
         own = space.place[p.col[e]]
@@ -171,7 +171,7 @@ def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
 
 
 def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
-    """Change impulses by a step; False where their conditions are dependent."""
+    """Change impulses by a Newton step; return False if the conditions are linearly dependent."""
     moves = cython.declare(cython.bint)
     c = p.friction.size
     m = x.size
@@ -208,9 +208,9 @@ def step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
 
 
 def newton(p: Cone, start: Array, weight: float, steps: int, space: Space) -> float:
-    """Newton's steps from impulses with a weight on what changes from there; the best ones are in their place.
+    """Improve impulses in place by Newton steps with a proximal weight.
 
-    The defect of the conditions with the weight.
+    Returns the defect of the best impulses, with the weight.
     """
     better = cython.declare(cython.bint)
     m = start.size

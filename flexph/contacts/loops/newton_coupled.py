@@ -1,4 +1,4 @@
-"""The semismooth Newton method on who is open, sticks and slips, between bodies, in loops (see .newton)."""
+"""Compiled semismooth Newton method in body velocities on the sets of contacts (see .newton)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if not cython.compiled:
 
 
 def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool:
-    """Change impulses by a step on who is open, sticks and slips; False where that cannot be solved.
+    """Change impulses by a Newton step; return False if the system is singular.
 
-    ``y`` has the weight on what changes, over 1/r of each contact.
+    ``y`` includes the proximal weight, which is relative to 1/r of each contact.
     """
     c = p.friction.size
     r = p.rows
@@ -43,9 +43,9 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
 
 
 def _rub(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
-    """The step of the friction of a closed contact, which sticks, or slips along d.
+    """Set J and h of the friction of a closed contact, which sticks, or slips along d.
 
-    There ΔΛ = bound d − Λ + μ d ΔΛ_N + τ (I − d dᵀ) (ΔΛ − r Δy), τ = bound/|Λ − r y|, where Δy has the weight of ΔΛ.
+    In slip, ΔΛ = bound d − Λ + μ d ΔΛ_N + τ (I − d dᵀ) (ΔΛ − r Δy) with τ = bound/|Λ − r y|; Δy includes the weight.
     """
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
@@ -84,7 +84,7 @@ def _rub(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> Non
 
 
 def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
-    """Add the weight on what changed from the centre to the rates."""
+    """Add the proximal term, weight times change from the centre, to the rates."""
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     y = s.vectors[RATES]
@@ -98,9 +98,9 @@ def with_weight(p: Coupled, x: Array, weight: float, s: Chain) -> None:
 
 
 def newton_coupled(p: Coupled, start: Array, weight: float, steps: int, s: Chain) -> float:
-    """Newton's steps from impulses with a weight on what changes from there; the best ones are in their place.
+    """Improve impulses in place by Newton steps with a proximal weight.
 
-    The defect of the conditions with the weight.
+    Returns the defect of the best impulses, with the weight.
     """
     better = cython.declare(cython.bint)
     m = start.size

@@ -1,9 +1,10 @@
-"""Contacts of the plane along a path from laws that impulses meet to those that they should, in loops.
+"""Compiled path following for plane contacts, from rates at which given impulses satisfy their laws to the actual ones.
 
-With the rates y + t e impulses meet their laws at t = 1. On the way to t = 0 they are linear in t as long as who is
-open, sticks and slips stays so; where one of these ends, that contact goes on in its next state, and t to the side
-where that is one. The path may turn round, as that of Lemke's method does, whose pivots these changes are (Cottle, Pang
-and Stone, The Linear Complementarity Problem, 1992, 4.4). No set is tried that is not on it, so that nothing cycles.
+With the rates y + t e the given impulses satisfy their laws at t = 1. Towards t = 0 the impulses are linear in t as
+long as the sets of open, sticking and slipping contacts do not change. At a change, the contact continues in its next
+state, and t in the direction in which this state is valid. The path may reverse, as in Lemke's method, whose pivots
+correspond to these changes (Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, 4.4). Only sets on the
+path are visited, so that the method cannot cycle.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ OPEN = cython.declare(cython.Py_ssize_t, 0)
 STICKS = cython.declare(cython.Py_ssize_t, 1)
 ALONG = cython.declare(cython.Py_ssize_t, 2)
 AGAINST = cython.declare(cython.Py_ssize_t, 3)
-"""States; a contact that slips has its friction along its tangent, or against it."""
+"""States of a contact; in slip, friction acts along the tangent or against it."""
 CLOSES = cython.declare(cython.Py_ssize_t, 0)
 OPENS = cython.declare(cython.Py_ssize_t, 1)
 STOPS = cython.declare(cython.Py_ssize_t, 2)
 SLIDES = cython.declare(cython.Py_ssize_t, 3)
-"""What may happen to a contact."""
+"""Events that end the state of a contact."""
 SPACED = cython.declare(cython.double, 1e-3)
-"""How far open contacts are opened on the way, over the scale of rates: they do not close at once."""
+"""Added rate of open contacts, relative to the scale of rates, so that they do not close at once."""
 
 
 def _spaced(k: int) -> float:
-    """A number from 0.1 to 1.1 that looks like chance."""
+    """A pseudorandom number from 0.1 to 1.1."""
     value = sin(12.9898 * (k + 1)) * 43758.5453
     return 0.1 + value - floor(value)
 
 
 def _begin(p: Coupled, x: Array, s: Chain) -> None:
-    """States of impulses, which go so far into their cones that none of the states is about to end."""
+    """Set the states of impulses, and move these into their cones so that no state ends at once."""
     frictional = cython.declare(cython.bint)
     c = p.friction.size
     y = s.vectors[RATES]
@@ -75,7 +76,7 @@ def _begin(p: Coupled, x: Array, s: Chain) -> None:
 
 
 def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
-    """What the rates need to meet the laws."""
+    """Compute e, the change of rates with which the impulses satisfy their laws."""
     c = p.friction.size
     y = s.vectors[RATES]
     rates_of(p, x, y, s)
@@ -94,14 +95,14 @@ def _need(p: Coupled, x: Array, e: Array, s: Chain) -> None:
 
 
 def _share(p: Coupled, k: int, state: int) -> float:
-    """Friction over the normal impulse of a contact that slips."""
+    """Ratio of friction to normal impulse of a slipping contact, ±μ."""
     return p.friction[k] if state == ALONG else -p.friction[k]
 
 
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
-    """ΔΛ for rates that should be none in contacts that do not slip, into ``change``.
+    """Compute ΔΛ for zero normal rates of closed contacts and zero slip of sticking ones, into ``change``.
 
-    Of a point with these rates, or of what ``changes`` with t.
+    For the rates of a point, or for their derivatives by t (``changes``).
     """
     frictional = cython.declare(cython.bint)
     c = p.friction.size
@@ -129,7 +130,7 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
 
 
 def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> float:
-    """What ends a state where it comes to zero, of impulses and rates or of their changes."""
+    """Quantity that ends a state when it becomes zero, from impulses and rates or from their derivatives."""
     c = p.friction.size
     if kind == CLOSES:
         return y[k]
@@ -141,7 +142,7 @@ def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> fl
 
 
 def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
-    """The first or second thing that may happen to a contact, and a side; −1 where there is none."""
+    """The first or second possible event of a contact, and its direction; −1 if there is none."""
     frictional = cython.declare(cython.bint)
     frictional = p.rows > 1 and p.friction[k] > 0.0
     if s.state[k] == OPEN:
@@ -154,7 +155,7 @@ def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
 
 
 def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
-    """How far t may go, the contact that ends that, what happens to it, and the side."""
+    """Largest change of t, with the contact that limits it, its event and the direction."""
     least = INFINITY
     who = -1
     what = -1
@@ -175,7 +176,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
 
 
 def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
-    """The next state of a contact."""
+    """Next state of a contact after an event."""
     slips_on = cython.declare(cython.bint)
     if kind == OPENS:
         s.state[k] = OPEN
@@ -190,7 +191,7 @@ def _turn(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
 
 
 def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
-    """How the new state of a contact becomes one with t: what ended the one before is zero, its other side grows."""
+    """Direction of t in which the new state of a contact is valid."""
     x = s.vectors[CHANGE]
     y = s.vectors[TRIED]
     if kind == CLOSES:
@@ -203,7 +204,7 @@ def _opens_up(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
 
 
 def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
-    """Impulses at the end of the path, from those in their place; False where it is lost."""
+    """Follow the path from the given impulses to its end, in place; return False if the path is lost."""
     m = x.size
     y = s.vectors[RATES]
     e = s.vectors[POINT]
@@ -250,7 +251,7 @@ def follow(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
 
 
 def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
-    """What rates, with the weight on what changes, change with t; z is that of the change."""
+    """Compute the derivatives of the rates, with the proximal weight, by t; z is the derivative of velocities."""
     c = p.friction.size
     out = s.vectors[TRIED]
     for k in range(c):

@@ -1,4 +1,4 @@
-"""The entries of a sparse D, and an order of its contacts in which elimination fills little, in loops."""
+"""Compiled search for the nonzero entries of D, and for an elimination order of its contacts with little fill-in."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if not cython.compiled:
 
 
 FEW = cython.declare(cython.Py_ssize_t, 6)
-"""Contacts up to which any order will do."""
+"""Number of contacts up to which they are not ordered."""
 
 
 def find_entries(D: Array, ptr: Array, col: Array) -> None:
-    """The columns that are not zero, by rows: those of row i stand from ``ptr[i]`` to ``ptr[i + 1]``."""
+    """Find the nonzero columns of each row; those of row i are at ``ptr[i]`` to ``ptr[i + 1]``."""
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for i in range(D.shape[0]):
@@ -28,7 +28,7 @@ def find_entries(D: Array, ptr: Array, col: Array) -> None:
 
 
 def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
-    """Contacts (c,) by the least number of others that act on them, as those before them are eliminated.
+    """Order contacts (c,) by minimum degree, the smallest number of coupled contacts at each elimination.
 
     ``left`` (c,) and ``acts`` (c, c) are work space.
     """
@@ -51,7 +51,7 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
 
 
 def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
-    """Which contacts act on each other, and on how many."""
+    """Find the coupled contacts, and the number of neighbours of each."""
     c = left.size
     for k in range(c):
         left[k] = 0
@@ -69,7 +69,7 @@ def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
 
 
 def _eliminate(order: Array, n: int, left: Array, acts: Array) -> None:
-    """Let those that are left and act on the contact in a place act on each other."""
+    """Couple the remaining neighbours of an eliminated contact with each other."""
     own = order[n]
     c = order.size
     for a in range(n + 1, c):

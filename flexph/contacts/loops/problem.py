@@ -1,4 +1,4 @@
-"""What the loops of complementarity problems by a dense D are given, and what they overwrite."""
+"""Data and work space of the compiled solvers of complementarity problems."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...numerics.loops.views import padded
 
 
 class Space(NamedTuple):
-    """What the loops overwrite, for m impulses of c contacts; rows of ``matrix`` and ``rates`` fill up a lane."""
+    """Work space for m impulses of c contacts; rows of ``matrix`` and ``rates`` are padded to full vector registers."""
 
     matrix: Array  # (m, padded)
     pivot: Array  # (m,)
-    own: Array  # (m,), the impulses that are unknown
-    place: Array  # (m,), their places among those, −1 of others
+    own: Array  # (m,), indices of the unknown impulses
+    place: Array  # (m,), positions of impulses among the unknown ones, −1 for others
     entries: Array  # (m,)
     x: Array  # (m,)
     change: Array  # (m,)
@@ -33,7 +33,7 @@ class Space(NamedTuple):
 
 
 def space_of(m: int, c: int) -> Space:
-    """Space for so many impulses and contacts."""
+    """Work space for given numbers of impulses and contacts."""
     whole = [np.empty(m, dtype=np.int64) for _ in range(4)]
     vectors = [np.empty(padded(m))[:m] for _ in range(8)]
     kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
@@ -41,9 +41,9 @@ def space_of(m: int, c: int) -> Space:
 
 
 class Cone(NamedTuple):
-    """D (m, m), b (m,), coefficients of friction and steps of the natural map (c,), and the scale of rates [m/s].
+    """A problem with dense D (m, m): b (m,), friction coefficients and steps of the natural map (c,), scale of rates.
 
-    ``ptr`` (m + 1,), ``col`` (m²,) and ``order`` (c,) are space for the pattern of D (see :mod:`.pattern`).
+    ``ptr`` (m + 1,), ``col`` (m²,) and ``order`` (c,) are work space for the pattern of D (see :mod:`.pattern`).
     """
 
     D: Array
@@ -58,12 +58,12 @@ class Cone(NamedTuple):
 
 
 class Coupled(NamedTuple):
-    """Some contacts c with r rates of d at most, normal ones first, and the bodies they are between.
+    """A problem in body velocities: c contacts with r rates each (at most d), normal ones first, and their bodies.
 
-    Blocks and what is overwritten may be longer than needed.
+    Blocks and work space may be longer than needed.
     """
 
-    side: Array  # (c, 2), places of the bodies, −1 of what does not move
+    side: Array  # (c, 2), indices of the bodies, −1 for the ground
     rate: Array  # (2 c, d, n), R
     answer: Array  # (2 c, d, n), P
     b: Array  # (r c,), y₀
@@ -76,9 +76,9 @@ class Coupled(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """What the loops overwrite, for c contacts with m rates between bodies with N velocities."""
+    """Work space for c contacts with m rates between bodies with N velocities."""
 
-    half: int  # entries beside the diagonal of the band
+    half: int  # half band width: entries on each side of the diagonal
     band: Array  # (N, width), see numerics.algebra.band
     pivot: Array  # (N,)
     made: Array  # (1,), whether the band is the factor of ``kept_gain``
@@ -92,4 +92,4 @@ class Chain(NamedTuple):
 
 
 AnyLaws = Cone | Coupled
-"""Contacts by a dense D or by the bodies that they share."""
+"""Problem with a dense D, or in body velocities."""

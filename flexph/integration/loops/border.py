@@ -95,7 +95,9 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
             for own in by_follower
         ]
         unknowns = Unknowns(v, w, c, m, l, e)
-        blocks = _blocks(inertia, (joints, rolling), unknowns, (ptr, col)) + [(own, own) for own in groups]
+        blocks = _blocks(inertia, (joints, rolling, curves, slips), unknowns, (ptr, col)) + [
+            (own, own) for own in groups
+        ]
         entries = m[np.repeat(np.arange(n), np.diff(inertia.ptr))], m[inertia.col.astype(np.int64)]
         order, *by_columns = sparse_pattern(unknowns, _is_node(strains, frames, bodies), blocks, entries)
         wide = -1
@@ -272,10 +274,13 @@ def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index
 
 
 def _blocks(
-    inertia: Inertia, couplings: tuple[Joints, Rolling], unknowns: Unknowns, of_vectors: tuple[Index, Index]
+    inertia: Inertia,
+    couplings: tuple[Joints, Rolling, Curves, Slips],
+    unknowns: Unknowns,
+    of_vectors: tuple[Index, Index],
 ) -> Blocks:
     """Rows and columns of a sparse border that bodies, joints and springs couple; ends of vectors are columns."""
-    (v, w, c, m, l, e), (joints, rolling), (ptr, col) = unknowns, couplings, of_vectors
+    (v, w, c, m, l, e), (joints, rolling, curves, slips), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
     blocks: Blocks = [(own, own) for own in frames]
     for b in np.flatnonzero(np.diff(inertia.first)).tolist():
@@ -294,6 +299,11 @@ def _blocks(
         coupled.append(own_vectors)
     pairs = zip(joints.sine_product, joints.cosine_product, strict=True)
     coupled += [{*products[p], *products[q]} for p, q in pairs]
+    for curve in curve_points(curves):
+        coupled.append({vector for product in curve.products.ravel().tolist() for vector in products[product]})
+        for row in curve.rows.tolist():
+            by_row.setdefault(row, set()).update(coupled[-1])
+    coupled += [{vector for product in own.tolist() for vector in products[product]} for own in slip_products(slips)]
     seen = [(_joined(moved, own), _joined(e, own)) for own in coupled]
     blocks += [*seen, *((_joined(moved, own), l[[row]]) for row, own in by_row.items())]
     blocks += [(l[[row]], _joined(e, own)) for row, own in by_row.items()]

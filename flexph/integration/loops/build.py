@@ -17,13 +17,13 @@ from ...numerics.arrays import Array, dense
 from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import is_banded, make_filter, no_filter
-from .flexible.constants import elastic_of, inertia_of, of_bent_rows, pattern_of, shift_forms, stiffness_of
+from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of, without_coordinates
 from .flexible.strain_operator import StrainOperator, entries_of
 from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
-from .memory.relation_functions import elastic_laws, resisting
+from .memory.relation_functions import resisting, spring_laws
 from .memory.sliding import curves_of, slips_of
 from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
@@ -31,7 +31,7 @@ from .redundancy import no_redundancy, redundancy
 from .solids.arrays import faces_of, frames_of_cells, frames_of_faces, owned_by_solids, solids_of, with_entries
 from .strains import in_the_border, no_strains, strain_rows
 from .vibration import no_vibration, vibration
-from .wide.kept_block import has_kept_block
+from .wide.kept_block import has_kept_block, has_many_products
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
@@ -69,21 +69,14 @@ def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
 
 def is_wide(mechanism: Model) -> bool:
     """True if the border is sparse, as that of plates, of solids, and of many bodies that meet in one."""
-    keeps_band = mechanism.once(NearPairs).is_pile or couples_in_bands(mechanism)
-    return not keeps_band and mechanism.once(cost_of_band) > WIDE
-
-
-def couples_in_bands(mechanism: Model) -> bool:
-    """True if there are points on curves or wheels that slip, whose entries the pattern of a sparse border has not."""
-    a = mechanism.network.arrays
-    return bool(a.curves or a.slips.slip.size)
+    return not mechanism.once(NearPairs).is_pile and mechanism.once(cost_of_band) > WIDE
 
 
 def cost_of_band(mechanism: Model) -> float:
     """Operations of a banded factorisation; infinite for large solids, whose arrays are not made to see it."""
     nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
     most = WIDE if mechanism.once(has_kept_block) else WIDEST
-    if nodes > SOLID or any(body.unshifted or is_large_solid(body, most) for body in frames):
+    if has_many_products(mechanism) or nodes > SOLID or any(b.unshifted or is_large_solid(b, most) for b in frames):
         return np.inf
     border = mechanism.once(banded_constants).border
     unknowns, width = (float(i) for i in border.size)
@@ -136,11 +129,12 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         a = a._replace(mean=sparse.csr_array((a.weight.size, 0)), viscous=sparse.csr_array(a.viscous))
     elif a.mean is None:
         a = a._replace(**mechanism.network.unshifted)
-    strain, forms, is_asked = StrainOperator.of(a), shift_forms(mechanism), is_wide and mechanism.once(has_kept_block)
-    own, pattern = of_bent_rows(a, strain) if is_asked else (a, pattern_of(a, strain, np.flatnonzero(vibrating.size)))
+    forms, is_asked = shift_forms(mechanism), is_wide and mechanism.once(has_kept_block)
+    own = without_coordinates(a) if is_asked else a
+    strain = StrainOperator.of(own)
+    pattern = pattern_of(own, strain, np.flatnonzero(vibrating.size))
     inertia = inertia_of(own, pattern, 0.0 * forms if is_asked else forms, resolution)
     inertia = inertia._replace(is_asked=int(is_asked))
-    elastic = elastic_of(own._replace(stiffness=a.stiffness), strain, pattern)
     points, sizes = point_coordinates(mechanism), joint_sizes(mechanism)
     nodes = _nodes(a, points, (moved_means(mechanism), node_sides(mechanism)), sizes.nodes)
     joints = _joints(a, [name for name, _ in measures(mechanism.connections)], sizes)
@@ -159,7 +153,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
     border = make_border(inertia, nodes, couplings, mechanism.layout.multipliers, frames)
     return Constants(
         inertia=inertia,
-        elastic=elastic._replace(is_viscous=int(a.viscous.nnz > 0)),
+        elastic=elastic_of(own, strain, pattern)._replace(is_viscous=int(a.viscous.nnz > 0)),
         stiffness=stiffness_of(own, strain, pattern, border.place),
         nodes=nodes,
         joints=joints,
@@ -223,7 +217,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, a.slips.relations)._asdict(), gain=a.springs.gain)
-    springs.update(elastic_laws(a.springs)._asdict())
+    springs.update(spring_laws(a.springs)._asdict())
     springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
     springs.update(lengths=a.lengths, of_length=a.of_length)
     pairs = a.first[: sizes.products], a.second[: sizes.products]

@@ -15,7 +15,7 @@ from .method import MechanismMethod, Redundancy, check_compiled, check_redundant
 @checked
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Exact(MechanismMethod):
-    """The exact scheme of mechanisms, a discrete gradient pair ([dg] eq. (18)); the method of a mechanism by default.
+    """Exact scheme of mechanisms, a discrete gradient pair ([dg] eq. (18)); the default method of mechanisms.
 
     It is exact for these polynomial equations at any step: ΔH = work − dissipation, RᵀR = 1, position constraints and
     both momenta hold to round-off. It is symmetric, of second order in positions, velocities and midpoint multipliers,
@@ -89,7 +89,7 @@ class Exact(MechanismMethod):
 @checked
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Exact4(MechanismMethod):
-    """The composition of fourth order of the exact scheme: six substeps in each step, in three pairs.
+    """Fourth-order composition of the exact scheme: six substeps in each step, in three pairs.
 
     Ψ(γ₁h) Ψ(γ₂h) Ψ(γ₁h) with γ₁ = 1/(2 − 2^⅓) and γ₂ = 1 − 2γ₁ (the triple jump; E. Hairer, C. Lubich, G. Wanner,
     Geometric Numerical Integration, sec. II.4) is exact as :class:`Exact` is, of fourth order in positions and
@@ -134,7 +134,7 @@ class Exact4(MechanismMethod):
 @checked
 @dataclass(frozen=True, repr=False)
 class ExactGauss(MechanismMethod):
-    """Gauss collocation that keeps what the exact scheme keeps (docs/guide/time-integration.md), damped or not.
+    """Gauss collocation with the invariants of the exact scheme (docs/guide/time-integration.md), damped or not.
 
     Quadratic functions of collocated variables are exact; here everything is one: arms, products of joint vectors,
     inertias and momenta are collocated beside the coordinates. In three stages of sixth order in positions, of fourth
@@ -179,14 +179,14 @@ class ExactGauss(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Not with more stages than rows of history."""
+        """True unless there are more stages than rows of history, or compiled loops are forbidden."""
         return self.compiled is not False and self.stages <= HISTORY
 
 
 @checked
 @dataclass(frozen=True, repr=False)
 class Decaying(MechanismMethod):
-    """The energy-decaying scheme: exact in positions and momenta, with a loss for what a step does not resolve.
+    """Energy-decaying scheme: exact in positions and momenta, dissipates motions that a step cannot resolve.
 
     Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as a jump of a drive leaves, are
     reduced to the spectral radius ρ at each step; those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy,

@@ -70,14 +70,14 @@ class DiscreteGradient(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """That of its gradient."""
+        """Name of its gradient."""
         return self.gradient
 
 
 @checked
 @dataclass(frozen=True, repr=False, kw_only=True)
 class DiracDissipative(GeneralMethod):
-    """The Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
+    """Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
 
     ΔH = work − dissipation to round-off at any step, of second order. Where the null space of E varies, a start must
     meet the algebraic equations, the index must be 1, and steps lose order in which algebraic states move and no
@@ -171,7 +171,7 @@ def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
 
 
 def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:
-    """Raise ValueError where one of the options is given."""
+    """Raise ValueError if one of the options is given."""
     for option in options:
         value = getattr(method, option)
         if not (value is None or value is False):

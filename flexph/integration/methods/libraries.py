@@ -13,7 +13,7 @@ from .method import GeneralMethod, frozen_tolerance
 
 @dataclass(frozen=True, repr=False)
 class Library(GeneralMethod):
-    """An adaptive method of another package, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2.
+    """Adaptive method of another package, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2.
 
     ``times`` are only those that are saved. Multipliers of index 2 take no part in the error test: they are accurate
     to the tolerance of the momenta over the step. Where E(x) is singular and not semi-explicit, its rank must be
@@ -51,7 +51,7 @@ class Library(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """The class in small letters."""
+        """Class name in small letters."""
         return type(self).__name__.lower()
 
 

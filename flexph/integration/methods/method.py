@@ -1,4 +1,4 @@
-"""What methods of integration have in common."""
+"""Base classes of integration methods, and checks of their options."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...numerics import checks as check
 Completion = Literal["new", "old", "mean"]
 """Algebraic states z̄₂ at x₂¹, at x₂⁰ or at ½(x₂⁰ + x₂¹), see :class:`DiscreteGradient`."""
 Redundancy = Literal["refuse", "least_norm"]
-"""Constraints that follow from others, see :class:`Exact`."""
+"""Treatment of redundant constraints, see :class:`Exact`."""
 
 
 class Method(ABC):
-    """A method of integration: a value, whose fields are its options.
+    """Integration method: a value whose fields are its options.
 
     Its properties say what a run asks of any method; a method that has an option has a field in place of the property.
     """
@@ -25,11 +25,11 @@ class Method(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name on the command line, in summaries and in files; :func:`by_name` is the way back."""
+        """Name on the command line, in summaries and in files; :func:`by_name` is the inverse."""
 
     @property
     def tolerance(self) -> Any:
-        """Error that steps are chosen by: rtol or (rtol, atol); None where ``times`` prescribe them."""
+        """Tolerance of step size control: rtol or (rtol, atol); None if ``times`` prescribe the steps."""
         return None
 
     @property
@@ -43,7 +43,7 @@ class Method(ABC):
         return False
 
     def __repr__(self) -> str:
-        """The call that makes it, without what is so by default."""
+        """Constructor call without default options."""
         told = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
@@ -53,20 +53,20 @@ class Method(ABC):
 
 
 class MechanismMethod(Method):
-    """A method of mechanisms that keeps their structure at every step; its runs return a :class:`flexph.Solution`."""
+    """Structure-preserving method of mechanisms; its runs return a :class:`flexph.Solution`."""
 
     @property
     def redundant(self) -> Redundancy:
-        """Whether constraints that follow from others are refused, or taken with multipliers of least norm."""
+        """Treatment of redundant constraints: refuse them, or take multipliers of least norm."""
         return "refuse"
 
 
 class GeneralMethod(Method):
-    """A method of general systems, and of mechanisms as such; its runs return a :class:`flexph.Trajectory`."""
+    """Method of general systems, and of the equations of mechanisms; its runs return a :class:`flexph.Trajectory`."""
 
     @property
     def completion(self) -> Completion | None:
-        """What becomes of algebraic states at the ends of steps, where the method leaves it open."""
+        """Rule for algebraic states at the ends of steps, if the method leaves them open."""
         return None
 
 
@@ -81,7 +81,7 @@ def check_compiled(method: Method, **others: bool) -> None:
 
 
 def frozen_tolerance(given: Any) -> Any:
-    """A tolerance with absolute ones of several states as a tuple, so that methods compare and hash."""
+    """Tolerance with absolute tolerances as a tuple, so that methods compare and hash."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     return tuple(tuple(np.asarray(x).tolist()) if np.ndim(x) else x for x in given) if pair else given
 

@@ -1,4 +1,4 @@
-"""The names of methods on the command line, in summaries and in files."""
+"""Names of methods on the command line, in summaries and in files."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ NAMES: dict[str, Callable[..., Method]] = {
     "bdf": BDF,
     "ida": IDA,
 }
-"""What makes the method of each name."""
+"""Constructors of methods by name."""
 
 
 @checked
 def by_name(name: str, **options: Any) -> Any:
-    """The method of a name, with options as its class takes them; those that are None are left out.
+    """Make the method of a name with the options of its class; options that are None are left out.
 
     ``tolerance``, rtol or (rtol, atol), does for the libraries too. For texts from a command line or a file: in a
     program, write the value.
@@ -56,5 +56,5 @@ def by_name(name: str, **options: Any) -> Any:
 
 
 def call_of(name: str) -> str:
-    """How a program writes the method of a name."""
+    """Constructor call of the method of a name, as Python code."""
     return repr(NAMES[name]())

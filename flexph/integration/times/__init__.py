@@ -1,4 +1,4 @@
-"""The loop over the steps of a run and its rows, steps chosen by their error, and events.
+"""Loop over the steps of a run, recorded rows, step size control, events and checkpoints.
 
 Imports: control, control.laws, files, kernels.convergence, numerics, results, systems.
 """

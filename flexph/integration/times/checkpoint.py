@@ -1,4 +1,4 @@
-"""Where a run keeps what is finished while it goes on, and the runs of a case that are kept one after the other."""
+"""Checkpoints: folders that hold the finished steps of a run in progress, and those of the runs of a case."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ class CheckpointWarning(RuntimeWarning):
 @checked
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder in which a run keeps its finished steps, piece by piece, and how it stands there.
+    """Folder for the finished steps of a run, written in pieces, from which the run can be resumed.
 
-    A run that is killed at any moment loses what came after the last piece: what it did within ``every`` seconds, while
-    the next piece was being written, and in the step (of compiled loops: the tenth of a second) under way. Such a run
-    may be longer than memory: its finished rows go to temporary files in the folder, and the arrays of the solution are
-    read from there as they are asked for.
+    A run that is killed loses only the steps after the last piece: ``every`` seconds of work, the time to write the
+    next piece, and the current step (with compiled loops a tenth of a second). The run may be longer than memory: its
+    finished rows go to temporary files in the folder, from which the arrays of the solution are read on demand.
 
-    Another call than the one whose run is kept is refused: inputs are compared by their values at a few times, events,
-    ``observe`` and controllers by the code of their functions and the constants that these hold (defaults, closures,
-    arguments of ``partial``), not by what they look up in their modules, controllers also by sensors and memories.
+    A folder can only be resumed by the call that began it: inputs are compared by their values at a few times; events,
+    ``observe`` and controllers by the code of their functions and the constants in it (defaults, closures, arguments of
+    ``partial``), but not by global names; controllers also by their sensors and memories.
 
     Parameters
     ----------
     path : path
-        The folder.
+        Folder of the checkpoint.
     every : float
-        Time of the run between two pieces, from the end of writing one to the next [s]: where a piece takes w seconds
-        to reach the disk, pieces take w/(w + every) of the time at most.
+        Time between two pieces [s], from the end of one write to the next: if writing takes w seconds, checkpoints take
+        at most w/(w + every) of the run's time.
     resume : bool
-        The same call goes on from there, to the bits of a run that was not interrupted, and returns at once what has
-        ended; it begins where there is nothing yet. Without, a folder in which a run is kept is refused.
+        True to continue from the folder: the result is equal, to the last bit, to that of an uninterrupted run. A
+        finished run is returned at once, an empty folder starts a new run. If False, a folder with a run is refused.
     """
 
     path: str | Path
@@ -53,7 +52,7 @@ class Checkpoint:
 
 
 def as_checkpoint(given: Any) -> Checkpoint | None:
-    """A checkpoint, its path, or None."""
+    """Checkpoint of a path or of a checkpoint; None stays None."""
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
 
 
@@ -62,10 +61,10 @@ _NEXT: ContextVar[Iterator[Checkpoint] | None] = ContextVar("checkpoints of the 
 
 @contextmanager
 def runs_kept(folder: Path, every: float) -> Iterator[None]:
-    """Keep all runs that begin in the block, in folders that are numbered in their order, and go on with those there.
+    """Write checkpoints of all runs started in the block, in numbered folders, and resume the runs found there.
 
-    It is for functions that integrate several times and do the same again when they are called again. Runs in other
-    threads, and those that a function within a run begins, are not kept.
+    For functions that integrate several times, in the same order at each call. Runs in other threads, and runs started
+    by a function within a run, have no checkpoint.
     """
     token = _NEXT.set(Checkpoint(folder / f"{k:04d}", every, resume=True) for k in count(1))
     try:
@@ -76,7 +75,7 @@ def runs_kept(folder: Path, every: float) -> Iterator[None]:
 
 @contextmanager
 def next_checkpoint() -> Iterator[Checkpoint | None]:
-    """The checkpoint of a run that begins within :func:`runs_kept`, or None."""
+    """Provide the checkpoint of a run that starts within :func:`runs_kept`, or None."""
     checkpoints = _NEXT.get()
     token = _NEXT.set(None)
     try:

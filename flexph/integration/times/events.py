@@ -19,15 +19,15 @@ from ...results.result import Occurrences
 from ...results.state_view import StateView
 
 PRECISION = 1e-13
-"""Width of the bracket around a zero over the length of the step, at which it counts as found."""
+"""Width of the bracket around a zero at which the search ends, relative to the length of the step."""
 AT_REST = 1e-12
-"""Value of an event over the largest one at ends of steps that is zero: what comes to zero and stays is round-off."""
+"""Value of an event that counts as zero, relative to its largest one at ends of steps: round-off at rest."""
 ON_ZERO = 1e-9
-"""Value of an event at the start of a run, over that after a step, up to which it starts there: far above round-off."""
+"""Value at the start of a run that counts as zero, relative to the value after a step: far above round-off."""
 
 
 def zero_between(first: tuple[float, float], last: tuple[float, float], value: Callable[[float], float]) -> float:
-    """The time of a zero of a function between two (time, value) of different sign, to PRECISION of the distance."""
+    """Time of a zero of a function between two (time, value) of different sign, to PRECISION of the distance."""
     (t0, before), (t1, after) = first, last
     width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
     known = lambda time: before if time == t0 else after if time == t1 else value(time)  # noqa: E731
@@ -37,10 +37,10 @@ def zero_between(first: tuple[float, float], last: tuple[float, float], value: C
 @checked
 @dataclass(frozen=True)
 class Event:
-    """A zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
+    """Zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
 
-    A function that is zero at the start has not passed it. One that comes to zero and stays there, as what sticks, has
-    a zero where it comes there: values below a millionth of a millionth of the largest one before are zero.
+    A function that is zero at the start has not passed it. A function that comes to zero and stays there, such as the
+    speed of a sticking contact, has its zero where it arrives: values below 1e-12 of the largest one before are zero.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Event:
     direction : int
         1 upwards, −1 downwards, 0 either way.
     terminal : bool
-        Whether the first occurrence ends the run.
+        True if the first occurrence ends the run.
     """
 
     function: Callable[[float, Any], Any]
@@ -68,7 +68,7 @@ class Event:
 
 
 def _read(events: Any) -> dict[str, Event]:
-    """Events by name; names are also those of groups in files."""
+    """Check the events by name; names must suit groups in files."""
     if not isinstance(events, Mapping):
         raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
     read = {}
@@ -82,7 +82,7 @@ def _read(events: Any) -> dict[str, Event]:
 
 
 class Watch:
-    """Events under way: their values at the end of the last step, and what has occurred."""
+    """Event detection of a run: values at the end of the last step, and the occurrences so far."""
 
     def __init__(
         self,
@@ -99,13 +99,13 @@ class Watch:
 
     @property
     def active(self) -> bool:
-        """Whether there are any."""
+        """True if there are events."""
         return bool(self.events)
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """Record what occurred in a step; the time at which a terminal event ends the run, or None.
+        """Record the events in a step; return the time at which a terminal event ends the run, or None.
 
-        ``end`` is the state at t1, ``at`` gives states between.
+        ``end`` is the state at t1, ``at`` returns the states between.
         """
         if not self.events:
             return None
@@ -125,9 +125,9 @@ class Watch:
         return None
 
     def quiet(self, times: Array, states: Array) -> int:
-        """How many of the steps that end at these times (k,) and states (k, n), from the first on, pass no zero.
+        """Number of leading steps that pass no zero, of steps ending at the times (k,) and states (k, n).
 
-        The last of them is remembered. A function that raises ends them too: :meth:`look` says where.
+        The values of the last of these are kept. A function that raises ends the count: :meth:`look` reports it.
         """
         for k, (time, state) in enumerate(zip(times.tolist(), states, strict=True)):
             try:
@@ -140,12 +140,12 @@ class Watch:
         return len(times)
 
     def _settled(self, new: Mapping[str, float]) -> dict[str, float]:
-        """Values at the end of a step, zero where they are round-off of those before."""
+        """Values at the end of a step, with round-off of the earlier values set to zero."""
         self._largest = {name: max(abs(value), self._largest[name]) for name, value in new.items()}
         return {name: value if abs(value) > AT_REST * self._largest[name] else 0.0 for name, value in new.items()}
 
     def _passed(self, new: Mapping[str, float]) -> list[str]:
-        """The events whose zeros lie between the last values and these."""
+        """Names of the events whose zeros lie between the last values and these."""
         passed = []
         for name, event in self.events.items():
             before, after = self._last[name], new[name]
@@ -169,16 +169,16 @@ class Watch:
             raise TimedError(f"at t = {time:.6g} s: {error}") from None
 
     def memory(self) -> dict[str, Any]:
-        """What it remembers of the last step."""
+        """Values of the last step and the largest ones so far."""
         return {"last": dict(self._last), "largest": dict(self._largest)}
 
     def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
-        """Set what has occurred, and what it remembers."""
+        """Restore the occurrences and the values of the last step."""
         self.occurred = {name: list(passed) for name, passed in occurred.items()}
         self._last, self._largest = dict(memory["last"]), dict(memory["largest"])
 
     def occurrences(self) -> dict[str, Occurrences]:
-        """What has occurred, by event."""
+        """Times and states of the occurrences by event."""
         return {
             name: Occurrences(
                 np.array([t for t, _ in passed]), np.array([x for _, x in passed]).reshape(len(passed), self._size)
@@ -188,7 +188,7 @@ class Watch:
 
 
 class ContinuedWatch(Watch):
-    """Events of a run that may go on where one of them ended the last: a zero up to round-off has been passed there."""
+    """Event detection of a run that may continue from a terminal event: a zero at its start counts as passed."""
 
     fresh = True
 
@@ -208,12 +208,12 @@ class ContinuedWatch(Watch):
 
     def quiet(self, times: Array, states: Array) -> int:
         """See :meth:`Watch.quiet`."""
-        with suppress(ValueError):  # said where the step is looked at
+        with suppress(ValueError):  # reported by look
             self._begin(float(times[0]), states[0])
         return super().quiet(times, states)
 
     def _begin(self, time: float, state: Array) -> None:
-        """Set values at the start that are zero up to round-off to zero, from those after the first step."""
+        """Set start values to zero that are round-off compared with the values after the first step."""
         if self.fresh and self.events:
             for name, value in self._values(time, state).items():
                 if abs(self._last[name]) <= ON_ZERO * abs(value):

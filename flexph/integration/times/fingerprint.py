@@ -1,4 +1,4 @@
-"""Marks of functions, by which one is told from another in a later process: their code and the values they hold."""
+"""Fingerprints of functions by their code and constants, comparable between processes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from ...results.signature import digits
 
 
 def fingerprint(function: Any) -> str:
-    """A mark of what can be compared of a function: its code, its defaults, and the values in its closure.
+    """Hash of a function: its code, its defaults, the values in its closure, and those of wrapped or bound objects.
 
-    Also those of what it wraps or belongs to. Compared are functions, numbers, texts, arrays and mappings that are
-    read-only, and tuples and frozen dataclasses of them; of all else the type, for a function may change it while it
-    runs. Names that it looks up in its module are not compared.
+    Functions, numbers, texts, read-only arrays and mappings, and tuples and frozen dataclasses of them count by value;
+    all other objects by their type, as the function may change them while it runs. Global names do not count.
     """
     return hashlib.sha256("\0".join(_told(function, set())).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _told(value: Any, seen: set[int]) -> Iterator[str]:
-    """Texts that tell a value from another, the same in all processes."""
+    """Texts that identify a value, the same in all processes."""
     yield type(value).__qualname__
     match value:
         case None | bool() | int() | str() | bytes():
@@ -51,7 +50,7 @@ def _told(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _of_function(value: Any, seen: set[int]) -> Iterator[str]:
-    """The same of functions and of what holds them, which may hold themselves."""
+    """Texts that identify a function or an object with functions, which may contain itself."""
     match value:
         case FunctionType():
             yield from _code(value.__code__, seen)
@@ -77,7 +76,7 @@ def _all(values: Iterable[Any], seen: set[int]) -> Iterator[str]:
 
 
 def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
-    """What a function does, without where it is written."""
+    """Texts of the instructions of a function, without its place in the source."""
     yield code.co_code.hex()
     yield " ".join((*code.co_names, *code.co_freevars, *code.co_varnames))
     for constant in code.co_consts:
@@ -85,7 +84,7 @@ def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
 
 
 def _written(code: CodeType) -> set[str]:
-    """Names of its closure that a function writes to: counters, which another run of it has left elsewhere."""
+    """Names of the closure that a function writes to, such as counters, which differ from call to call."""
     own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_DEREF"}
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return own.union(*map(_written, inner))
@@ -94,5 +93,5 @@ def _written(code: CodeType) -> set[str]:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # a name that has no value yet
+    except ValueError:  # a name without a value so far
         return None

@@ -1,4 +1,4 @@
-"""The times that a run is given."""
+"""Checks of the times of a run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 
 SPACINGS = 4.0
-"""Length of a step over the distance of neighbouring numbers at its times below which no digit of it is known."""
+"""Least length of a step, relative to the spacing of floating-point numbers at its times."""
 SAME_TIME = 1e-9
-"""Difference of two times over the step that begins with them up to which they are the same: it changes nothing."""
+"""Difference up to which two times are equal, relative to the step that begins there."""
 
 
 def ascending(times: Sequence[float] | Array) -> Array:
-    """At least two ascending times, whose steps they tell apart."""
+    """Check for two or more ascending times with steps that double precision resolves."""
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
@@ -31,7 +31,7 @@ def ascending(times: Sequence[float] | Array) -> Array:
 
 
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
-    """Raise ValueError for a step that its times do not resolve, or what has a ``shortest`` step [s]."""
+    """Raise ValueError for a step below the resolution of its times, or below the ``shortest`` step [s] of ``what``."""
     lengths, latest = grid[1:] - grid[:-1], max(abs(grid[0]), abs(grid[-1]))
     if lengths.min() >= max(SPACINGS * np.spacing(latest), shortest):
         return
@@ -47,7 +47,7 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
 
 
 def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
-    """At least two ascending times that begin at a start [s] up to round-off; the first one then is the start."""
+    """Check for ascending times from a start [s], equal to the first one up to round-off, which it then replaces."""
     grid = ascending(times)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
         raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
@@ -55,5 +55,5 @@ def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
 
 
 def saved_times(grid: Array, save_every: int) -> Array:
-    """Every so many of the times, and the last."""
+    """Every ``save_every``-th time, and the last one."""
     return grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]

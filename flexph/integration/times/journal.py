@@ -1,6 +1,6 @@
-"""The checkpoint of a run under way: numbered pieces in a folder, each whole, from the last of which the run goes on.
+"""Checkpoint of a run in progress: numbered files (pieces) in a folder; a resumed run continues from the last one.
 
-A piece holds the rows since the piece before, and everything that the next step depends on.
+A piece holds the rows since the previous piece, and everything on which the next step depends.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .signature import Signature, difference
 
 Tree = Mapping[str, Any]
 DIGITS = 8
-"""Digits of the number of a piece in its name."""
+"""Digits of the number in the name of a piece."""
 
 
 @dataclass(frozen=True)
 class StartForm:
-    """How the start of a step is kept: as a nested value, and back."""
+    """Conversion of the start of a step to a nested value and back."""
 
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
 
 
 class _Written(NamedTuple):
-    """How much is in the pieces: rows that are final, observations, and occurrences by event."""
+    """Numbers of final rows, observations, and occurrences by event in the pieces so far."""
 
     rows: int = 0
     observed: int = 0
@@ -42,7 +42,7 @@ class _Written(NamedTuple):
 
 
 class Journal:
-    """Writes the pieces of one run (:class:`loop.Run`), and brings it to where the last of them stands."""
+    """Writes the pieces of one run (:class:`loop.Run`), and restores the run from them."""
 
     def __init__(self, checkpoint: Checkpoint, signature: Signature, form: StartForm) -> None:
         self.folder, self.every, self.signature, self.form = Path(checkpoint.path), checkpoint.every, signature, form
@@ -50,7 +50,7 @@ class Journal:
         self._clock, self._whole = time.monotonic(), True
 
     def restore(self, run: Any) -> None:
-        """Bring a run that is at its start to where the last piece stands, if there is one."""
+        """Restore a run at its start to the state of the last piece, if there is one."""
         observed: list[Any] = []
         occurred: dict[str, list[Any]] = {}
         last = None
@@ -71,8 +71,8 @@ class Journal:
         self._written, self._steps = self._progress(run), run.count
 
     def record(self, run: Any, entry: Any) -> bool:
-        """Record steps, and write a piece when it is time; whether they end the run."""
-        self._whole = False  # while it is so, an interruption leaves the run between two steps
+        """Record steps, and write a piece when it is due; True if the steps end the run."""
+        self._whole = False  # an interruption now would leave the run between two steps
         ended: bool = entry.record(run)
         then = entry.then() if callable(entry.then) else entry.then
         run.reached, run.then, run.ended = run.reached + entry.reached, then, ended
@@ -82,7 +82,7 @@ class Journal:
         return ended
 
     def write(self, run: Any) -> None:
-        """Write a piece of what is finished since the last one; warns where that fails, and the run goes on."""
+        """Write a piece with the steps finished since the last one; if that fails, warn and go on."""
         stands = run.ended or (run.then is not None and run.count != self._steps)
         if not (self._whole and stands):
             return
@@ -93,7 +93,7 @@ class Journal:
             warn(told, CheckpointWarning)
             return
         finally:
-            self._clock = time.monotonic()  # after it: where writing takes long, the run still has its time between
+            self._clock = time.monotonic()  # after writing, so that the run keeps its share if writing takes long
         self._number, self._written, self._steps = self._number + 1, self._progress(run), run.count
 
     def _progress(self, run: Any) -> _Written:
@@ -101,7 +101,7 @@ class Journal:
         return _Written(run.recorder.saved - 1, run.observer.count, occurred)
 
     def _piece(self, run: Any) -> Tree:
-        """What is new since the last piece, and where the run stands; the last saved row may still change."""
+        """Rows since the last piece, and the state of the run; the last saved row may still change."""
         done, recorder, watch = self._written, run.recorder, run.watch
         return {
             "signature": dict(self.signature),
@@ -122,7 +122,7 @@ class Journal:
         }
 
     def _pieces(self) -> Iterator[Tree]:
-        """All pieces, in their order; raises ValueError for damaged ones and those of another run."""
+        """Read all pieces in order; raises ValueError for damaged ones and for pieces of another run."""
         first = 0
         for k, path in enumerate(_paths(self.folder), 1):
             try:
@@ -136,15 +136,15 @@ class Journal:
                     "to go on from the piece before"
                 ) from error
             if told := difference(piece["signature"], self.signature):
-                raise ValueError(f"the checkpoint in {str(self.folder)!r} is that of another run: {told}")
+                raise ValueError(f"the checkpoint in {str(self.folder)!r} belongs to another run: {told}")
             yield piece
 
 
 @contextmanager
 def opened(checkpoint: Checkpoint | None, signature: Callable[[], Signature], form: StartForm) -> Iterator[Any]:
-    """The journal of a checkpoint, held against other processes, or None without one.
+    """Open the journal of a checkpoint, locked against other processes; None without a checkpoint.
 
-    Raises ValueError for a folder that holds something else, or a run without ``resume``, or is in use.
+    Raises ValueError for a folder that is in use, contains other files, or contains a run and ``resume`` is False.
     """
     if checkpoint is None:
         yield None

@@ -1,7 +1,7 @@
-"""The loop over the steps of a run: events, rows, progress, and what ends a run early.
+"""Loop over the steps of a run: events, recorded rows, progress, and early ends.
 
-What takes the steps is an iterator of accepted ones: prescribed, chosen by their error, in compiled blocks, or those of
-the solver of a library. The loop looks for events in them and records them, and keeps what is finished in any case.
+The steps come from an iterator of accepted steps: prescribed ones, steps chosen by their error, compiled blocks, or
+steps of a library's solver. The loop detects events, records the steps, and keeps the finished ones in any case.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .step_size import StepControlFailed
 
 
 class Going:
-    """Where steps have come to: the ``start`` of the next one, and the times that are being tried.
+    """Progress of the steps: the ``start`` of the next one, and the times of the step that is being tried.
 
-    ``then`` is what the source of steps goes on from, besides ``start``.
+    ``then`` is the further state from which the iterator of steps continues.
     """
 
     def __init__(self, start: StepStart) -> None:
@@ -35,16 +35,15 @@ class Going:
         self.then: Any = None
 
     def trying(self, t0: float, t1: float) -> None:
-        """Note the step that is tried next, for what is said where it fails."""
+        """Note the times of the step that is tried next, for the message if it fails."""
         self.tried = (t0, t1)
 
 
 class Run(Going):
-    """A run under way: rows of finished steps, the events that are looked for, the step that is being tried.
+    """State of a run in progress: rows of finished steps, event detection, and the step that is being tried.
 
-    ``observer`` is asked at saved times, ``after_step`` is called with time and state after each recorded step;
-    ``longest`` is the longest accepted one [s]. ``reached`` counts the times of the run that are reached, and ``ended``
-    says that an event ended the run.
+    ``observer`` is called at saved times, ``after_step`` with time and state after each recorded step. ``longest`` is
+    the longest accepted step [s], ``reached`` the number of times reached, ``ended`` True after a terminal event.
     """
 
     def __init__(
@@ -62,22 +61,22 @@ class Run(Going):
 
     @property
     def count(self) -> int:
-        """Steps that are finished."""
+        """Number of finished steps."""
         return self.recorder.steps
 
     def observe_last(self) -> None:
-        """Ask the observer at the last row, saved or not."""
+        """Call the observer at the last row, saved or not."""
         if self.recorder.is_open:
             self.observer.saved(self.start.time, self.start.x)
         self.observer.settle()
 
 
 class Accepted(NamedTuple):
-    """A step that is accepted, unless an event ends the run within it.
+    """Accepted step, which an event may still shorten.
 
-    ``shorter`` takes the step from the same start to an earlier time; ``rejected`` counts the steps that were tried
-    before it in vain, ``reached`` the times of the run that it reaches. ``then`` is what the source of steps goes on
-    from, a nested value or a function that returns it; None where it cannot.
+    ``shorter`` takes the step from the same start to an earlier time. ``rejected`` counts the rejected steps before it,
+    ``reached`` the times of the run that it reaches. ``then`` is the state from which the iterator of steps continues,
+    a nested value or a function that returns one; None if it cannot continue from here.
     """
 
     start: Any
@@ -89,12 +88,12 @@ class Accepted(NamedTuple):
     then: Any = ()
 
     def record(self, run: Run) -> bool:
-        """Record the step, or a shorter one up to a terminal event in it, and whether there was one.
+        """Record the step, or a shorter one up to a terminal event in it; True if there was one.
 
-        States at events are those of a step of their own that ends there, as exact as any other.
+        The state at an event is the end of a separate step to its time, as exact as any other step.
         """
         start, end = self.start, self.result.end
-        to = lru_cache(maxsize=1)(self.shorter)  # the step that ends at an event is taken as it was found
+        to = lru_cache(maxsize=1)(self.shorter)  # the step to an event is taken once, when the event is located
         at = lambda time: start.x if time == start.time else to(time).end.x  # noqa: E731
         stop = run.watch.look(start.time, end.time, end.x, at) if run.watch.active else None
         if stop is None or stop == end.time:
@@ -105,7 +104,7 @@ class Accepted(NamedTuple):
 
 
 def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
-    """Record a step, at whose end the next one starts."""
+    """Record a step; the next one starts at its end."""
     row, end = result.row(), result.end
     if not run.recorder.is_open:
         if "state_before" in row:
@@ -120,10 +119,10 @@ def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
 
 
 class Block(NamedTuple):
-    """Many steps at once, without events: rows (k, …) by column, which of them are saved (k,), where they end.
+    """Block of steps without events: rows (k, …) by column, the mask of saved rows (k,), and the end state.
 
-    ``reached`` counts the steps; a row may be that of several, and ``carried`` are the columns of which the first one
-    holds what the row under way held. ``then`` is what the source of steps goes on from.
+    ``reached`` counts the steps, of which a row may merge several. The first row of the columns ``carried`` includes
+    the values of the open row. ``then`` is the state from which the iterator of steps continues.
     """
 
     rows: Values
@@ -134,7 +133,7 @@ class Block(NamedTuple):
     then: Any = ()
 
     def record(self, run: Run) -> bool:
-        """Record the steps; none of them ends the run."""
+        """Record the steps; False, as none of them ends the run."""
         run.recorder.extend(self.rows, self.saved, self.carried)
         run.start = self.end
         if run.after_step is not None or run.observer.active:
@@ -148,9 +147,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Messages:
-    """What a run says where it ends early: of a step that ``failure`` ended, and of one that became too small.
+    """Messages of a run that ends early: after a ``failure`` of a step, or a step size that became too small.
 
-    ``added`` is put after each message, ``finished`` says what the solution holds.
+    ``added`` is appended to each message, ``finished`` names the contents of the solution.
     """
 
     failure: type[ArithmeticError] | tuple[type[ArithmeticError], ...]
@@ -170,15 +169,15 @@ def follow(
     bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; what is finished is kept in any case.
+    """Record accepted steps until there are no more or an event ends the run; finished steps are kept in any case.
 
-    The journal, if there is one, is that of the checkpoint of the run.
+    The journal, if given, writes the checkpoint of the run.
     """
 
     def finished() -> Any:
         if journal is not None:
             journal.write(run)
-        with suppress(ValueError):  # it is another error that ends the run
+        with suppress(ValueError):  # the run ends with another error
             run.observe_last()
         return result()
 
@@ -207,14 +206,14 @@ def follow(
 
 
 def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) -> Bar:
-    """A bar that appears after a second, where it is wanted."""
+    """Progress bar that appears after a second, or none."""
     return NoBar() if not shown else progress(total=total, initial=done, delay=1.0, unit=unit)
 
 
 def prescribed(
     run: Run, stepper: Stepper, grid: Array, save_every: int, *, memory: Memory | None = None
 ) -> Iterator[Accepted]:
-    """One step from each time to the next, from where the run stands; ``memory`` is that of the iteration."""
+    """Take one step from each time to the next, from the present state on, with the ``memory`` of the iteration."""
     if memory is not None and run.then:
         memory.restore(run.then)
     then = () if memory is None else memory.kept

@@ -1,4 +1,4 @@
-"""Observations: what a function of time and state returns at the saved times of a run."""
+"""Observations: values of a function of time and state at the saved times of a run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...results.state_view import StateView
 
 
 class Observer:
-    """Asks a function at each saved time, when the state there is final: the next step may redefine algebraic states.
+    """Calls a function at each saved time once the state there is final: the next step may redefine algebraic states.
 
-    Without a function it asks nothing. Raises ValueError, naming the time, where the function raises or its value does
-    not fit; it is not asked again then.
+    Does nothing without a function. If the function raises or its value does not fit, it raises ValueError with the
+    time, and is not called again.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class Observer:
 
     @property
     def active(self) -> bool:
-        """Whether there is a function to ask."""
+        """True if there is a function to call."""
         return self._function is not None
 
     def saved(self, time: float, x: Array) -> None:
-        """Note a saved state; the one before it is final."""
+        """Note a saved state; the previous one is final now."""
         self.settle()
         self._latest = (time, x)
 
@@ -47,7 +47,7 @@ class Observer:
             self._latest = (self._latest[0], x)
 
     def settle(self) -> None:
-        """Ask at the last saved state, which is final."""
+        """Call the function at the last saved state, which is final."""
         if self._latest is None or self._function is None:
             return
         (time, x), self._latest = self._latest, None
@@ -57,21 +57,21 @@ class Observer:
 
     @property
     def latest(self) -> tuple[float, Array] | None:
-        """The last saved time and its state, where they are not final."""
+        """Last saved time and state if they are not final, else None."""
         return self._latest
 
     @property
     def count(self) -> int:
-        """Times at which it was asked."""
+        """Number of calls so far."""
         return len(self._values)
 
     def since(self, first: int) -> dict[str, Any]:
-        """How often it was asked from a time on, and the values (k, …), NaN for None; None without any value so far."""
+        """Number of calls from the given one on, and their values (k, …), NaN for None; None without any value yet."""
         count = self.count - first
         return {"count": count, "values": None if self._shape is None else self._rows(self._values[first:], count)}
 
     def restore(self, values: Sequence[Array | None], latest: tuple[float, Array] | None) -> None:
-        """Set what it was told, and the last saved state where that is not final."""
+        """Restore the values, and the last saved state if it is not final."""
         shapes = [value.shape for value in values if value is not None]
         self._values, self._shape, self._latest = list(values), shapes[0] if shapes else None, latest
 
@@ -94,7 +94,7 @@ class Observer:
         return observed
 
     def observations(self, count: int) -> Array:
-        """The values at so many saved times (count, …), NaN where there is none; (0,) without any value."""
+        """Values at the first ``count`` saved times (count, …), NaN where there is none; (0,) without any value."""
         return np.zeros(0) if self._shape is None else self._rows(self._values, count)
 
     def _rows(self, values: Sequence[Array | None], count: int) -> Array:

@@ -1,4 +1,4 @@
-"""What a run is told, besides its method."""
+"""Options of a run that do not depend on its method."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .events import Event
 Events = Mapping[str, Event | Callable[[float, Any], Any]]
 """Functions of (t, state) by name, see :class:`Event`."""
 Observe = Callable[[float, Any], Any]
-"""A function of (t, state) that returns a number, an array or None."""
+"""Function of (t, state) that returns a number, an array or None."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options of a run that all methods share, see :func:`flexph.integrate`."""
+    """Options shared by all methods, see :func:`flexph.integrate`."""
 
     inputs: Mapping[str, Input] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
@@ -33,7 +33,7 @@ class RunOptions:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the checkpoint."""
+        """Folder of the checkpoint."""
         return None if self.checkpoint is None else Path(self.checkpoint.path)
 
     def __post_init__(self) -> None:

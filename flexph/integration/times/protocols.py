@@ -1,4 +1,4 @@
-"""What the loop over the steps of a run asks of steppers, steps and those who look at them."""
+"""Interfaces of steppers, steps and event detection for the loop over the steps of a run."""
 
 from __future__ import annotations
 
@@ -10,76 +10,76 @@ from .recorder import Values
 
 
 class Watch(Protocol):
-    """What looks at the steps of a run and may end it."""
+    """Event detection: inspects the steps of a run and may end it."""
 
     @property
     def active(self) -> bool:
-        """Whether there is anything to look for."""
+        """True if there are events."""
 
     def look(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """The time at which a step from t0 to t1 ends the run, or None; ``at`` gives states between."""
+        """Time at which a step from t0 to t1 ends the run, or None; ``at`` returns the states between."""
 
     def occurrences(self) -> dict[str, Any]:
-        """What has occurred, by event."""
+        """Occurrences by name of the event."""
 
 
 class StepStart(Protocol):
-    """What a step starts from."""
+    """Start of a step."""
 
     @property
     def time(self) -> float:
-        """The time [s]."""
+        """Time [s]."""
 
     @property
     def x(self) -> Array:
-        """The flat state (n,)."""
+        """Flat state (n,)."""
 
 
 class StepResult(Protocol):
-    """What a step leaves."""
+    """Result of a step."""
 
     @property
     def end(self) -> Any:
-        """Where the next step starts."""
+        """Start of the next step."""
 
     def row(self) -> Values:
-        """What is recorded of the step."""
+        """Recorded values of the step."""
 
 
 class Stepper(Protocol):
-    """A one-step method of a system; it keeps nothing from one step to the next."""
+    """One-step method of a system, without memory between steps."""
 
     def step(self, start: Any, time: float) -> Any:
-        """The step from a start to a time [s]; raises StepFailed."""
+        """Take a step from a start to a time [s]; raises StepFailed."""
 
 
 class Memory(Protocol):
-    """What an iteration keeps from one step to the next, as a nested value, and back."""
+    """Memory of an iteration between steps, as a nested value that can be saved and restored."""
 
     def kept(self) -> Any:
-        """What it keeps."""
+        """Return the memory."""
 
     def restore(self, kept: Any) -> None:
-        """Set what it keeps."""
+        """Restore the memory."""
 
 
 class Finished(Protocol):
-    """A run that has ended, or was ended early."""
+    """Run that is complete or was stopped early."""
 
     @property
     def tried(self) -> tuple[float, float]:
-        """The step that was tried last."""
+        """Start and end time [s] of the last step that was tried."""
 
     def observe_last(self) -> None:
-        """Ask the observer at the last state."""
+        """Call the observer at the last state."""
 
 
 class Entry(Protocol):
-    """Accepted steps, of a run of their own kind."""
+    """One or more accepted steps."""
 
     @property
     def reached(self) -> int:
-        """Times of the run that they reach."""
+        """Number of times of the run that the steps reach."""
 
     def record(self, run: Any) -> bool:
-        """Record them, and whether they end the run."""
+        """Record the steps; True if they end the run."""

@@ -1,4 +1,4 @@
-"""The rows of a run: one for each saved step, into which the steps before it are merged."""
+"""Rows of a run: one for each saved step, into which the steps since the previous one are merged."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from .checkpoint import CheckpointWarning
 from .rows_on_disk import Rows, RowsOnDisk
 
 LARGEST_PIECE = 4_000_000
-"""Numbers that are reserved at once: most runs fill one piece and need no copy."""
+"""Numbers that are reserved at once: most runs fill one block and need no copy."""
 FIRST_PIECE = 64
-"""Rows that are reserved at least, where so many are expected."""
+"""Least number of rows that are reserved, if as many are expected."""
 
 
 class Column(NamedTuple):
-    """Numbers of a row, and how those of steps are merged: the last ones stay, they add up, or the largest stay."""
+    """Column of a row: its width, and how steps are merged into it: the last values, their sum, or the largest."""
 
     width: int
     merge: Literal["last", "sum", "largest"]
 
 
 COUNTS = Column(3, "sum")
-"""The column ``counts`` of every run: iterations, steps, and steps that step control rejected."""
+"""Column ``counts`` of every run: iterations, steps, and rejected steps."""
 
 Values = Mapping[str, Any]
-"""Numbers by column. ``state_before`` replaces the state that the last step, or the start, has."""
+"""Values by column. ``state_before`` replaces the state of the last step, or of the start."""
 
 
 class Recorder:
-    """Rows of a run from its start on, which is the first row; the last step is kept even if it is not to be saved.
+    """Rows of a run, the first one of its start; the last step is kept even if it is not to be saved.
 
-    ``expected`` is the number of rows that the run will save, as far as it is known; ``steps`` counts finished steps.
-    The last row ``is_open`` while its step is not to be saved. Rows that fill the memory reserved at once go to a
-    ``folder``, if there is one, as long as it can be written to.
+    ``expected`` is the expected number of saved rows, ``steps`` counts the finished steps. The last row ``is_open``
+    while its step is not to be saved. Full blocks of rows go to files in a ``folder``, if there is one and it can be
+    written to.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Recorder:
             self._piece[name][0] = values
 
     def add(self, values: Values, *, saved: bool, rejected: int = 0) -> None:
-        """Merge a step into the row under way, and close that if the step is saved."""
+        """Merge a step into the open row, and close the row if the step is saved."""
         if "state_before" in values:
             self._last()["state"][-1] = values["state_before"]
         self._reserve(1)
@@ -76,8 +76,8 @@ class Recorder:
     def extend(self, values: Values, saved: Array, carried: Sequence[str] = ()) -> None:
         """Merge k steps, arrays (k, …) by column, of which those marked in ``saved`` (k,) close a row.
 
-        Of the columns ``carried``, whose rows are those of the recorder, the first holds what the row under way held.
-        Sums are those of the steps one by one, to the bits: a row may begin in one block and end in another.
+        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal, to
+        the last bit, to adding the steps one by one: a row may begin in one block and end in another.
         """
         ends, count = np.flatnonzero(saved), len(saved)
         if not count:
@@ -89,7 +89,7 @@ class Recorder:
         lasts = np.append(ends, count - 1)[: len(firsts)]
         for name, (_, merge) in self.columns.items():
             column, given = self._piece[name][rows], values[name]
-            if given.base is self._piece[name]:  # written in its room
+            if given.base is self._piece[name]:  # written in place
                 continue
             if merge == "last":
                 column[:] = given if len(lasts) == count else given[lasts]
@@ -104,25 +104,25 @@ class Recorder:
         self._close(len(ends), open_row=len(firsts) > len(ends))
 
     def room(self, count: int) -> dict[str, Array]:
-        """The next rows by column, for a block of steps that writes its own; none where they are not at hand."""
+        """Views of the next ``count`` rows by column, to be written in place; empty if they are not free."""
         end = self._filled + count
         if self.is_open or end > _length(self._piece):
             return {}
         return {name: values[self._filled : end] for name, values in self._piece.items()}
 
     def under_way(self, name: str) -> Array:
-        """What a column of the row under way holds, zeros where there is none."""
+        """Values of a column in the open row, zeros if there is none."""
         row: Array = self._piece[name][self._filled] if self.is_open else np.zeros(self.columns[name].width)
         return row.copy()
 
     def rows(self, first: int = 0) -> dict[str, Array]:
-        """All rows from one on, by default from the start, (…, …) by column, the row under way included.
+        """All rows from the given one on, by default from the start, by column and including the open row.
 
-        Those of a run that went to its folder are read-only, and read from there.
+        Rows in files are read-only, and read on demand.
         """
         stored, last = self._stored(), self._last()
         if self._on_disk is not None and first < stored and not self._full:
-            with suppress(OSError):  # the disk is full: all of them in memory
+            with suppress(OSError):  # the disk is full: keep all rows in memory
                 return self._on_disk.followed_by(last, first)
         own, left = [], stored + sum(map(_length, self._full)) + _length(last) - first
         for piece in self._pieces_backwards(last):
@@ -139,16 +139,16 @@ class Recorder:
 
     @property
     def saved(self) -> int:
-        """Rows that are closed, the start among them."""
+        """Number of closed rows, including the start."""
         return self._stored() + sum(map(_length, self._full)) + self._filled
 
     def restore(self, rows: Rows) -> None:
-        """Add the next final rows of a run that goes on, from its start on; all but those of :meth:`restore_last`."""
+        """Add the next final rows of a resumed run, in order, before :meth:`restore_last`."""
         if _length(rows):
             self._put_away(rows)
 
     def restore_last(self, rows: Rows, *, is_open: bool, steps: int) -> None:
-        """Set the last rows of a run that goes on, the row under way among them; all are written anew."""
+        """Set the last rows of a resumed run, including the open one, in a new block."""
         count = _length(rows)
         self._left += 1 - self._stored() - sum(map(_length, self._full)) - count + int(is_open)
         self._piece, self._filled = self._zeros(count + max(min(self._left, self._largest()), 1)), count - int(is_open)
@@ -161,11 +161,11 @@ class Recorder:
         return self._filled + int(self.is_open)
 
     def _stored(self) -> int:
-        """Rows on the disk."""
+        """Number of rows in files."""
         return 0 if self._on_disk is None else self._on_disk.count
 
     def _last(self) -> dict[str, Array]:
-        """The rows of the last piece: one that is closed, which may still change, at least."""
+        """Rows of the last block, at least one closed row, which may still change."""
         return {name: values[: self._end] for name, values in self._piece.items()}
 
     def _pieces_backwards(self, last: Rows) -> Iterator[Rows]:
@@ -184,7 +184,7 @@ class Recorder:
         return {name: np.zeros((rows, column.width)) for name, column in self.columns.items()}
 
     def _reserve(self, count: int) -> None:
-        """Room for further rows, the one under way among them: another piece, to which the last rows move."""
+        """Reserve further rows, including the open one: if needed in a new block, to which the last rows move."""
         old, final, end = self._piece, self._filled - 1, self._end
         if self._filled + count <= _length(old):
             return
@@ -196,7 +196,7 @@ class Recorder:
             self._put_away({name: values[:final] for name, values in old.items()})
 
     def _put_away(self, rows: Rows) -> None:
-        """Keep final rows on the disk, or in memory without a folder or where it cannot be written to."""
+        """Keep final rows in files, or in memory if there is no folder or it cannot be written to."""
         if self._folder is not None and not self._full:
             try:
                 if self._on_disk is None:
@@ -215,7 +215,7 @@ def _length(rows: Rows) -> int:
 
 
 def _add_up(rows: Array, steps: Array, firsts: Array, lasts: Array) -> None:
-    """Add to each row its steps, one after the other."""
+    """Add to each row its steps in order."""
     if len(rows) == len(steps):
         rows += steps
         return

@@ -16,10 +16,10 @@ Rows = Mapping[str, Array]
 
 
 class RowsOnDisk:
-    """Rows in one file for each column; the files have no names, and are gone with the last array that shows them.
+    """Rows in one anonymous file for each column; a file is deleted with the last array that maps it.
 
-    ``count`` rows are kept. What is written is written by calls that raise OSError where the disk is full, and only
-    read through the memory of the process, which the system takes back where it needs it.
+    ``count`` rows are stored. Writing raises OSError if the disk is full; reading is by memory maps, which the system
+    can page out.
     """
 
     def __init__(self, folder: Path, widths: Mapping[str, int]) -> None:
@@ -33,7 +33,7 @@ class RowsOnDisk:
             file.close()
 
     def append(self, rows: Rows) -> None:
-        """Keep further rows."""
+        """Append rows."""
         self._write(rows)
         self.count += _length(rows)
 
@@ -42,7 +42,7 @@ class RowsOnDisk:
         return {name: self._mapped(name, 0, self.count) for name in self._widths}
 
     def followed_by(self, rows: Rows, first: int) -> dict[str, Array]:
-        """All rows from one on, and behind them others, which are not kept."""
+        """All rows from the given one on, followed by further ones that are not counted as stored."""
         self._write(rows)
         count = self.count + _length(rows) - first
         return {name: self._mapped(name, first, count) for name in self._widths}

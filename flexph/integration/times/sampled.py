@@ -1,4 +1,4 @@
-"""Runs with controllers: steps end where one is called whose answer is held; others answer within the step."""
+"""Runs with controllers: sampled ones are called between steps and held, continuous ones act within the steps."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from .loop import Accepted, Going
 
 
 class ControlledForcing(Forcing):
-    """Inputs as given, and those that controllers hold."""
+    """Sum of the given inputs and the held outputs of controllers."""
 
     def __init__(self, given: Forcing, loops: ControlLoops) -> None:
         self.given, self.loops = given, loops
 
     @property
     def varying(self) -> Array:
-        """Which of the inputs given are functions of time, (m,)."""
+        """Mask (m,) of the given inputs that are functions of time."""
         return self.given.varying
 
     def at(self, time: float) -> Array:
-        """The inputs at a time [s]."""
+        """Inputs at a time [s]."""
         return self.given.at(time) + self.loops.held
 
     def over(self, times: Array) -> Array:
-        """The inputs at many times, as if controllers held what they hold now."""
+        """Inputs at many times, with the present outputs of the controllers."""
         return self.given.over(times) + self.loops.held
 
 
 class Plan(NamedTuple):
-    """Times of steps, which of them are times of the run, and which are saved; the step that comes next."""
+    """Times of the steps, masks of the times of the run and of the saved ones, and the index of the next step."""
 
     times: Array
     of_grid: Array
@@ -46,7 +46,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Plan:
-    """The steps that are left of a run, whose controllers go on from where they stood."""
+    """Plan the remaining steps of a run, and restore its controllers."""
     if run.then:
         loops.restore(run.then)
     times, of_grid = loops.grid(grid)
@@ -55,7 +55,7 @@ def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Pl
 
 
 class Holding(NamedTuple):
-    """Steps under inputs that are held, which they tell of."""
+    """Stepper under held inputs, which are recorded with each step."""
 
     stepper: Any
     inputs: Array
@@ -66,23 +66,23 @@ class Holding(NamedTuple):
 
 
 class HeldStep(NamedTuple):
-    """What a step leaves, and the inputs that were held in it."""
+    """Result of a step with the inputs held in it."""
 
     result: Any
     inputs: Array
 
     @property
     def end(self) -> Any:
-        """Where the next step starts."""
+        """Start of the next step."""
         return self.result.end
 
     def row(self) -> Any:
-        """What is recorded of the step."""
+        """Recorded values of the step."""
         return {**self.result.row(), "held": self.inputs}
 
 
 class JoinedSteps(NamedTuple):
-    """Steps of a mechanism with continuous controllers, under inputs that are held beside theirs."""
+    """Steps of a mechanism coupled with continuous controllers, under further inputs that are held."""
 
     stepper: Any
     loops: ControlLoops
@@ -90,7 +90,7 @@ class JoinedSteps(NamedTuple):
     states: list[Array]
 
     def step(self, start: Any, time: float) -> JoinedResult:
-        """The step on which mechanism and controllers agree, from the same states again; raises StepFailed."""
+        """Take the step that solves mechanism and controllers together, by repeated tries; raises StepFailed."""
         joined = self.loops.joined
         assert joined is not None
 
@@ -101,7 +101,7 @@ class JoinedSteps(NamedTuple):
             finally:
                 self.loops.held[:] = self.inputs
             if self.loops.in_loops and result.output is None:
-                raise StepFailed("the compiled loops, which alone have such a controller, do not solve it", 0, np.nan)
+                raise StepFailed("the compiled loops did not solve the step with this controller", 0, np.nan)
             return result, result.end.x, result.output
 
         result, agreed = joined.step(start.x, (start.time, time), take, states=self.states)
@@ -110,13 +110,13 @@ class JoinedSteps(NamedTuple):
 
 
 def held_steps(stepper: Any, loops: ControlLoops) -> Holding | JoinedSteps:
-    """Steps under what controllers hold now, and with those that answer within the step."""
+    """Stepper under the present outputs of sampled controllers, coupled with continuous ones if there are any."""
     held = loops.held.copy()
     return Holding(stepper, held) if loops.joined is None else JoinedSteps(stepper, loops, held, loops.joined.states)
 
 
 class JoinedResult(NamedTuple):
-    """What a step of mechanism and controllers leaves, and the error of the balance of both."""
+    """Result of a step of mechanism and controllers, with the error of their common energy balance."""
 
     result: Any
     inputs: Array
@@ -125,11 +125,11 @@ class JoinedResult(NamedTuple):
 
     @property
     def end(self) -> Any:
-        """Where the next step starts."""
+        """Start of the next step."""
         return self.result.end
 
     def row(self) -> Any:
-        """What is recorded of the step."""
+        """Recorded values of the step."""
         row, agreed = self.result.row(), self.agreed
         residuals = np.append(self.balance, row["residuals"][1:])
         return {**row, "residuals": residuals, "held": self.inputs, **agreed.row()}
@@ -144,7 +144,7 @@ def one_by_one(
     *,
     held_by: Callable[[Any, ControlLoops], Any] = held_steps,
 ) -> Iterator[Accepted]:
-    """One step after the other, by a stepper or by compiled loops, with ``held_by`` under what controllers hold."""
+    """Take steps one by one; ``held_by`` makes the stepper under the present outputs of the controllers."""
     plan = plan_of(run, loops, grid, save_every)
     for k in range(plan.next, plan.times.size):
         start, time = run.start, float(plan.times[k])

@@ -1,4 +1,4 @@
-"""Texts that tell a run from another, by which a checkpoint is known to belong to it."""
+"""Signatures: texts that identify a run, to check that a checkpoint belongs to it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .fingerprint import fingerprint
 from .options import RunOptions
 
 PACKAGES = ("flexph", "numpy", "scipy")
-"""What the bits of a run depend on."""
+"""Packages on whose versions the bits of a run depend."""
 PROBES = 5
-"""Times at which functions of time are asked, to tell runs apart."""
+"""Number of times at which functions of time are sampled for the signature."""
 
 
 Signature = Mapping[str, str]
-"""What tells a run from another, in words."""
+"""Texts by topic that identify a run."""
 
 
 def signature_of(
@@ -40,9 +40,9 @@ def signature_of(
     options: RunOptions,
     probe: Callable[[float], Sequence[Any]] = lambda time: (),
 ) -> Signature:
-    """What tells a run from another: the texts of its system, numbers of its start, its times, method and options.
+    """Signature of a run: the texts of its system, numbers of its start, its times, method and options.
 
-    ``probe`` returns what functions of time give at a time; of functions of the state ``start`` has values.
+    ``probe`` returns the values of all functions of time at a time; ``start`` has values of functions of the state.
     """
     events = [_event(name, event) for name, event in options.events.items()]
     pick = np.unique(np.linspace(0, grid.size - 1, PROBES).round().astype(int))
@@ -77,7 +77,7 @@ def _controller(given: Controller) -> str:
 
 
 def _frozen(value: Any) -> Any:
-    """What a controller remembers at the start of a run, as values that are compared."""
+    """Memory of a controller at the start of a run, as read-only values that a fingerprint compares."""
     if isinstance(value, Mapping):
         return tuple((key, _frozen(own)) for key, own in value.items())
     if isinstance(value, list | tuple):
@@ -89,7 +89,7 @@ def _frozen(value: Any) -> Any:
 
 
 def numbers_in(value: Any) -> Iterator[Array]:
-    """The numbers of a nested value, texts by their bytes."""
+    """Yield the numbers of a nested value, texts as their bytes."""
     if isinstance(value, Mapping):
         value = list(value.items())
     if isinstance(value, list | tuple):
@@ -101,7 +101,7 @@ def numbers_in(value: Any) -> Iterator[Array]:
 
 
 def difference(there: Signature, here: Signature) -> str | None:
-    """The first difference of two signatures in words, or None."""
+    """Describe the first difference of two signatures; None if they are equal."""
     for name in {**there, **here}:
         if there.get(name) != here.get(name):
             return f"{name} is {there.get(name)} there, {here.get(name)} here"
@@ -109,7 +109,7 @@ def difference(there: Signature, here: Signature) -> str | None:
 
 
 def _event(name: str, given: Event | Callable[[float, Any], Any]) -> tuple[str, int, bool, str]:
-    """What tells an event from another: its name, direction, whether it ends the run, and the mark of its function."""
+    """Name, direction, terminal flag, and fingerprint of the function of an event."""
     event = given if isinstance(given, Event) else Event(given)
     return name, event.direction, event.terminal, fingerprint(event.function)
 

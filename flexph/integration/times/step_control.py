@@ -1,4 +1,4 @@
-"""Steps chosen by their error: blocks of equal pairs of steps, accepted or rejected as one, that meet the saved times.
+"""Step size control: blocks of equal pairs of steps, accepted or rejected together, that meet the saved times.
 
 Single steps of changing length would feed the velocity defect that a step of an index-2 system reflects and fall to
 first order; a pair of equal steps returns it (:mod:`flexph.integration.exact.composition`), so that the length may
@@ -19,10 +19,10 @@ from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmal
 
 
 class Tried(NamedTuple):
-    """Steps (start, result, how to take it up to an earlier time) that are tried, and their error over the tolerance.
+    """Block of steps (start, result, function for a shorter step), and its error relative to the tolerance.
 
-    ``cause`` says what to blame if that is too large; ``known`` is what the next estimate takes over. ``ended`` is
-    where the motion comes to the end of its model in them, as it may in steps that are too long.
+    ``cause`` names the reason if the error is too large, ``known`` is the state of the next estimate. ``ended`` is set
+    if the motion left the range of its model within the steps, as it may in steps that are too long.
     """
 
     steps: Sequence[tuple[Any, Any, Callable[[float], Any]]]
@@ -33,16 +33,16 @@ class Tried(NamedTuple):
 
 
 class ErrorEstimate(Protocol):
-    """Blocks of steps with an estimate of their error; ``known`` is what it takes over from those before."""
+    """Error estimate of blocks of steps; ``known`` is its state, passed from block to block."""
 
     def known(self, start: Any) -> Any:
-        """What is known before the first step."""
+        """State of the estimate before the first step."""
 
     def count(self, known: Any) -> int:
-        """Steps of the next block, an even number."""
+        """Number of steps in the next block, even."""
 
     def attempt(self, run: Run, times: Array, known: Any) -> Tried:
-        """Steps from where a run stands through the times; of one that cannot be solved the error is infinite."""
+        """Try the steps from the present state through the times; one that cannot be solved has an infinite error."""
 
 
 def controlled(
@@ -54,10 +54,10 @@ def controlled(
     *,
     memory: Memory | None = None,
 ) -> Iterator[Accepted]:
-    """Steps that their error allows, from each time to the next; raises StepControlFailed.
+    """Take steps of controlled size from each time to the next; raises StepControlFailed.
 
-    A run that goes on does so from its step size, the error of its last step, what is known, and the ``memory`` of the
-    iteration.
+    A resumed run continues from its step size, the error of its last step, the state of the estimate, and the
+    ``memory`` of the iteration.
     """
     size, known = control.first, estimate.known(run.start)
     if run.then:
@@ -91,5 +91,5 @@ def controlled(
 
 
 def _then(size: StepSize, known: Any, memory: Memory | None) -> tuple[Any, ...]:
-    """What the next step is chosen from."""
+    """State of the step size control for a resumed run."""
     return size, known, None if memory is None else memory.kept()

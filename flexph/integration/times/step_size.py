@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 
 
 class StepTooSmall(ArithmeticError):
-    """Control asked for a step below the smallest one allowed; ``step`` is what it asked for [s]."""
+    """Step size control proposed a ``step`` [s] below the smallest one allowed."""
 
     def __init__(self, step: float, smallest: float) -> None:
         super().__init__(f"step control fell below {smallest:.2g} s")
@@ -22,12 +22,12 @@ class StepTooSmall(ArithmeticError):
 
 @dataclass(frozen=True)
 class Controller:
-    """A proportional-integral controller: after a step of h with error ε ∝ h^order, 1 being what is allowed,
+    """Proportional-integral controller: after a step h with error ε ∝ h^order relative to the tolerance,
 
         h ← h · safety · ε^(−0.7/order) · ε₋₁^(0.4/order)  (Gustafsson); rejected ones h · safety · ε^(−1/order),
 
-    ε₋₁ the error of the last accepted step, within the factors ``least`` and ``most``. Steps below ``smallest`` [s]
-    raise StepTooSmall. The controller keeps nothing: who calls it keeps ε₋₁.
+    with the error ε₋₁ of the last accepted step, within the factors ``least`` and ``most``. Steps below ``smallest``
+    [s] raise StepTooSmall. The controller has no memory: its caller keeps ε₋₁.
     """
 
     order: float = 2.0
@@ -44,7 +44,7 @@ class Controller:
             raise ValueError(f"least < 1 <= most must hold, got {self.least} and {self.most}")
 
     def propose(self, h: float, error: float, last: float = 1.0) -> tuple[float, bool]:
-        """The next step [s], and whether the one of h is accepted; an error that is no number counts as infinite."""
+        """Next step [s], and whether the step h is accepted; an error of NaN counts as infinite."""
         accepted = error <= 1.0
         proposed = h * factor_of(error, last, self.order, self.safety, self.least, self.most)
         if proposed < self.smallest and not accepted:
@@ -53,24 +53,24 @@ class Controller:
 
 
 FIRST = 1.0 / 400.0
-"""The first step over the span of a run, unless its saved times are closer."""
+"""First step relative to the span of a run, unless its saved times are closer."""
 
 SMALLEST = 1e-10
-"""The smallest step over the span of a run."""
+"""Smallest step relative to the span of a run."""
 
 RESOLVED = 1e3
-"""The smallest step over the distance of neighbouring numbers at the largest time."""
+"""Smallest step relative to the spacing of floating-point numbers at the largest time."""
 
 
 class Tolerance(NamedTuple):
-    """Error of the motion allowed per time, relative to its largest kinetic energy or ``floor`` [J] (see Pairs)."""
+    """Allowed error of the motion, relative to its largest kinetic energy or ``floor`` [J] (see Pairs)."""
 
     relative: float
     floor: float
 
 
 def read_tolerance(given: Any) -> Tolerance:
-    """``rtol`` or ``(rtol, atol)``."""
+    """Read ``rtol`` or ``(rtol, atol)``."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     if not pair and np.ndim(given) > 0:
         raise ValueError(f"tolerance must be rtol or (rtol, atol), got {check.shown(given)}")
@@ -79,14 +79,14 @@ def read_tolerance(given: Any) -> Tolerance:
 
 
 RELATIVE = 1e-6
-"""Relative tolerance of general systems unless one is given."""
+"""Default relative tolerance of general systems."""
 
 FINEST = 1e-12
-"""Least relative tolerance of general systems: below, round-off of the iterations fails the error tests."""
+"""Least relative tolerance of general systems: below it, round-off of the iterations fails the error tests."""
 
 
 def read_tolerances(given: Any) -> tuple[float, Array | None]:
-    """``rtol`` or ``(rtol, atol)`` of a general system, atol a number or (n,)."""
+    """Read ``rtol`` or ``(rtol, atol)`` of a general system, atol a number or (n,)."""
     relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
     if not FINEST <= rtol < 1.0:
@@ -100,13 +100,13 @@ def read_tolerances(given: Any) -> tuple[float, Array | None]:
 
 
 def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
-    """``rtol`` and ``atol`` of each of so many states (n,), or None."""
+    """Read ``rtol`` and, for each of n states, ``atol`` (n,) or None."""
     rtol, atol = read_tolerances(given)
     return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 
 
 class StepControlFailed(ArithmeticError):
-    """Step control fell below the smallest step; ``time`` is where."""
+    """Step size control fell below the smallest step at the ``time`` [s]."""
 
     def __init__(self, reason: str, time: float) -> None:
         super().__init__(reason)
@@ -114,7 +114,7 @@ class StepControlFailed(ArithmeticError):
 
 
 class StepSize(NamedTuple):
-    """The step to try next [s], and the error of the last accepted one."""
+    """Next step to try [s], and the error of the last accepted one."""
 
     h: float
     error: float = 1.0
@@ -122,10 +122,10 @@ class StepSize(NamedTuple):
 
 @dataclass(frozen=True)
 class StepSizeControl:
-    """The choice of steps along a run of a ``span`` [s]; ``first`` is the first step that is tried [s].
+    """Step size control along a run of a ``span`` [s], with a ``first`` step [s].
 
-    An accepted step may have been shorter than proposed, to meet a saved time. Where control ``extrapolates``, its
-    error says what the proposed one would have had, and the next step is not longer than the span.
+    An accepted step may have been shorter than proposed, to meet a saved time. If the control ``extrapolates``, the
+    error is scaled to the proposed length, and the next step is not longer than the span.
     """
 
     span: float
@@ -135,14 +135,14 @@ class StepSizeControl:
 
     @classmethod
     def of(cls, grid: Array, most: float = float("inf"), *, extrapolates: bool = False) -> StepSizeControl:
-        """Control to second order of a run over the times; the first step is not longer than ``most`` [s]."""
+        """Control of a second-order method over the times; the first step is not longer than ``most`` [s]."""
         span = float(grid[-1] - grid[0])
         smallest = max(SMALLEST * span, RESOLVED * float(np.spacing(np.abs(grid).max())))
         first = StepSize(max(min(FIRST * span, most), smallest))
         return cls(span, first, Controller(order=2.0, smallest=smallest), extrapolates)
 
     def times(self, size: StepSize, start: float, end: float, count: int) -> Array:
-        """Times of the next ``count`` equal steps (count + 1,), of a whole number of such blocks that meets the end."""
+        """Times (count + 1,) of the next ``count`` equal steps; a whole number of such blocks meets the end."""
         blocks = blocks_to(start, end, count, size.h)
         times: Array = start + (end - start) / (count * blocks) * np.arange(count + 1)
         if blocks == 1:
@@ -150,12 +150,12 @@ class StepSizeControl:
         return times
 
     def accepted(self, size: StepSize, h: float, error: float) -> StepSize:
-        """The next step after an accepted one of h [s]."""
+        """Next step after an accepted step h [s]."""
         if self.extrapolates and size.h > h and error * (size.h / h) ** 2 <= 1.0:
             h, error = size.h, error * (size.h / h) ** 2
         proposed, _ = self.controller.propose(h, error, size.error)
         return StepSize(min(proposed, self.span) if self.extrapolates else proposed, error)
 
     def rejected(self, size: StepSize, h: float, error: float) -> StepSize:
-        """The next step after a rejected one of h [s]; raises StepTooSmall."""
+        """Next step after a rejected step h [s]; raises StepTooSmall."""
         return size._replace(h=self.controller.propose(h, error, size.error)[0])

@@ -47,9 +47,9 @@ def bushing(
         κ [N m/rad].
     torsional_damping : float, Relation or a sequence of both
         γ [N m s/rad], or relations ρ(α̇_i).
-    law : ElasticLaw, ForceLaw or a sequence of both, optional
+    law : a law of flexph.laws or a sequence of laws, optional
         Laws V'(d_i) in place of the stiffness (see :mod:`flexph.laws`); None for axes without one.
-    torsional_law : ElasticLaw, ForceLaw or a sequence of both, optional
+    torsional_law : a law of flexph.laws or a sequence of laws, optional
         Laws V'(α_i) in place of the torsional stiffness.
     name : str, optional
         Name of the element; by default its kind and its ports.

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ...laws.elastic_laws import ElasticLaw
-from ...laws.force_laws import ForceLaw
+from ...laws.spring_law import SpringLaw, check_law
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...systems.resistive_relations import Relation, resisting
@@ -21,7 +20,7 @@ def spring_damper(
     second: PortName,
     *,
     stiffness: float = 0.0,
-    law: ElasticLaw | ForceLaw | None = None,
+    law: SpringLaw | None = None,
     damping: float | Relation = 0.0,
     length: float | Callable[[float], float] | None = None,
     direction: Sequence[float] | None = None,
@@ -42,7 +41,7 @@ def spring_damper(
         Port of another body, or a position of the ground, ``GROUND.at(x, y)``.
     stiffness : float
         k [N/m].
-    law : ElasticLaw or ForceLaw, optional
+    law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
         c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇).
@@ -103,7 +102,7 @@ def torsion_spring(
     second: PortName,
     *,
     stiffness: float = 0.0,
-    law: ElasticLaw | ForceLaw | None = None,
+    law: SpringLaw | None = None,
     damping: float | Relation = 0.0,
     angle: float | Callable[[float], float] | None = None,
     axis: Sequence[float] | None = None,
@@ -123,7 +122,7 @@ def torsion_spring(
         Port of another body, or a place ``GROUND.at(...)`` of the world.
     stiffness : float
         k [N m/rad].
-    law : ElasticLaw or ForceLaw, optional
+    law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
         c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
@@ -158,15 +157,11 @@ def torsion_spring(
 
 
 def check_rates(
-    stiffness: float, damping: float | Relation, law: ElasticLaw | ForceLaw | None = None
+    stiffness: float, damping: float | Relation, law: SpringLaw | None = None
 ) -> tuple[float, float | Relation]:
     """Check stiffness and damping: neither negative, at least one positive unless there is a law."""
     rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
-    if law is not None and not isinstance(law, ElasticLaw | ForceLaw):
-        raise ValueError(
-            f"law must be an ElasticLaw or a ForceLaw, e.g. flexph.laws.polynomial(k, 0, k3), got {check.shown(law)}"
-        )
-    if law is not None and rates[0]:
+    if check_law("law", law) is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
     if rates == (0.0, 0.0) and law is None:
         raise ValueError("a spring-damper needs stiffness > 0, damping > 0 or a law, got none of them")

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...laws.elastic_laws import ElasticLaw
-from ...laws.force_laws import ForceLaw
+from ...laws.spring_law import SpringLaw, check_law
 from ...numerics import checks as check
 from ...systems.resistive_relations import Relation, resisting
 from .connection import Measure
 from .vectors import Product, Vector
 
-SpringLaw = ElasticLaw | ForceLaw
 Laws = SpringLaw | Sequence[SpringLaw | None] | None
 
 
@@ -38,8 +36,10 @@ def laws_of_axes(name: str, given: Laws, stiffness: np.ndarray) -> list[SpringLa
     """Laws of all axes, from one or from one or None each; axes with a law must have no stiffness."""
     count = len(stiffness)
     laws = [*given] if isinstance(given, Sequence) else [given] * count
-    if len(laws) != count or not all(law is None or isinstance(law, ElasticLaw | ForceLaw) for law in laws):
+    if len(laws) != count:
         raise ValueError(f"{name} must be a law or a list with a law or None for each of {count} axes, got {given}")
+    for law in laws:
+        check_law(name, law)
     both = [i for i, law in enumerate(laws) if law is not None and stiffness[i]]
     if both:
         raise ValueError(f"{name} and its stiffness exclude each other: axis {both[0]} has both")

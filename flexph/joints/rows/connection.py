@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...laws.elastic_laws import ElasticLaw
-from ...laws.force_laws import ForceLaw
+from ...laws.hysteresis import HysteresisLaw
+from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
 from ...systems.resistive_relations import Relation
@@ -49,7 +50,7 @@ class Measure:
     free: float | Callable[[float], float] | None
     name: str = ""
     lever: float = 0.0
-    law: ElasticLaw | ForceLaw | None = None
+    law: SpringLaw | None = None
 
     @property
     def is_driven(self) -> bool:
@@ -257,11 +258,18 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_force_laws(connections: Sequence[Connection], caller: str) -> None:
-    """Raise ValueError for springs with a force law, which has no part in the equations of small motions."""
+def refuse_other_laws(connections: Sequence[Connection], caller: str) -> None:
+    """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have."""
     for name, measure in measures(connections):
-        if isinstance(measure.law, ForceLaw):
-            raise ValueError(f"{caller} takes no force law, as {name} has one: take a law with an energy, or integrate")
+        if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
+            raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: integrate the motion")
+
+
+def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
+    """Raise ValueError for springs with hysteresis, whose force at rest depends on the path."""
+    for name, measure in measures(connections):
+        if isinstance(measure.law, HysteresisLaw):
+            raise ValueError(f"{caller} takes no hysteresis, got {measure.law} of {name}: integrate to the rest")
 
 
 def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:

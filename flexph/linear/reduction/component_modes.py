@@ -96,7 +96,7 @@ def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
 
 
 def _loose(ports: Collection[str], what: str) -> str:
-    return f"the interface {', '.join(map(repr, ports))}leaves {what} if held: add ports that hold it"
+    return f"the interface {', '.join(map(repr, ports))} leaves {what} if held: add ports that hold it"
 
 
 def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> Array:

@@ -20,6 +20,7 @@ from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Slips
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
+from ...laws.hysteresis import HysteresisLaw
 from ...numerics.rotations import spins
 from ...systems.resistive_relations import Relation
 from .numbering import Numbering, indices
@@ -34,6 +35,7 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
     state = np.cumsum([m.has_state for m in ordered]) - 1
     laws = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ElasticLaw)]
     forces = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ForceLaw)]
+    paths = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, HysteresisLaw)]
     take = lambda kind, i: indices(numbering.product(m.products[i]) for m in ordered if m.kind == kind)  # noqa: E731
     return Springs(
         length_product=take("length", 0),
@@ -47,6 +49,8 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         laws=tuple(law for _, law in laws),
         forced=indices(i for i, _ in forces),
         force_laws=tuple(law for _, law in forces),
+        hysteretic=indices(i for i, _ in paths),
+        hysteresis=tuple(law for _, law in paths),
         **_relations(ordered),
     )
 

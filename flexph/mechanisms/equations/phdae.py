@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...contacts.arrays import refuse_contacts
-from ...joints.rows.connection import measures, refuse_force_laws
+from ...joints.rows.connection import measures, refuse_other_laws
 from ...kernels.gradient import is_sparse
 from ...numerics.arrays import Array
 from ...systems.derivatives import KnownDerivatives
@@ -38,7 +38,7 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     sparse matrices.
     """
     refuse_contacts(mechanism.connections, "mechanism.phdae")
-    refuse_force_laws(mechanism.connections, "mechanism.phdae")
+    refuse_other_laws(mechanism.connections, "mechanism.phdae")
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
         raise ValueError(

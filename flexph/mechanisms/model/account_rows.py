@@ -79,7 +79,7 @@ class AccountRows:
         self._storing = [name for name, measure in springs if measure.has_state]
         resists = np.zeros(len(springs), dtype=bool)
         resists[own.resisting] = True
-        resists[own.forced] = True
+        resists[own.forced] = resists[own.hysteretic] = True
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
         relations = zip(own.resisting, own.relations, strict=True)
         self._general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...bodies.nodal_body import FramedBody
 from ...contacts.arrays import refuse_contacts
+from ...joints.rows.connection import refuse_hysteresis
 from ...numerics import checks as check
 from ..model.consistency import check_consistent
 from ..model.constraints import spring_states
@@ -45,6 +46,7 @@ def consistent_state(
     c = placed(mechanism, pose.centres, pose.rotations)
     if elastic == "quasi_static":
         refuse_contacts(mechanism.connections, "elastic='quasi_static'")
+        refuse_hysteresis(mechanism.connections, "elastic='quasi_static'")
         several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
         if several:
             raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 from ...consistency.equations import Equations, slope
 from ...consistency.start import start_of
 from ...contacts.arrays import refuse_contacts
-from ...joints.rows.connection import refuse_force_laws
+from ...joints.rows.connection import refuse_other_laws
 from ...joints.rows.laws import Alignment, Angle, Law
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> State:
     """See :meth:`flexph.Mechanism.consistent_multipliers`."""
     refuse_contacts(mechanism.connections, "mechanism.consistent_multipliers")
-    refuse_force_laws(mechanism.connections, "mechanism.consistent_multipliers")
+    refuse_other_laws(mechanism.connections, "mechanism.consistent_multipliers")
     if not isinstance(state, State):
         raise ValueError(f"state must be a State, see mechanism.consistent_state(pose), got {type(state).__name__}")
     for name in inputs:

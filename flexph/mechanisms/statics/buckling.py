@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from ...contacts.arrays import refuse_contacts
-from ...joints.rows.connection import refuse_force_laws
+from ...joints.rows.connection import refuse_other_laws
 from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.state import Configuration
 from ...numerics import checks as check
@@ -86,7 +86,7 @@ class _Point(NamedTuple):
 def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buckling:
     """See :meth:`flexph.Mechanism.buckling`."""
     refuse_contacts(mechanism.connections, "mechanism.buckling")
-    refuse_force_laws(mechanism.connections, "mechanism.buckling")
+    refuse_other_laws(mechanism.connections, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):
         raise ValueError("state must be at rest for a buckling load, got a steady rotation")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...contacts.arrays import refuse_contacts
+from ...joints.rows.connection import refuse_hysteresis
 from ...kernels.stiffness.steady_dampers import has_dampers
 from ...numerics import checks as check
 from ...systems.inputs import Input
@@ -38,6 +39,7 @@ def equilibrium(
 ) -> State:
     """See :meth:`flexph.Mechanism.equilibrium`."""
     refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True)
+    refuse_hysteresis(mechanism.connections, "mechanism.equilibrium")
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
     steady = steady_rotation(mechanism, spin, about)

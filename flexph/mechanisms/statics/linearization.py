@@ -14,7 +14,7 @@ from ...bodies.mean_axes import unshifted
 from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...interconnection.direct_sum import join
-from ...joints.rows.connection import measures, refuse_force_laws
+from ...joints.rows.connection import measures, refuse_other_laws
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import curve_slips, input_matrix, spring_rates
@@ -52,7 +52,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     loads the pose, as the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
-    refuse_force_laws(mechanism.connections, "mechanism.linearize")
+    refuse_other_laws(mechanism.connections, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     for name, body in mechanism.bodies.items():

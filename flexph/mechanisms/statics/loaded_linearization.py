@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, eigh
 
 from ...bodies.ports import pieces_of
 from ...contacts.arrays import refuse_contacts
-from ...joints.rows.connection import refuse_force_laws
+from ...joints.rows.connection import refuse_other_laws
 from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_of, strain_rates
 from ...kernels.gradient import product_matrix
 from ...kernels.springs import damping_slopes
@@ -37,7 +37,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     Raises ValueError for a steady rotation, a load without potential, and if K is not positive semi-definite.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
-    refuse_force_laws(mechanism.connections, "mechanism.linearize")
+    refuse_other_laws(mechanism.connections, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
         raise ValueError("state is a steady rotation, linearize needs one at rest: use mechanism.spectrum(state)")

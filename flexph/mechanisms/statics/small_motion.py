@@ -14,7 +14,7 @@ from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
 from ...display.labelled import Labelled, Labels, Variable
 from ...display.tables import html_table, paragraph
-from ...joints.rows.connection import refuse_force_laws
+from ...joints.rows.connection import refuse_other_laws
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
@@ -176,7 +176,7 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """See :meth:`flexph.Mechanism.spectrum`."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
-    refuse_force_laws(mechanism.connections, "mechanism.spectrum")
+    refuse_other_laws(mechanism.connections, "mechanism.spectrum")
     small = small_motion(mechanism, state, inputs)
     periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))
     solution = _periodic(small) if periodic else solve(small.motion)

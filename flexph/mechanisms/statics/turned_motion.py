@@ -147,4 +147,4 @@ def _refuse_slips(given: Problem, c: Configuration) -> None:
 
 def _described(given: Problem) -> str:
     spin = given.steady.spin
-    return f"the spin {spin} rad/s" if np.any(spin) else f"the velocity {given.steady.velocity} m/s"
+    return f"a steady rotation of {spin} rad/s" if np.any(spin) else f"a steady velocity of {given.steady.velocity} m/s"

@@ -1,4 +1,4 @@
-"""Input files of Abaqus and CalculiX: keywords, parts and instances, masses, and what is not taken.
+"""Reading of Abaqus and CalculiX input files: keywords, parts, instances, masses, and unsupported parts.
 
 Imports: meshes, numerics.
 """

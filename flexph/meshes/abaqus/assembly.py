@@ -1,4 +1,4 @@
-"""Points, cells and named regions of the instances of an Abaqus input file, counted through as one mesh."""
+"""Assembly of the instances of an Abaqus input file to one mesh with points, cells and named regions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHELL_FACES = ("SPOS", "SNEG")
 
 
 class Builder:
-    """The mesh under way: blocks of cells, and the members of sets by name."""
+    """Builder of the mesh: collects blocks of cells and the members of named sets."""
 
     def __init__(self, instances: list[Instance], assembly: Part) -> None:
         self.instances, self.assembly, self.surfaces = instances, assembly, assembly.surfaces
@@ -43,7 +43,7 @@ class Builder:
         self.left_out: list[LeftOut] = []
 
     def model(self, materials: Mapping[str, FileMaterial]) -> MeshContents:
-        """The mesh with its regions, materials, section assignments and masses."""
+        """The contents of the file: mesh with regions, materials, section assignments and masses."""
         sections: list[tuple[str, str]] = []
         for k, one in enumerate(self.instances):
             sections += self._sets(k, one.part, partial(self.called, one))
@@ -72,26 +72,29 @@ class Builder:
         )
 
     def row(self, k: int, number: int) -> int | None:
-        """The point of a node of instance k, None where no cell of the body has it."""
+        """Index of the point of a node of instance k, None if no cell of the body uses the node."""
         own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
         row = int(self.first_node[k]) + own
         return row if own >= 0 and row in self.of_body else None
 
     def _block(self, k: int, elements: Elements) -> tuple[str, Array]:
-        """Cells of an instance by rows of points."""
+        """Cell type and node indices of elements of instance k; raises ValueError for nodes that are not defined."""
         rows = rows_by_number(self.numbers[k], elements.nodes)
         if np.any(rows < 0):
-            lost = elements.nodes[rows < 0][0]
-            raise ValueError(f"elements of type {elements.kind} must have nodes of the file, got node {lost}")
+            i, n = np.argwhere(rows < 0)[0]
+            raise ValueError(
+                f"{elements.place}: element {elements.numbers[i]} of type {elements.kind} must have nodes of the file, "
+                f"got node {elements.nodes[i, n]}"
+            )
         return elements.cell, int(self.first_node[k]) + rows
 
     def called(self, one: Instance, name: str) -> str:
-        """The name of a set or surface of a part."""
+        """Region name of a set or surface of a part."""
         taken = {n.upper() for n in (*self.surfaces, *one.outer.node_sets, *one.outer.element_sets)}
         return f"{one.name}.{name}" if len(self.instances) > 1 or name.upper() in taken else name
 
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Take the sets of a part of instance k; returns its section assignments."""
+        """Add the sets of a part of instance k; returns its section assignments."""
         used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
         used |= {block.name("ELSET").upper() for block in self.assembly.masses}
         hidden = {name for name in part.internal if name.upper() not in used}
@@ -110,14 +113,14 @@ class Builder:
         return sections
 
     def _section(self, part: Part, elset: str, word: str, place: Place, heavy: bool) -> set[int]:
-        """Dimensions of the elements of a section; those of less than the body are left out, in words."""
+        """Dimensions of the elements of a section; those below the dimension of the body are added to ``left_out``."""
         numbers, dims = part.element_numbers(elset), set()
         for elements in part.elements:
             if not np.isin(elements.numbers, numbers).any():
                 continue
             dims.add(dimension(elements.cell))
             if dimension(elements.cell) < self.dim and (heavy or word != "SURFACE SECTION"):
-                why = f"elements of {elset!r} beside those of the body"
+                why = f"elements of {elset!r} of lower dimension than the body"
                 self.left_out.append(LeftOut(elements.kind, place, "mass", why))
         return dims
 
@@ -133,7 +136,7 @@ class Builder:
                 members.setdefault(int(self.first_block[k]) + i, []).append(picked)
 
     def _surface(self, name: str, surface: Surface, parts: list[tuple[int, Part]]) -> None:
-        """A surface as facets in blocks of their own, as cells of shells, or as nodes."""
+        """Add a surface as blocks of facets, as cells of shells, or as nodes; warn of unsupported surfaces."""
         facets: list[Array] = []
         for member, face in surface.members:
             owners = [(k, part) for k, part in parts if surface.on_nodes or _has(part, member)]
@@ -146,14 +149,17 @@ class Builder:
             elif surface.kind != "ELEMENT" or not owners or not self._facets_of(owners, member, face, facets):
                 text = (
                     f"surface {name!r} is left out: {surface.place} has {surface.kind}, {member!r} with face "
-                    f"{face!r}, which is not read"
+                    f"{face!r}, which is not supported"
                 )
                 warn(text)
                 return
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Take the corners of a face S1, S2, … of elements, or of all their free faces; false for another label."""
+        """Add the corners of a face S1, S2, … of elements, or of all free faces if ``face`` is empty, to ``facets``.
+
+        Returns False for any other face label.
+        """
         for k, part in owners:
             numbers = part.element_numbers(member)
             for i, elements in enumerate(part.elements):
@@ -171,7 +177,7 @@ class Builder:
         return True
 
     def _free(self, facets: list[Array]) -> list[Array]:
-        """Those facets that only one cell of the mesh has."""
+        """The facets that belong to one cell of the mesh only."""
         free = []
         for own in facets:
             width = own.shape[1]
@@ -183,11 +189,11 @@ class Builder:
             ]
             keys = np.sort(np.vstack([own, *known]), axis=1)
             _, label, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-            free.append(own[count[label.ravel()[: len(own)]] == 2])  # itself among the known ones, and here
+            free.append(own[count[label.ravel()[: len(own)]] == 2])  # once in `own` and once in `known`
         return free
 
     def _take_facets(self, name: str, facets: list[Array]) -> None:
-        """Name facets, as blocks of lines, triangles and quadrilaterals."""
+        """Add facets as a region of blocks of lines, triangles and quadrilaterals."""
         for size, kind in FACET_SHAPE.items():
             own = [f for f in facets if f.shape[1] == size and len(f)]
             if own:
@@ -196,12 +202,12 @@ class Builder:
 
 
 def _refuse_twice(instances: list[Instance]) -> None:
-    """ValueError for elements of a part that have the same number."""
+    """Raise ValueError if two elements of a part have the same number."""
     for one in instances:
         held = [elements.numbers for elements in one.part.elements]
         numbers, count = np.unique(np.concatenate([np.zeros(0, dtype=int), *held]), return_counts=True)
         if np.any(count > 1):
-            raise ValueError(f"elements must have numbers of their own, got {numbers[count > 1][0]} twice")
+            raise ValueError(f"element numbers must be unique, got {numbers[count > 1][0]} twice")
 
 
 def _has(part: Part, member: str) -> bool:

@@ -1,4 +1,4 @@
-"""Positions of nodes of Abaqus input files: *SYSTEM, and *NODE in rectangular, cylindrical or spherical coordinates."""
+"""Node coordinates of Abaqus input files: *SYSTEM, and *NODE in rectangular, cylindrical or spherical coordinates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SYSTEMS = ("RECTANGULAR", "CYLINDRICAL", "SPHERICAL")
 
 
 def nodes_in(block: Block) -> tuple[Array, Array]:
-    """Numbers (k,) and rectangular coordinates (k, 3) of the nodes of a block, in the axes of *SYSTEM."""
+    """Numbers (k,) and rectangular coordinates (k, 3), relative to *SYSTEM, of the nodes of a block."""
     given = block.parameters.get("SYSTEM", "R")
     kind = in_full(given, SYSTEMS)
     if kind is None:
@@ -26,9 +26,10 @@ def nodes_in(block: Block) -> tuple[Array, Array]:
 
 
 def system(block: Block) -> Axes:
-    """The axes of a block *SYSTEM: origin a, point b on x, point c in the x-y plane; without lines the global ones.
+    """Coordinate system of a *SYSTEM block: origin a, point b on x, point c in the x-y plane; global axes by default.
 
-    Without b they are shifted only; without c their z axis stays, and x is that to b in the X-Y plane.
+    Without b, the axes are the global ones; without c, z is the global one, and x is the direction to b in the X-Y
+    plane.
     """
     values = [value for row in (pad(row, 6 - 3 * bool(k)) for k, row in enumerate(block.numbers())) for value in row]
     a, b, c = np.array(pad(values, 9)).reshape(3, 3)
@@ -46,5 +47,5 @@ def system(block: Block) -> Axes:
 
 
 def pad(row: list[float], width: int) -> list[float]:
-    """Numbers of a line, filled up by 0."""
+    """The numbers of a line, padded with zeros to ``width``."""
     return [*row, *[0.0] * (width - len(row))]

@@ -1,4 +1,4 @@
-"""Meshes, regions, materials, sections and masses of Abaqus and CalculiX input files."""
+"""Reading of Abaqus and CalculiX input files into meshes, regions, materials, sections and masses."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ ELASTICITIES = (
 
 
 def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
-    """The contents of an input file, flat or of parts and instances, without the keywords and element types ``omit``.
+    """The contents of an input file, flat or with parts and instances, without the keywords and element types ``omit``.
 
-    Sets and surfaces keep their names. Those of a part are called ``instance.name`` where there are several instances,
-    or where the assembly has one of the same name. Sets that Abaqus marks as internal are no regions, unless a section
-    is assigned to them. Raises ValueError, with the line, for elements and keywords that it cannot read.
+    Sets and surfaces become regions of the same names. Those of a part are called ``instance.name`` if there are
+    several instances, or if the assembly has one of the same name. Sets that Abaqus marks as internal are no regions
+    unless a section or mass is assigned to them. Raises ValueError, with the line, for unsupported elements and
+    keywords.
     """
     deck = Deck()
     for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):
         deck.take(block)
     if deck.unknown:
-        warn(f"keywords of {path.name!r} that are not known are left out: {', '.join(shortened(deck.unknown))}")
+        warn(f"unknown keywords of {path.name!r} are ignored: {', '.join(shortened(deck.unknown))}")
     instances = deck.placed()
     _refuse_empty(instances)
     contents = Builder(instances, deck.assembly).model(deck.materials)
@@ -39,15 +40,15 @@ def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
 
 
 def _refuse_empty(instances: Iterable[Instance]) -> None:
-    """ValueError for a file without elements that are cells, with the first of those that are none."""
+    """Raise ValueError, naming the first unsupported element, if no element of the file is supported."""
     parts = [one.part for one in instances]
     lost = [left for part in parts for left in part.left_out]
     if lost and not any(part.elements for part in parts):
-        raise ValueError(f"{lost[0].place}: elements of type {lost[0].name} are not supported, others there are none")
+        raise ValueError(f"{lost[0].place}: elements of type {lost[0].name} are not supported, and there are no others")
 
 
 def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
-    """Blocks without those that are left out knowingly; sets of omitted elements stay, without members."""
+    """Blocks without the omitted keywords and element types; sets of omitted elements stay, without members."""
     names = omit | ({"ROTARYI"} if "ROTARY INERTIA" in omit else set())
     for block in blocks:
         if block.keyword == "ELEMENT" and block.parameters.get("TYPE", "").upper() in names:
@@ -59,7 +60,7 @@ def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
 
 @dataclass
 class Deck:
-    """Blocks by what they belong to: no part, a part, the assembly, instances, materials, steps."""
+    """Blocks of an input file, sorted into parts, assembly, instances and materials; ``loose`` is outside of all."""
 
     loose: Part = field(default_factory=lambda: Part(""))
     assembly: Part = field(default_factory=lambda: Part("assembly"))
@@ -73,7 +74,10 @@ class Deck:
     in_step: bool = False
 
     def placed(self) -> list[Instance]:
-        """The instances, or what lies in no part as one. Raises ValueError for nodes that belong nowhere."""
+        """The instances; without any, one instance of the nodes and elements outside of parts.
+
+        Raises ValueError for nodes outside of parts in a file with instances, and for parts without an instance.
+        """
         if self.instances:
             if self.loose.nodes:
                 raise ValueError("nodes must be in parts where there is an *ASSEMBLY, got some outside of them")
@@ -83,7 +87,7 @@ class Deck:
         return [Instance("", self.loose, Part(""))]
 
     def take(self, block: Block) -> None:
-        """Take a block where it belongs."""
+        """Sort a block into the parts, assembly, instances or materials."""
         word = block.keyword
         if word in ("STEP", "END STEP"):
             self.in_step = word == "STEP"
@@ -105,7 +109,7 @@ class Deck:
             self._take_in_scope(block)
 
     def _take_in_step(self, block: Block) -> None:
-        """Of an analysis, sets are taken, and a change of the model is named."""
+        """Add the sets of an analysis step, and record a change of the model as unknown."""
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)
         elif block.keyword == "MODEL CHANGE":
@@ -134,7 +138,7 @@ class Deck:
 
 
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
-    """The material with a density or with moduli; temperatures and other laws are refused, or kept, in words."""
+    """The material with the density or moduli of a block; unsupported laws go to ``refused`` or ``besides``."""
     if block.keyword in LAWS:
         return replace(material, besides=(*material.besides, f"*{block.keyword} ({block.place})"))
     given = block.parameters.get("TYPE", "ISOTROPIC").upper()

@@ -1,4 +1,4 @@
-"""Element types of Abaqus: their cells of meshio, their faces, and how their matrices differ from ours."""
+"""Element types of Abaqus: cell types of meshio, faces, and differences of their matrices from those of flexph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VOLUMES = {
     10: "tetra10",
     20: "hexahedron20",
 }
-"""Without C3D15, wedges of 15 nodes, which a mesh of meshio cannot hold."""
+"""Volume cells by their number of nodes; C3D15, the wedge of 15 nodes, is not supported."""
 SURFACES = {3: "triangle", 4: "quad", 6: "triangle6", 8: "quad8", 9: "quad9"}
 LINES = {2: "line", 3: "line3"}
 FAMILIES = (
@@ -34,20 +34,20 @@ FACES = {
     "wedge": ((0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)),
     "hexahedron": ((0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)),
 }
-"""Corners of the faces S1, S2, … of cells of each shape (Abaqus Elements Guide, solid elements, faces)."""
+"""Corners of the faces S1, S2, … of each cell shape (Abaqus Elements Guide, solid elements, faces)."""
 REDUCED = re.compile(r"(C3D8R|C3D20R|CPS4R|CPS8R|CPE4R|CPE8R)H?")
 OTHER = re.compile(r"(C3D8I|CPS4I|CPE4I|C3D10M|C3D10I|C3D10HS|CPS6M|CPE6M)H?")
 LINEAR = re.compile(r"(C3D4|C3D6|C3D8|CPS3|CPS4|CPE3|CPE4)[A-Z]*")
 
 
 POINTS = ("MASS", "ROTARYI")
-"""Elements at one node that have an inertia."""
+"""Element types at one node with mass or rotary inertia."""
 MASSLESS = re.compile(r"(SPRING|DASHPOT|CONN|GAP|DCOUP|JOINTC|ITSCYL|ITT|ISL|DGAP|DRAG|PSI|SPHERE)\w*")
-"""Elements of stiffness, damping or contact without mass."""
+"""Massless element types for stiffness, damping or contact."""
 
 
 def cell_type(kind: str) -> str | None:
-    """The meshio type of an element type, or None where it has none."""
+    """The meshio type of an element type, or None if there is none."""
     name = kind.upper()
     for pattern, counts in FAMILIES:
         match = pattern.fullmatch(name)
@@ -57,15 +57,15 @@ def cell_type(kind: str) -> str | None:
 
 
 def differences(kind: str) -> tuple[str, ...]:
-    """Ways in which the stiffness of an element type differs from that of fully integrated displacement elements."""
+    """Differences of the stiffness of an element type from that of fully integrated displacement elements, as texts."""
     name = kind.upper()
     if REDUCED.fullmatch(name):
-        return (f"{name} is integrated at fewer points in its own program, which is softer",)
+        return (f"{name} has reduced integration in Abaqus and is softer there",)
     if OTHER.fullmatch(name):
-        return (f"{name} has incompatible modes or another formulation in its own program, which is softer",)
+        return (f"{name} has incompatible modes or another formulation in Abaqus and is softer there",)
     return ()
 
 
 def lumped(kind: str) -> bool:
-    """Whether the own program lumps the masses of an element type: those of linear cells, and C3D10M."""
+    """True if Abaqus lumps the masses of an element type: of linear elements, and C3D10M."""
     return LINEAR.fullmatch(kind.upper()) is not None or kind.upper().startswith("C3D10M")

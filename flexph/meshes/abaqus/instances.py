@@ -1,4 +1,4 @@
-"""Instances of parts in the assembly of an Abaqus input file, and the sets that the assembly names."""
+"""Instances of parts in the assembly of an Abaqus input file, and the sets of the assembly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .parts import Part
 
 @dataclass(frozen=True)
 class Instance:
-    """A part at its place, x → R x + t, and the sets of the assembly that lie in it."""
+    """A part moved by x → R x + t (``turn``, ``shift``); ``outer`` holds the sets of the assembly with its members."""
 
     name: str
     part: Part
@@ -26,23 +26,23 @@ class Instance:
 
 
 def instance(block: Block, parts: dict[str, Part]) -> Instance:
-    """An instance with a copy of its part, which may have nodes and sets of its own."""
+    """An instance with a copy of its part, to which the instance may add nodes and sets."""
     own = parts.get(block.name("PART").upper())
     if own is None:
-        raise ValueError(f"{block.place}: *INSTANCE of part {block.name('PART')!r}, which is not defined")
+        raise ValueError(f"{block.place}: part {block.name('PART')!r} of *INSTANCE must be defined")
     part = deepcopy(own)
     outer = Part("", part.nodes, part.elements, points=part.points)
     return Instance(block.name("NAME"), part, outer, *_placement(block))
 
 
 def _placement(block: Block) -> tuple[Array, Array]:
-    """Translation and rotation: first the shift, then the turn by degrees about the line from a to b."""
+    """Translation and rotation matrix of an instance: translated first, then rotated about the line from a to b."""
     try:
         rows = block.numbers()
         shift = np.array(pad(rows[0], 3) if rows else [0.0, 0.0, 0.0])
         line = np.array(pad(rows[1], 7) if len(rows) > 1 else [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
         if shift.shape != (3,) or line.shape != (7,) or not np.any(line[3:6] != line[:3]):
-            raise ValueError("it has others")
+            raise ValueError
         a, b, angle = line[:3], line[3:6], line[6]
         turn = finite_rotation(np.deg2rad(angle) * (b - a) / np.linalg.norm(b - a), 3)
         return turn @ (shift - a) + a, turn
@@ -54,7 +54,7 @@ def _placement(block: Block) -> tuple[Array, Array]:
 
 
 def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -> None:
-    """Take a set of the assembly into the instances where its members are; reference points are the assembly's own."""
+    """Add a set of the assembly to the instances with its members, or to the assembly for its reference points."""
     known = {one.name.upper(): one for one in instances}
     of = block.parameters.get("INSTANCE")
     if of is not None:
@@ -87,7 +87,7 @@ def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
 
 
 def has_set(part: Part, name: str, nodes: bool) -> bool:
-    """Whether a part has a set of nodes, or of elements, of this name."""
+    """True if a part has a set of nodes, or of elements, of this name."""
     return name.upper() in {key.upper() for key in (part.node_sets if nodes else part.element_sets)}
 
 

@@ -1,4 +1,4 @@
-"""Keyword blocks of Abaqus input files (.inp), as Abaqus and CalculiX write them."""
+"""Keyword blocks of Abaqus and CalculiX input files (.inp)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .vocabulary import TAKEN, keyword, parameters
 
 
 class Block(NamedTuple):
-    """A keyword in capitals, its parameters by names in capitals, and its data lines as they stand.
+    """A keyword and its parameters in capitals, and its data lines as written in the file.
 
-    ``place`` is that of the keyword, ``places`` those of the data.
+    ``place`` is the place of the keyword, ``places`` are those of the data lines.
     """
 
     keyword: str
@@ -34,13 +34,13 @@ class Block(NamedTuple):
         return [fields(text) for text in self.texts]
 
     def name(self, parameter: str) -> str:
-        """The value of a parameter that must be there."""
+        """The value of a required parameter; raises ValueError if it is missing."""
         if not self.parameters.get(parameter):
             raise ValueError(f"{self.place}: *{self.keyword} must have {parameter}=")
         return self.parameters[parameter]
 
     def numbers(self) -> list[list[float]]:
-        """The data lines as numbers, blank fields as 0. Raises ValueError, with the place, for other words."""
+        """The data lines as numbers, blank fields as 0. Raises ValueError, with the place, for any other word."""
         rows = []
         for place, row in zip(self.places, self.data, strict=True):
             try:
@@ -51,22 +51,22 @@ class Block(NamedTuple):
 
 
 def number(word: str) -> float:
-    """A number of Abaqus: blank is 0, the exponent is marked by E or D. ValueError for another word, inf and nan."""
+    """A number in Abaqus notation: blank is 0, the exponent letter is E or D. Raises ValueError for any other word."""
     value = float(word.upper().replace("D", "E")) if word else 0.0
     if not math.isfinite(value):
-        raise ValueError(f"{word} is no number")
+        raise ValueError(f"{word} is not a finite number")
     return value
 
 
 def fields(text: str) -> list[str]:
-    """The fields of a line; commas at its end are none."""
+    """The fields of a line, without empty fields at its end."""
     return [part.strip() for part in text.rstrip(", \t").split(",")]
 
 
 def keyword_blocks(path: Path) -> list[Block]:
-    """The blocks of a file and of those that it includes, which must lie in its folder.
+    """The blocks of a file and of its included files, which must lie in its folder.
 
-    Raises ValueError for data before any keyword, and more files than a deck may include.
+    Raises ValueError for data before any keyword, and for more included files than allowed.
     """
     blocks: list[Block] = []
     files = DeckFiles(path)
@@ -84,7 +84,7 @@ def keyword_blocks(path: Path) -> list[Block]:
 
 
 def _statements(path: Path, files: DeckFiles) -> Iterator[tuple[Place, str, Path]]:
-    """Statements of a file, with those of the files that it includes in their place, and the file of each."""
+    """Statements of a file, with included files inserted, each with its place and file."""
     for place, text in _joined(path, files):
         if text[0] == "*" and keyword(text[1:].partition(",")[0]) == "INCLUDE":
             yield from _statements(_input(_block(text, place), path, files), files)
@@ -93,12 +93,12 @@ def _statements(path: Path, files: DeckFiles) -> Iterator[tuple[Place, str, Path
 
 
 def _input(block: Block, path: Path, files: DeckFiles) -> Path:
-    """The file that a keyword names."""
+    """Path of the file in the parameter INPUT of a keyword."""
     return files.included(block.name("INPUT"), path, by=f"{block.place}: *{block.keyword}")
 
 
 def _block(text: str, place: Place) -> Block:
-    """A keyword with its parameters: names in quotation marks may hold commas."""
+    """A keyword with its parameters; names in quotation marks may contain commas."""
     quoted = text.split('"')
     marked = '"'.join(part.replace(",", "\0") if k % 2 else part for k, part in enumerate(quoted))
     first, *rest = (part.replace("\0", ",") for part in marked[1:].split(","))
@@ -109,7 +109,7 @@ def _block(text: str, place: Place) -> Block:
 
 
 def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
-    """Lines without comments and blank ones; a keyword that ends with a comma goes on in the next line."""
+    """Lines without comments and blank lines; a keyword line that ends with a comma is joined with the next."""
     statements: list[tuple[Place, str]] = []
     goes_on = False
     for place, raw in files.lines(path):

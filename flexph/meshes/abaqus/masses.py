@@ -1,4 +1,4 @@
-"""Masses of Abaqus input files beside those of materials: at nodes, and spread over sets of elements."""
+"""Additional masses of Abaqus input files: at nodes, or distributed over sets of elements."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
 
 
 class Places(Protocol):
-    """The mesh that masses are placed in."""
+    """Protocol of the mesh to which masses are added."""
 
     instances: list[Instance]
     assembly: Part
 
     def row(self, k: int, number: int) -> int | None:
-        """The point of a node of instance k, None where no cell of the body has it."""
+        """Index of the point of a node of instance k, None if no cell of the body uses the node."""
 
     def called(self, one: Instance, name: str) -> str:
-        """The name of a set of a part."""
+        """Region name of a set of a part."""
 
 
 class Masses:
-    """Masses under way: those that are carried over, and those that are left out, in words."""
+    """The additional masses of an input file: ``points`` and ``spread``; unsupported ones in ``left_out``."""
 
     def __init__(self, places: Places) -> None:
         self.places = places
@@ -47,23 +47,23 @@ class Masses:
         for k, part in self._parts():
             for point in part.points:
                 if point.kind == "ROTARYI":
-                    why = f"at node {point.node}, {'of the assembly' if k is None else 'which cannot turn'}"
+                    why = f"at node {point.node}, {'of the assembly' if k is None else 'which has no rotation'}"
                     self.left_out.append(LeftOut("ROTARY INERTIA", point.place, "mass", why))
 
     def _parts(self) -> Iterator[tuple[int | None, Part]]:
-        """Parts by the number of their instance, and the assembly."""
+        """The parts with the numbers of their instances, and the assembly with None."""
         yield from ((k, one.part) for k, one in enumerate(self.places.instances))
         yield None, self.places.assembly
 
     def _blocks(self) -> Iterator[tuple[Block, list[tuple[int | None, Part]]]]:
-        """Blocks of masses with the parts that their set of elements may be in."""
+        """Blocks of masses, each with the parts that have its element set."""
         for k, part in self._parts():
             outer = [(n, one.outer) for n, one in enumerate(self.places.instances)] if k is None else []
             for block in part.masses:
                 name = block.name("ELSET")
                 owners = [(n, own) for n, own in [(k, part), *outer] if has_set(own, name, nodes=False)]
                 if not owners:
-                    raise ValueError(f"{block.place}: *{block.keyword} of element set {name!r}, which is not defined")
+                    raise ValueError(f"{block.place}: element set {name!r} of *{block.keyword} must be defined")
                 yield block, owners
 
     def _take_points(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
@@ -87,7 +87,7 @@ class Masses:
 
     def _place(self, block: Block, value: float, row: int | None, point: PointElement) -> None:
         if row is None:
-            why = f"mass {value:.6g} at node {point.node}, which no cell of the body has"
+            why = f"mass {value:.6g} at node {point.node}, which no cell of the body uses"
             self.left_out.append(LeftOut("MASS", block.place, "mass", why))
         else:
             self.points.append(PointMass(row, value, "MASS", block.place))
@@ -118,7 +118,7 @@ class Masses:
 
 
 def rows_by_number(numbers: Array, wanted: Array) -> Array:
-    """Places of numbers among others, −1 where they are not."""
+    """Indices of the ``wanted`` numbers in ``numbers``, −1 for those that are missing."""
     if not len(numbers):
         return np.full(np.shape(wanted), -1)
     order = np.argsort(numbers, kind="stable")

@@ -1,4 +1,4 @@
-"""Parts of Abaqus input files: nodes, elements, sets, surfaces and section assignments, as numbers of the file."""
+"""Parts of Abaqus input files: nodes, elements, sets, surfaces and section assignments, by numbers of the file."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from .vocabulary import COORDINATES, MOVING, SECTIONS
 
 
 class Elements(NamedTuple):
-    """Elements of one type: their numbers (k,) and nodes (k, n), by numbers."""
+    """Elements of one block: numbers (k,) and node numbers (k, n); ``place`` of the keyword."""
 
     kind: str
     cell: str
     numbers: Array
     nodes: Array
+    place: Place
 
 
 class PointElement(NamedTuple):
-    """An element at one node, MASS or ROTARYI: its number, its node as it is written, and the place of its keyword."""
+    """An element at one node, MASS or ROTARYI: number, node as written in the file, and place of the keyword."""
 
     kind: str
     number: int
@@ -39,7 +40,7 @@ class PointElement(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """A surface: pairs of an element set or number and a face label (S1, …, or "" for all free faces), or of nodes."""
+    """A surface: pairs of an element set or number and a face label (S1, …, "" for all free faces), or of nodes."""
 
     kind: str
     members: list[tuple[str, str]]
@@ -47,16 +48,16 @@ class Surface(NamedTuple):
 
     @property
     def on_nodes(self) -> bool:
-        """Whether it is made of nodes."""
+        """True if the surface is a set of nodes."""
         return self.kind == "NODE"
 
 
 @dataclass
 class Part:
-    """What lies between *PART and *END PART, or in a file without parts.
+    """Contents of a part, from *PART to *END PART, or of a file without parts.
 
-    ``nodes`` are numbers (k,) and positions (k, 3) as they come; sets are lists of numbers, ranges and names of other
-    sets, whose names are looked up in capitals. ``masses`` are blocks of *MASS and *NONSTRUCTURAL MASS.
+    ``nodes``: numbers (k,) and positions (k, 3) of each block; sets: lists of numbers, ranges and names of other sets
+    (case-insensitive); ``masses``: blocks of *MASS and *NONSTRUCTURAL MASS.
     """
 
     name: str
@@ -73,11 +74,13 @@ class Part:
     axes: Axes = field(default_factory=Axes)
 
     def take(self, block: Block) -> None:
-        """Take a block into the part. Raises ValueError, with the line, for what it cannot read."""
+        """Add a block to the part. Raises ValueError, with the line, if the block cannot be read."""
         word = block.keyword
         if word in COORDINATES:
             does = "moves nodes" if word in MOVING else "makes nodes or elements"
-            raise ValueError(f"{block.place}: *{word} {does}, write them out in full (preprocessors do)")
+            raise ValueError(
+                f"{block.place}: *{word} {does} and is not supported: write all nodes and elements to the file"
+            )
         if word == "NODE":
             self._take_nodes(block)
         elif word == "SYSTEM":
@@ -119,7 +122,7 @@ class Part:
             rows = element_rows(block, kind, 1 + len(NODES[cell]))
             numbers = rows[:, 0]
             if len(rows):
-                self.elements.append(Elements(kind, cell, numbers, rows[:, 1:]))
+                self.elements.append(Elements(kind, cell, numbers, rows[:, 1:], block.place))
         if "ELSET" in block.parameters:
             self.element_sets.setdefault(block.name("ELSET"), []).append(numbers)
 
@@ -135,7 +138,7 @@ class Part:
             self.internal.add(name)
 
     def all_nodes(self) -> tuple[Array, Array]:
-        """Numbers (n,) and positions (n, 3) of the nodes; of one that is given again, the last position."""
+        """Numbers (n,) and positions (n, 3) of the nodes; the last position of a node that is defined again."""
         numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
         at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
         backwards, last = np.unique(numbers[::-1], return_index=True)
@@ -146,11 +149,11 @@ class Part:
         return numbers[first[order]], at[len(numbers) - 1 - last[order]]
 
     def node_numbers(self, name: str) -> Array:
-        """Numbers of the nodes of a set (or a number), (k,)."""
+        """Numbers (k,) of the nodes of a set, or of the one node whose number is given."""
         return resolved(name, self.node_sets, ("node", self.all_nodes()[0]))
 
     def element_numbers(self, name: str) -> Array:
-        """Numbers of the elements of a set (or a number), (k,)."""
+        """Numbers (k,) of the elements of a set, or of the one element whose number is given."""
         points = np.array([one.number for one in self.points], dtype=int)
         known = [elements.numbers for elements in self.elements]
         return resolved(name, self.element_sets, ("element", np.concatenate([points, *known])))

@@ -1,4 +1,4 @@
-"""Data lines of nodes and elements of Abaqus input files as arrays."""
+"""Arrays from the data lines of nodes and elements in Abaqus input files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .keywords import Block, fields, number
 
 
 def node_rows(block: Block) -> tuple[Array, Array]:
-    """Numbers (k,) and the three coordinates (k, 3) of nodes as they stand; blank fields are 0."""
-    try:  # the lines that most programs write: as many numbers in each
+    """Numbers (k,) and coordinates (k, 3) of nodes as written in the file; blank fields are 0."""
+    try:  # fast path: equally many numbers in each line
         rows = np.loadtxt(block.texts, delimiter=",", comments=None, ndmin=2) if block.texts else np.zeros((0, 1))
     except ValueError:
         rows = np.zeros((0, 0))
@@ -23,7 +23,7 @@ def node_rows(block: Block) -> tuple[Array, Array]:
 
 
 def _slow_rows(block: Block) -> tuple[Array, Array]:
-    """The same line by line. Raises ValueError, with the line, for one that is no node."""
+    """Numbers and coordinates as in :func:`node_rows`, read line by line; raises ValueError for a malformed line."""
     numbers, at = [], np.zeros((len(block.texts), 3))
     for k, (place, text) in enumerate(zip(block.places, block.texts, strict=True)):
         row = fields(text)
@@ -37,7 +37,7 @@ def _slow_rows(block: Block) -> tuple[Array, Array]:
 
 
 def element_rows(block: Block, kind: str, width: int) -> Array:
-    """Elements (k, width): numbers and nodes, on as many lines each as they need."""
+    """Numbers and nodes of elements, (k, width); an element may take several lines."""
     texts = [text.rstrip(", \t") for text in block.texts]
     ends = np.cumsum([0, *(text.count(",") + 1 for text in texts)])
     wrong = f"{{}}: elements of type {kind} must have a number and {width - 1} nodes each"

@@ -10,23 +10,26 @@ from ...numerics.arrays import Array
 from .keywords import Block
 
 Member = str | range | Array
-"""A member of a set: a number, the name of another set, or numbers, some of them not written out."""
+"""A member of a set: a number or the name of another set as text, a range of numbers, or an array of numbers."""
 
 
 def generated(block: Block) -> list[Member]:
-    """Ranges of lines 'first, last, step': they may be longer than memory."""
+    """Ranges of numbers from lines 'first, last, step', kept as ranges because they may be very long."""
     ranges: list[Member] = []
     for place, row in zip(block.places, block.data, strict=True):
-        words = [word or "1" for word in row]  # a step that is left out is 1
+        words = [word or "1" for word in row]  # the default step is 1
         if not all(x.isdecimal() for x in words) or len(words) not in (2, 3) or int(words[-1]) < 1:
-            raise ValueError(f"{place}: {', '.join(row)!r} must be first, last and step of numbers to generate")
+            raise ValueError(f"{place}: {', '.join(row)!r} must be first number, last number and step")
         first, last, *step = (int(x) for x in words)
         ranges.append(range(first, last + 1, step[0] if step else 1))
     return ranges
 
 
 def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array]) -> Array:
-    """Numbers of a set, whose members may be names of sets; of ranges those of the nodes or elements there are."""
+    """Numbers of the members of a set, with sets in it resolved and ranges restricted to existing numbers.
+
+    ``of``: "node" or "element", and the existing numbers.
+    """
     if name.isdecimal():
         return np.array([int(name)])
     kind, existing = of
@@ -49,5 +52,5 @@ def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array])
 
 
 def _within(numbers: Array, of: range) -> Array:
-    """Which numbers a range holds."""
+    """Mask of the numbers that lie in a range."""
     return (numbers >= of.start) & (numbers < of.stop) & ((numbers - of.start) % of.step == 0)

@@ -1,4 +1,4 @@
-"""Keywords of Abaqus and CalculiX by what a body lacks that is made without them, and how words are abbreviated."""
+"""Keywords of Abaqus and CalculiX: their effect on a body if they are ignored, and their abbreviations."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ TAKEN = {
     "SURFACE": None,
     "SYSTEM": (),
 }
-"""Keywords that are read, with the parameters that they may have; None for any."""
+"""Supported keywords with their allowed parameters; None allows any."""
 MOVING = ("NMAP", "IMPERFECTION")
 LENIENT = ("ASSEMBLY", "DENSITY", "INCLUDE", "MASS", "MATERIAL", "PART")
-"""Keywords whose other parameters change nothing here, such as the description of a material."""
+"""Keywords whose other parameters are ignored, such as the description of a material."""
 COORDINATES = (
     *("NGEN", "NFILL", "NCOPY", "ELGEN", "ELCOPY", "ELEMENT COPY", "IMPORT", "IMPORT NSET", "IMPORT ELSET"),
     *("SYMMETRIC MODEL GENERATION", "PARAMETER", "MANIFEST", *MOVING),
 )
-"""Keywords that make or move nodes and elements, or the numbers in which they are given."""
+"""Keywords that generate or move nodes and elements, or that define parameters; not supported."""
 SECTIONS = (
     *("SHELL SECTION", "SHELL GENERAL SECTION", "MEMBRANE SECTION", "SURFACE SECTION", "BEAM SECTION"),
     *("BEAM GENERAL SECTION", "FRAME SECTION", "COHESIVE SECTION", "GASKET SECTION"),
 )
-"""Sections of elements that count where they are less than the body: shells on solids, beams in them."""
+"""Sections of elements of lower dimension than the body, such as shells on solids and beams in them."""
 STIFFNESS = (
     *("TIE", "COUPLING", "KINEMATIC COUPLING", "DISTRIBUTING COUPLING", "SHELL TO SOLID COUPLING", "RIGID BODY"),
     *("MPC", "EQUATION", "EMBEDDED ELEMENT", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL", "FASTENER", "REBAR"),
@@ -85,7 +85,7 @@ LAWS = (
     *("SUPERELASTIC", "HYPOELASTIC", "LOW DENSITY FOAM", "EOS", "POROUS ELASTIC", "TENSILE FAILURE", "SHEAR FAILURE"),
     *("PERMEABILITY", "FABRIC", "STRUCTURAL DAMPING"),
 )
-"""Laws of materials beside linear elasticity."""
+"""Material laws other than linear elasticity."""
 NOTHING = (
     *("ACOUSTIC MEDIUM", "AMPLITUDE", "AQUA", "BASE MOTION", "BEAM ADDED INERTIA", "BOUNDARY", "BUCKLE", "CFLUX"),
     *("CLOAD", "CLEARANCE", "COMPLEX FREQUENCY", "CONDUCTIVITY", "CONNECTOR BEHAVIOR", "CONNECTOR DAMPING"),
@@ -174,18 +174,21 @@ NOTHING = (
     ),
     *("MODEL DEFINITION", "NO PRINT", "SOLUTION TECHNIQUE", "CONTACT DAMPING", "CONTACT INTERFERENCE"),
 )
-"""Analysis, output, contact and what sections of springs and connectors say, whose elements are named themselves."""
+"""Keywords without effect on the body: analysis, output, contact.
+
+Also properties of springs and connectors, whose elements are already reported as unsupported.
+"""
 VOCABULARY = frozenset((*TAKEN, *COORDINATES, *SECTIONS, *STIFFNESS, *MASS, *LAWS, *NOTHING))
 
 
 def keyword(text: str) -> str:
-    """A keyword in capitals: in full where the text is an abbreviation that only one has; blanks may be missing."""
+    """A keyword in capitals, in full if the text is an unambiguous abbreviation; blanks may be missing."""
     word = " ".join(text.upper().split())
     return word if word in VOCABULARY else in_full(word, VOCABULARY) or word
 
 
 def in_full(text: str, words: Iterable[str]) -> str | None:
-    """The word that a text abbreviates; None where it is none of them, or several."""
+    """The word that a text abbreviates; None if there is no such word, or several."""
     start = "".join(text.upper().split())
     begun = {"".join(word.split()): word for word in words if "".join(word.split()).startswith(start)}
     if not start or not begun:
@@ -195,7 +198,7 @@ def in_full(text: str, words: Iterable[str]) -> str | None:
 
 
 def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, str]:
-    """The parameters of a keyword in full; ValueError for one that changes what is read."""
+    """The parameters of a keyword with full names; raises ValueError for unsupported ones."""
     known = TAKEN.get(word)
     if known is None:
         return dict(given)

@@ -1,4 +1,4 @@
-"""Mesh files of other programs: by the readers of this package for Abaqus and Nastran, by meshio for all others.
+"""Reading of mesh files: Abaqus and Nastran by readers of this package, all other formats by meshio.
 
 Imports: files, meshes, meshes.abaqus, meshes.nastran.
 """

@@ -1,4 +1,4 @@
-"""Mesh files of other programs: those of Abaqus and Nastran read here, all others by meshio."""
+"""Reading of mesh files: Abaqus and Nastran by readers of this package, all other formats by meshio."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ NASTRAN = (".bdf", ".fem", ".nas")
 
 
 def read(mesh: Source) -> meshio.Mesh:
-    """A mesh, or that of a file; ValueError, naming the path, for whatever stops the reader.
+    """The mesh itself, or the mesh of a file.
 
-    OSError where there is no regular file.
+    Raises ValueError, naming the path, for any error of the reader; OSError if the path is not a regular file.
     """
     return read_contents(mesh).mesh
 
 
 def read_contents(mesh: Source, omit: Sequence[str] = ()) -> MeshContents:
-    """A mesh with what its file says beside it, but for the keywords, cards or element types ``omit``.
+    """The contents of a mesh file, without the keywords, cards or element types in ``omit``.
 
-    Raises ValueError, naming the path, for whatever stops the reader, and for cells of unknown kinds; OSError where
-    there is no regular file.
+    Raises ValueError, naming the path, for any error of the reader and for cells of unknown types; OSError if the path
+    is not a regular file.
     """
     if isinstance(mesh, meshio.Mesh):
         refuse_unknown((block.type, block.data) for block in mesh.cells)
@@ -51,16 +51,16 @@ def read_contents(mesh: Source, omit: Sequence[str] = ()) -> MeshContents:
             contents = _contents(Path(mesh), omit, warned)
         refuse_unknown((block.type, block.data) for block in contents.mesh.cells)
         _refuse_infinite(contents.mesh)
-    except (Exception, SystemExit) as error:  # readers raise whatever they stumble over; meshio exits on some files
+    except (Exception, SystemExit) as error:  # readers raise errors of any type; meshio exits on some files
         exited = isinstance(error, SystemExit)
-        said = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
-        raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(said.split())}") from error
-    sys.stderr.write(warned.getvalue())  # what it printed are failed attempts at formats that share an ending
+        reason = printed.getvalue() + warned.getvalue() if exited else str(error) or type(error).__name__
+        raise ValueError(f"mesh cannot be read from {os.fspath(mesh)!r}: {' '.join(reason.split())}") from error
+    sys.stderr.write(warned.getvalue())  # `printed` is dropped: failed attempts at formats that share a suffix
     return contents
 
 
 def _contents(path: Path, omit: Collection[str], warned: io.StringIO) -> MeshContents:
-    """The contents of a file by its ending."""
+    """The contents of a file in the format of its suffix."""
     suffix = path.suffix.lower()
     if suffix == ".inp":
         return abaqus_contents(path, omit)

@@ -1,4 +1,4 @@
-"""Cells that meshio has no type for: their numbers in gmsh and VTK, how many there are, and the first of them."""
+"""Errors for cell types of gmsh and VTK that meshio does not support: type, count and first cell."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ VTK_NAMES = {
     **{67: "higher order hexahedron"},
 }
 SKIPPED = re.compile(r"cells that meshio cannot handle \(type (\d+)\)")
-"""What meshio prints where it passes over cells of VTK."""
+"""Message of meshio for VTK cells that it skips."""
 VTK_TYPES = re.compile(r'Name="types"[^>]*>([\d\s]+)<|CELL_TYPES\s+\d+\s+([\d\s]+)')
-"""Types of cells in texts of VTK."""
+"""Pattern of the cell types in the text formats of VTK."""
 
 
 def refuse_skipped(path: Path, printed: str) -> None:
-    """Raise ValueError for cells that meshio has passed over while it read a file, with what it printed."""
+    """Raise ValueError for cells of a file that meshio has skipped, according to its output ``printed``."""
     found = sorted({int(number) for number in SKIPPED.findall(" ".join(printed.split()))})
     if not found:
         return
     match = VTK_TYPES.search(path.read_text(encoding="latin-1"))
     types = [int(word) for word in (match[1] or match[2]).split()] if match else []
     named = [f"VTK type {n}{f' ({VTK_NAMES[n]})' if n in VTK_NAMES else ''}{_place(types, n)}" for n in found]
-    raise ValueError(f"mesh must have cells that are known, got cells of {', '.join(named)}")
+    raise ValueError(f"mesh must have cells of supported types, got cells of {', '.join(named)}")
 
 
 def refuse_gmsh_type(path: Path, error: KeyError) -> None:
-    """Raise ValueError for the type of cells that the reader of gmsh has stumbled over; nothing for other errors."""
+    """Raise ValueError for the cell type that caused ``error`` in the gmsh reader; return for any other error."""
     number = re.fullmatch(r"(?:np\.\w+\()?(\d+)\)?", repr(error.args[0]) if error.args else "")
     if number is None or path.suffix.lower() != ".msh":
         return
@@ -43,9 +43,9 @@ def refuse_gmsh_type(path: Path, error: KeyError) -> None:
         place = f" ({sum(int(rows[k][3]) for k in blocks)}, the first is element {rows[blocks[0] + 1][0]})"
     else:
         place = ""
-    raise ValueError(f"mesh must have cells that are known, got cells of gmsh type {number[1]}{place}") from error
+    raise ValueError(f"mesh must have cells of supported types, got cells of gmsh type {number[1]}{place}") from error
 
 
 def _place(types: list[int], number: int) -> str:
-    """How many cells have a type, and the first of them, where types are known."""
+    """Count and first cell of a type, in words; empty if the type is not in ``types``."""
     return f" ({types.count(number)}, the first is cell {types.index(number)})" if number in types else ""

@@ -1,4 +1,4 @@
-"""Cards of Nastran files: fields of small, large and free format, continued over lines, with included files."""
+"""Cards of Nastran files: small, large and free field format, continuation lines, included files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NamedTuple
 from ..places import DeckFiles, Place
 
 EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
-"""An exponent without its letter, as of 1.5+3."""
+"""Pattern of an exponent without its letter, as in 1.5+3."""
 
 
 class Card(NamedTuple):
-    """The name of a card in capitals, its fields from the second on, and the place where it begins."""
+    """The name of a card in capitals, its fields from the second on, and the place of its first line."""
 
     name: str
     fields: list[str]
@@ -24,11 +24,11 @@ class Card(NamedTuple):
         return f"{self.name} ({self.place})"
 
     def field(self, k: int) -> str:
-        """A field by its place, from 0 behind the name; blank where the card is shorter."""
+        """A field by its index, from 0 for the first after the name; blank if the card is shorter."""
         return self.fields[k] if k < len(self.fields) else ""
 
     def whole(self, k: int, default: int | None = None) -> int:
-        """A field as whole number. Raises ValueError, with the card, for another one."""
+        """A field as integer, ``default`` if it is blank. Raises ValueError, with the card, for any other text."""
         word = self.field(k)
         try:
             if not word and default is not None:
@@ -38,7 +38,7 @@ class Card(NamedTuple):
             raise ValueError(f"{self} must have a whole number in field {k + 2}, got {word!r}") from None
 
     def real(self, k: int) -> float:
-        """A field as number; blank is 0. Raises ValueError, with the card, for another word."""
+        """A field as number, 0 if it is blank. Raises ValueError, with the card, for any other text."""
         word = self.field(k)
         try:
             return real(word)
@@ -47,27 +47,27 @@ class Card(NamedTuple):
 
 
 Line = tuple[str, Place]
-"""A line without comments and blanks at its end, and its place."""
+"""A line without comments and trailing blanks, and its place."""
 SMALL = tuple(slice(k, k + 8) for k in range(8, 72, 8))
 LARGE = tuple(slice(k, k + 16) for k in range(8, 72, 16))
-"""Columns of the fields of a line."""
+"""Columns of the fields of a line in small and in large field format."""
 
 
 def real(word: str) -> float:
-    """A number of Nastran, as 1.5, 1.5E3, 1.5D3 or 1.5+3; blank is 0. ValueError for another word, inf and nan."""
+    """A number in Nastran notation: 1.5, 1.5E3, 1.5D3 or 1.5+3; blank is 0. Raises ValueError for any other word."""
     try:
         value = float(word or "0")
     except ValueError:
         value = float(EXPONENT.sub(r"E\1", word.upper().replace("D", "E")))
     if value - value != 0.0:
-        raise ValueError(f"{word} is no number")
+        raise ValueError(f"{word} is not a finite number")
     return value
 
 
 def bulk_cards(path: Path) -> Iterator[Card]:
-    """The cards between BEGIN BULK and ENDDATA, or of the whole file where it has neither executive nor case control.
+    """The cards between BEGIN BULK and ENDDATA, or of the whole file if it has neither executive nor case control.
 
-    Raises ValueError for files that end early, superelements, and continuations that do not follow their card.
+    Raises ValueError for incomplete files, superelements, and continuations that do not follow their card.
     """
     name, fields, first, mark = "", list[str](), Place(0), ""
     for line in _bulk(_lines(path, DeckFiles(path))):
@@ -88,15 +88,15 @@ def bulk_cards(path: Path) -> Iterator[Card]:
 
 
 def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
-    """ValueError for a continuation without a card, or with the mark of another one."""
+    """Raise ValueError for a continuation without a card, or with the continuation mark of another card."""
     before, own = (mark.strip("+* ") for mark in marks)
-    same = before == own or before[1:] == own  # their first columns are not compared
+    same = before == own or before[1:] == own  # the first columns may differ
     if not name or (before and own and not same):
         raise ValueError(f"{line[1]}: the continuation {line[0][:8].strip()!r} must follow its card")
 
 
 def _split(line: Line) -> tuple[str, list[str], str]:
-    """Name or mark of a line, its 8 fields (4 in large format), and the mark of its continuation."""
+    """Name or continuation mark of a line, its 8 fields (4 in large format), and the mark at its end."""
     text = line[0]
     if "," in text:
         return _split_free(line)
@@ -105,14 +105,14 @@ def _split(line: Line) -> tuple[str, list[str], str]:
 
 
 def _split_free(line: Line) -> tuple[str, list[str], str]:
-    """The same of a line with commas."""
+    """Name or mark, fields, and end mark of a line in free format, with commas."""
     head, *words = (word.strip() for word in line[0].split(","))
     count = 4 if "*" in head else 8
     own, rest = words[:count], words[count:]
     if own and not rest and own[-1].startswith("+") and not own[-1][1:2].isdigit():
         own, rest = own[:-1], own[-1:]
     if any(rest[1:]):
-        raise ValueError(f"{line[1]}: free format has {count} fields and a mark, got more")
+        raise ValueError(f"{line[1]}: a line in free format must have at most {count} fields and a mark")
     return head, own + [""] * (count - len(own)), rest[0] if rest else ""
 
 
@@ -129,16 +129,16 @@ def _bulk(lines: list[Line]) -> list[Line]:
     parts = [k for k in begins if not re.match(r"\s*BEGIN(\s+BULK)?\s*$", lines[k][0], re.IGNORECASE)]
     if parts or len(begins) > 1:
         text, place = lines[(parts or begins)[-1]]
-        raise ValueError(f"{place}: {text} begins a part of its own, such as a superelement: not supported")
+        raise ValueError(f"{place}: {text} begins a superelement or another separate part, which is not supported")
     if not begins and control:
         raise ValueError("it has no BEGIN BULK")
     if begins and end is None:
-        raise ValueError("it ends early: ENDDATA is missing")
+        raise ValueError("it is incomplete: ENDDATA is missing")
     return lines[begins[0] + 1 if begins else 0 : end]
 
 
 def _lines(path: Path, files: DeckFiles) -> list[Line]:
-    """Lines of a file and of those that it includes."""
+    """Lines of a file, with included files inserted."""
     lines: list[Line] = []
     rows = files.lines(path)
     for place, raw in rows:
@@ -147,7 +147,7 @@ def _lines(path: Path, files: DeckFiles) -> list[Line]:
             continue
         if text[0] in "Ii \t" and text.split(None, 1)[0].upper() == "INCLUDE":
             given = raw.strip()[7:].strip()
-            while given[:1] in ("'", '"') and given.count(given[0]) < 2:  # a long path goes on in the next lines
+            while given[:1] in ("'", '"') and given.count(given[0]) < 2:  # a long path continues in the next lines
                 given += next(rows, (place, given[0]))[1].strip()
             lines += _lines(files.included(_name(given), path, by=f"{place}: INCLUDE"), files)
         else:
@@ -156,6 +156,6 @@ def _lines(path: Path, files: DeckFiles) -> list[Line]:
 
 
 def _name(given: str) -> str:
-    """The name of a file, in quotation marks or before a comment."""
+    """The file name of an INCLUDE line, without quotation marks and comments."""
     quote = given[:1]
     return given[1:].partition(quote)[0] if quote in ("'", '"') else given.partition("$")[0].strip()

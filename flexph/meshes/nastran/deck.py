@@ -1,4 +1,4 @@
-"""Meshes, materials and masses of Nastran bulk data."""
+"""Reading of Nastran bulk data into meshes, materials and masses."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from .grids import Grids
 
 
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
-    """The contents of bulk data without the cards ``omit``; groups of cells are numbered by their properties.
+    """The contents of bulk data without the cards ``omit``; the regions are numbered by the properties of the elements.
 
-    MAT1 and PSOLID are the materials of volume cells. Raises ValueError, with line and card, for what it cannot read.
+    MAT1 and PSOLID give the materials of volume cells. Raises ValueError, with line and card, for cards that cannot be
+    read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -29,7 +30,7 @@ def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
 
 
 class Deck:
-    """Cards by what they are."""
+    """Cards of a deck, sorted by type."""
 
     def __init__(self) -> None:
         self.grids = Grids()
@@ -42,7 +43,7 @@ class Deck:
         self.mass_factor = 1.0
 
     def take(self, card: Card) -> None:
-        """Take a card where it belongs."""
+        """Sort a card into elements, grid points, properties, materials, masses or unsupported parts."""
         if card.name in ELEMENTS:
             kind, nodes = cell_of(card)
             self.cells.setdefault(kind, []).append((nodes, card))
@@ -63,7 +64,7 @@ class Deck:
                 self.left_out.append(LeftOut(card.name, card.place, changes))
 
     def contents(self) -> MeshContents:
-        """The mesh of all elements that are cells."""
+        """The contents of the deck, with a mesh of all supported elements."""
         if not self.cells:
             raise ValueError("it must have elements such as CTETRA, CHEXA or CTRIA3, got none")
         self._refuse_twice()
@@ -82,10 +83,10 @@ class Deck:
         cards = [card for cells in self.cells.values() for _, card in cells]
         numbers, count = np.unique([card.whole(0) for card in cards], return_counts=True)
         if np.any(count > 1):
-            raise ValueError(f"elements must have numbers of their own, got {numbers[count > 1][0]} twice")
+            raise ValueError(f"element numbers must be unique, got {numbers[count > 1][0]} twice")
 
     def _rows(self, kind: str, numbers: Array) -> Array:
-        """The points of the cells of one kind."""
+        """Node indices of the cells of one type."""
         cells = self.cells[kind]
         try:
             nodes = np.array([words for words, _ in cells], dtype=object).astype(np.int64)
@@ -100,7 +101,7 @@ class Deck:
         return rows[:, list(ORDER[kind])] if kind in ORDER else rows
 
     def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> tuple[tuple[str, str], ...]:
-        """Groups of volume cells, as regions are called, and the names of their materials."""
+        """Regions of volume cells, with the names of their materials."""
         dims: dict[int, set[int]] = {}
         for (kind, _), numbers in zip(blocks, groups, strict=True):
             for number in np.unique(numbers).tolist():
@@ -109,12 +110,22 @@ class Deck:
         return tuple((str(n) if dims[n] == {3} else f"volume {n}", str(card.whole(1, 0))) for n, card in solid.items())
 
     def _material(self, card: Card) -> FileMaterial:
-        """A material MAT1: E, G, ν, of which one follows from the others, and ρ."""
+        """A material MAT1: density ρ and moduli E, G, ν, of which one may follow from the others."""
+        density: float | None = None
+        young: float | None = None
+        shear: float | None = None
+        poisson: float | None = None
+        errors = list[str]()
         try:
-            young, shear, poisson = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
             density = self.mass_factor * card.real(4) or None
         except ValueError as error:
-            return FileMaterial(refused=str(error))
+            errors.append(str(error))
+        try:
+            young, shear, poisson = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
+        except ValueError as error:
+            errors.append(str(error))
+        if errors:
+            return FileMaterial(density, refused="; ".join(errors))
         if young is None and shear is not None and poisson is not None:
             young = 2.0 * shear * (1.0 + poisson)
         if poisson is None and young and shear:
@@ -123,8 +134,8 @@ class Deck:
         return FileMaterial(density, young, poisson or 0.0, refused)
 
     def _beside(self, top: int) -> list[LeftOut]:
-        """Elements with properties that are less than the body: shells on solids, bars in them."""
-        why = "with a property of its own, beside the elements of the body"
+        """Elements with properties, of lower dimension than the body: shells on solids, bars in them."""
+        why = "an element with properties, of lower dimension than the body"
         own: dict[str, LeftOut] = {}
         for kind, cells in self.cells.items():
             if dimension(kind) < top:
@@ -134,17 +145,17 @@ class Deck:
         return list(own.values())
 
     def _masses(self, numbers: Array, body: list[Array]) -> tuple[tuple[PointMass, ...], list[LeftOut]]:
-        """CONM2 at nodes of the body; those with offset, with inertia or elsewhere are left out, in words."""
+        """Masses CONM2 at nodes of the body, and those that are not supported: with offset or inertia, or elsewhere."""
         own = np.unique(np.concatenate([nodes.ravel() for nodes in body])) if self.masses else np.zeros(0, dtype=int)
         rows = {int(numbers[row]): int(row) for row in own}
         masses, lost = [], []
         for card in self.masses:
             grid, mass = card.whole(1), self.mass_factor * card.real(3)
             if any(card.real(k) for k in range(4, 7)) or any(card.real(k) for k in range(8, 14)):
-                why = "it has an offset or moments of inertia, and nodes of a body cannot turn"
+                why = "it has an offset or moments of inertia, and nodes of a body have no rotations"
                 lost.append(LeftOut("CONM2", card.place, "mass", why))
             elif grid not in rows:
-                why = f"at grid point {grid}, which no cell of the body has"
+                why = f"at grid point {grid}, which no cell of the body uses"
                 lost.append(LeftOut("CONM2", card.place, "mass", why))
             elif mass:
                 masses.append(PointMass(rows[grid], mass, "CONM2", card.place))
@@ -152,11 +163,11 @@ class Deck:
 
 
 def _group(card: Card) -> int:
-    """The property of an element, 0 where it has none."""
+    """Number of the property of an element, 0 if it has none."""
     return 0 if card.name == "CONROD" else card.whole(1, 0)
 
 
 def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
-    """The moduli of a material that is not isotropic, in words."""
+    """Message for moduli that do not satisfy G = E/(2(1 + ν)) within 1 %; empty if they do."""
     other = 0.5 * young / (1.0 + poisson)
-    return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that do not belong together ({card.place})"
+    return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that contradict each other ({card.place})"

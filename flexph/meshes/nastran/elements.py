@@ -1,4 +1,4 @@
-"""Elements of Nastran: their cells of meshio, and cards by what a body lacks that is made without them."""
+"""Elements of Nastran: cell types of meshio, and the effect on a body of cards that are not supported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .cards import Card
 
 
 class Form(NamedTuple):
-    """A kind of element: its cells by their number of nodes, and the place of its first node among its fields."""
+    """A type of element: its cell types by their number of nodes, and the index of its first node in its fields."""
 
     cells: dict[int, str]
     first: int = 2
@@ -32,7 +32,7 @@ ELEMENTS = {
 ORDER = {
     "hexahedron20": (*range(12), *range(16, 20), *range(12, 16)),
 }
-"""Nodes in the order of meshio by their places in Nastran, which has those along the height before those at the top."""
+"""Nastran indices of the nodes in meshio order; Nastran has the nodes of vertical edges before those of the top."""
 STIFFNESS = (
     *("RBE1", "RBE2", "RBE3", "RBAR", "RBAR1", "RROD", "RTRPLT", "RTRPLT1", "RSPLINE", "RSSCON", "RJOINT", "RBODY"),
     *("MPC", "MPCAX", "CELAS1", "CELAS2", "CELAS3", "CELAS4", "CBUSH", "CBUSH1D", "CBUSH2D", "CGAP", "CWELD", "CFAST"),
@@ -46,7 +46,7 @@ SECTIONS = (
     *("PSHELL", "PCOMP", "PCOMPG", "PSHEAR", "PROD", "PBAR", "PBARL", "PBEAM", "PBEAML", "PBCOMP", "PTUBE", "PBEND"),
     *("PSOLID", "PLSOLID", "PCOMPS", "PLPLANE", "PRAC2D", "PRAC3D"),
 )
-"""Properties that give elements stiffness and mass."""
+"""Property cards of elements with stiffness and mass."""
 OTHER = (
     *(
         "CORD1R",
@@ -64,15 +64,15 @@ OTHER = (
     ),
     *("CHBDYP", "CAERO1", "CAERO2", "CAERO3", "CAERO4", "CAERO5", "CREEP", "CLOAD", "CSET", "CSET1"),
 )
-"""Cards that begin with C and are neither elements nor systems of coordinates."""
+"""Cards that begin with C and are not elements."""
 
 
 MOST = {"CPENTA": 15, "CPYRAM": 13, "CPYRA": 13}
-"""Nodes of elements of second degree that a mesh of meshio cannot hold."""
+"""Number of nodes of elements of second degree that are not supported."""
 
 
 def cell_of(card: Card) -> tuple[str, list[str]]:
-    """Cell and node numbers of an element. Raises ValueError, with the card, for nodes that are missing."""
+    """Cell type and node numbers of an element. Raises ValueError, with the card, for missing nodes."""
     cells, first = ELEMENTS[card.name]
     words = card.fields[first : first + max(MOST.get(card.name, 0), *cells)]
     while words and words[-1] in ("", "0"):
@@ -85,7 +85,7 @@ def cell_of(card: Card) -> tuple[str, list[str]]:
 
 
 def change_of(name: str) -> Change | None:
-    """What a body lacks without a card that is neither a cell nor a grid point; None for loads, output and the like."""
+    """Effect on a body of ignoring a card other than elements and grid points; None for loads, output and the like."""
     if name in STIFFNESS:
         return "stiffness"
     unknown = name.startswith("C") and name not in OTHER and not name.startswith("CORD")

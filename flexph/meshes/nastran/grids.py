@@ -1,4 +1,4 @@
-"""Grid points of Nastran files in the basic system: coordinate systems by points or by other grid points."""
+"""Grid points and coordinate systems of Nastran files, transformed to the basic system."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .cards import Card, real
 
 BASIC = 0
 Places = dict[int, tuple[int, Array]]
-"""Coordinates of grid points (3,) and the systems that they are given in, by number."""
+"""For each grid point, by number: its coordinate system and its coordinates (3,) in it."""
 
 
 class System(NamedTuple):
-    """A coordinate system R, C or S by three points: coordinates in the system ``of``, grid points if that is None."""
+    """A coordinate system R, C or S given by three points: coordinates in the system ``of``, or grid points if None."""
 
     kind: str
     of: int | None
@@ -25,7 +25,7 @@ class System(NamedTuple):
 
 
 class Grids:
-    """Grid points and coordinate systems under way."""
+    """Collector of the grid points and coordinate systems of a deck."""
 
     def __init__(self) -> None:
         self.default = BASIC
@@ -33,7 +33,7 @@ class Grids:
         self.systems: dict[int, System] = {}
 
     def take(self, card: Card) -> bool:
-        """Take a card if it is a grid point, their default or a coordinate system."""
+        """Add a card of a grid point, a default of grid points or a coordinate system; return False for other cards."""
         if card.name == "GRID":
             known = self.cards.setdefault(card.whole(0), card)
             if known is not card and known.fields[1:5] != card.fields[1:5]:
@@ -53,7 +53,7 @@ class Grids:
         return True
 
     def positions(self) -> tuple[Array, Array]:
-        """Numbers (n,) of the grid points, ascending, and their positions (n, 3) in the basic system."""
+        """Numbers (n,) of the grid points in ascending order, and their positions (n, 3) in the basic system."""
         numbers = np.array(sorted(self.cards), dtype=int)
         cards = [self.cards[number] for number in numbers.tolist()]
         of = np.array([card.whole(1, self.default) for card in cards], dtype=int)
@@ -66,14 +66,14 @@ class Grids:
 
 
 class _Placing:
-    """Positions of points of any system, each resolved once."""
+    """Transformation of points from any system to the basic one; the axes of each system are computed once."""
 
     def __init__(self, grids: Grids, numbers: Array, of: Array, local: Array) -> None:
         self.systems, self.numbers, self.of, self.local = grids.systems, numbers, of, local
         self.axes: dict[int, Axes | None] = {BASIC: Axes()}
 
     def placed(self, system: int, values: Array) -> Array:
-        """Positions (N, 3) of points by their coordinates in a system."""
+        """Positions (N, 3) in the basic system from coordinates in a given system."""
         axes = self._axes(system)
         kind = self.systems[system].kind if system != BASIC else "R"
         straight = cylindrical(values) if kind == "C" else spherical_by_pole(values) if kind == "S" else values
@@ -86,28 +86,28 @@ class _Placing:
                 raise ValueError(
                     f"coordinate system {number} must be defined by CORD1 or CORD2 cards, there are {known}"
                 )
-            self.axes[number] = None  # under way
+            self.axes[number] = None  # being computed; detects circular definitions
             try:
                 self.axes[number] = axes_by_z(*self._points(self.systems[number]))
             except ValueError as error:
                 raise ValueError(f"coordinate system {number}, {self.systems[number].card}: {error}") from None
         axes = self.axes[number]
         if axes is None:
-            raise ValueError(f"coordinate system {number} must not be defined by itself")
+            raise ValueError(f"coordinate system {number} must not be defined relative to itself")
         return axes
 
     def _points(self, system: System) -> Array:
-        """The three points of a system, in the basic one."""
+        """The three points that define a system, in the basic system."""
         if system.of is not None:
             return self.placed(system.of, system.points)
         found = [int(k) for number in system.points for k in np.flatnonzero(self.numbers == number)]
         if len(found) != len(system.points):
-            raise ValueError(f"its grid points must be there, got {system.points.tolist()}")
+            raise ValueError(f"its grid points {system.points.tolist()} must be in the file")
         return np.vstack([self.placed(int(self.of[k]), self.local[k][None]) for k in found])
 
 
 def _coordinates(cards: list[Card]) -> Array:
-    """Coordinates (n, 3) as they stand."""
+    """Coordinates (n, 3) as written on the cards."""
     try:
         return np.array([[real(word) for word in card.fields[2:5]] for card in cards]).reshape(-1, 3)
     except ValueError:

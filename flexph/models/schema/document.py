@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from .bodies import BODIES, Reduced
-from .elements import Connection
+from .connections import Connection
 from .entry import Entry, one_of
 from .fields import RESERVED, Acceleration, wrong
 from .runs import Run, Start

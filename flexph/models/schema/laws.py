@@ -7,14 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from flexph.laws import elastic_laws as make
 from flexph.laws.force_laws import force_law
+from flexph.laws.hysteresis import bouc_wen, bristle
 
 from ...units.words import shown
 from ..values.expressions import Expression
 from .entry import Entry, one_of
-from .fields import Force, Forces, Length, Number, Reads, by_shape, quantity
+from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .functions import TrustedEntry
 
 Stiffness, Extension = quantity("N/m", "N*m/rad"), quantity("m", "rad")
+Damping = quantity("N*s/m", "N*m*s/rad")
 
 
 def _polynomial(coefficients: Sequence[float]) -> make.ElasticLaw:
@@ -114,7 +116,43 @@ class ForceOfUser(Entry):
     function: TrustedEntry
 
 
-LAWS = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential, ForceOfUser)
+class BoucWen(Entry):
+    """Hysteresis by Bouc and Wen."""
+
+    makes: ClassVar = staticmethod(bouc_wen)
+    kind: Literal["bouc_wen"] = "bouc_wen"
+    stiffness: Stiffness
+    yield_force: Forces
+    exponent: Number = 1.0
+    shape: Number = 0.5
+
+
+class Bristle(Entry):
+    """Friction of bristles (LuGre)."""
+
+    makes: ClassVar = staticmethod(bristle)
+    kind: Literal["bristle"] = "bristle"
+    force: Forces
+    stiffness: Stiffness
+    damping: Damping = 0.0
+    static: Forces = None
+    stribeck: Rates = None
+    viscous: Damping = 0.0
+
+
+LAWS = (
+    Polynomial,
+    Bilinear,
+    Backlash,
+    OneSided,
+    ForceTable,
+    GasSpring,
+    Gravitation,
+    Potential,
+    ForceOfUser,
+    BoucWen,
+    Bristle,
+)
 SpringLaw = one_of(LAWS)
 EACH = "a law, or a list with a law or null for each axis"
 SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Tag
@@ -15,40 +16,24 @@ from ...units.words import nearest, shown
 from .entry import Builder, Entry
 from .fields import TAG, Angle, Direction, End, Point, Port
 
-BETWEEN: Mapping[str, Callable[..., Any]] = {
-    "angle": make.joint_angle,
-    "rate": make.joint_rate,
-    "distance": make.distance,
-    "offset": make.offset,
-}
-"""Sensors between two ports, by name."""
-TAKEN: Mapping[str, tuple[str, ...]] = {
-    "angle": ("axis", "second_axis", "zero"),
-    "rate": ("axis", "second_axis"),
-    "distance": (),
-    "offset": ("direction",),
-}
-"""Options of each of these sensors."""
-OF_PORTS: Mapping[str, Callable[[str], Any]] = {
-    "position": make.position,
-    "velocity": make.velocity,
-    "acceleration": make.acceleration,
-    "section_rotation": make.section_rotation,
-}
-OF_BODIES: Mapping[str, Callable[..., Any]] = {"stress": make.stress, "strain": make.strain}
-OF_CONTACTS: Mapping[str, Callable[[str], Any]] = {
-    "gap": make.gap,
-    "touches": make.touches,
-    "normal_force": make.normal_force,
-    "friction_force": make.friction_force,
-}
-OF_JOINTS: Mapping[str, Callable[[str], Any]] = {
-    "joint_force": make.joint_force,
-    "joint_torque": make.joint_torque,
-    "sticks": make.sticks,
-    "place": make.place_on_curve,
-    "place_rate": lambda joint: make.rate(make.place_on_curve(joint)),
-}
+WORDS = {"joint_angle": "angle", "joint_rate": "rate", "place_on_curve": "place"}
+"""Words for sensors in files that differ from the names of their functions."""
+
+
+def _sensors(*first: str) -> Mapping[str, Callable[..., Any]]:
+    """Public sensors by their word in files, chosen by their first arguments."""
+    functions = {name: getattr(make, name) for name in dir(make) if name[0].islower()}
+    chosen = {name: f for name, f in functions.items() if tuple(signature(f).parameters)[: len(first)] == first}
+    return {WORDS.get(name, name): f for name, f in chosen.items()}
+
+
+BETWEEN = _sensors("first", "second")
+OF_PORTS, OF_CONTACTS = _sensors("port"), _sensors("contact")
+OF_BODIES, OF_SECTIONS = _sensors("body", "field", "at"), _sensors("body", "section")
+OF_JOINTS = {**_sensors("joint"), "place_rate": lambda joint: make.rate(make.place_on_curve(joint))}
+Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
+    Literal[tuple(words)] for words in (BETWEEN, OF_PORTS, OF_CONTACTS, OF_BODIES, OF_SECTIONS, OF_JOINTS)
+)
 
 
 class PairSensor(Entry):
@@ -58,7 +43,7 @@ class PairSensor(Entry):
     [rad]; ``second_axis`` is the axis in the second port's section.
     """
 
-    measure: Literal["angle", "rate", "distance", "offset"]
+    measure: Between
     port: Port
     second: End = GROUND
     axis: Direction = None
@@ -70,7 +55,7 @@ class PairSensor(Entry):
         """Build the quantity."""
         options = {name: getattr(self, name) for name in ("axis", "second_axis", "zero", "direction")}
         options = {name: value for name, value in options.items() if value is not None}
-        for name in options.keys() - TAKEN[self.measure]:
+        for name in options.keys() - signature(BETWEEN[self.measure]).parameters.keys():
             raise builder.at(name).misfit(f"{self.measure!r} has no {name}: omit it")
         if self.measure == "offset" and self.direction is None:
             raise builder.misfit("direction is missing: add 'direction: [1, 0]'")
@@ -81,7 +66,7 @@ class PairSensor(Entry):
 class PortSensor(Entry):
     """A quantity of one port, in world axes."""
 
-    measure: Literal["position", "velocity", "acceleration", "section_rotation"]
+    measure: OfPort
     port: Port
 
     def build(self, builder: Builder) -> Any:
@@ -96,7 +81,7 @@ class BodySensor(Entry):
     For the field ``von_mises`` without a point, it is the largest value in the body.
     """
 
-    measure: Literal["stress", "strain"]
+    measure: OfBody
     body: str
     field: str
     at: Point | None = None
@@ -112,14 +97,14 @@ class BodySensor(Entry):
 class SectionSensor(Entry):
     """Force and moment in a section of a body, see :func:`flexph.sensors.section_force`."""
 
-    measure: Literal["section_force"]
+    measure: OfSection
     body: str
     section: str
 
     def build(self, builder: Builder) -> Any:
         """Build the quantity."""
         with builder.refusals(self):
-            return make.section_force(self.body, self.section)
+            return OF_SECTIONS[self.measure](self.body, self.section)
 
 
 class EnergySensor(Entry):
@@ -137,7 +122,7 @@ class EnergySensor(Entry):
 class ContactSensor(Entry):
     """A quantity of a contact, or of dry friction in a joint, see :func:`flexph.sensors.normal_force`."""
 
-    measure: Literal["gap", "touches", "normal_force", "friction_force"]
+    measure: OfContact
     contact: str
 
     def build(self, builder: Builder) -> Any:
@@ -152,7 +137,7 @@ class JointSensor(Entry):
     See :func:`flexph.sensors.joint_force`, :func:`flexph.sensors.sticks` and :func:`flexph.sensors.place_on_curve`.
     """
 
-    measure: Literal["joint_force", "joint_torque", "sticks", "place", "place_rate"]
+    measure: OfJoint
     joint: str
 
     def build(self, builder: Builder) -> Any:
@@ -165,7 +150,7 @@ _KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "pair": ("second", BETWEEN),
     "port": ("port", OF_PORTS),
     "body": ("field", OF_BODIES),
-    "section": ("section", {"section_force": None}),
+    "section": ("section", OF_SECTIONS),
     "energy": ("of", {"energy": None}),
     "contact": ("contact", OF_CONTACTS),
     "joint": ("joint", OF_JOINTS),

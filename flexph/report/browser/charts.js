@@ -23,14 +23,15 @@ const plain = (value) => {
 };
 const isWhole = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
 
+const ink = (chart) => getComputedStyle(chart.root).getPropertyValue("color");
+
 function axis(label, isLog, rest) {
   const values = isLog
     ? (_, splits) => splits.map((v) => (v != null && v > 0 && isWhole(v) ? power(v) : ""))
     : (_, splits) => splits.map(plain);
-  const ink = (chart) => getComputedStyle(chart.root).getPropertyValue("color");
   const line = (chart) => (matchMedia("(prefers-color-scheme: dark)").matches && !printing ? "#2a333d" : "#e3e7ec");
   return {
-    label, values, labelSize: label ? 22 : 0, labelGap: 0, font: "12px system-ui, sans-serif",
+    label, values, labelSize: label ? 20 : 0, labelGap: 4, font: "12px system-ui, sans-serif",
     labelFont: "12px system-ui, sans-serif", stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 },
     ...rest,
   };
@@ -45,17 +46,17 @@ function options(panel, k, last, key, width) {
   const range = panel.range && [10 ** panel.range[0], 10 ** panel.range[1]];
   const many = width < NARROW;
   return {
-    width, height: Math.round(230 * panel.height) + (last ? 22 : 0),
+    width, height: Math.round(panel.height) + (last ? 22 : 0),
     cursor: { sync: { key }, drag: { x: true, y: false } },
     scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1, ...(range ? { range } : {}) } },
     series: [{ label: panel.over, value: (_, v) => plain(v) }, ...panel.curves.map((curve, i) => ({
-      label: curve.label || panel.label, stroke: curve.color || COLOURS[i % COLOURS.length], width: 1.6, spanGaps: true,
+      label: curve.label || panel.label, stroke: curve.color === "black" ? ink : curve.color || COLOURS[i % COLOURS.length], width: 1.6, spanGaps: true,
       dash: DASHES[curve.style], value: (_, v) => plain(v),
       paths: curve.style === "points" ? () => null : undefined, points: { show: curve.style === "points", size: 4 },
     }))],
     axes: [
       axis(last ? panel.over : "", logX, { size: 34 }),
-      axis(many ? "" : panel.label, logY, { size: (_, values) => 12 + 7 * Math.max(3, ...(values || []).map((v) => v.length)) }),
+      axis(many ? "" : panel.label, logY, { size: (_, values) => Math.max(many ? 0 : 52, 18 + 7 * Math.max(2, ...(values || []).map((v) => v.length))) }),
     ],
     title: many ? panel.label : "",
     legend: { live: !many },

@@ -6,7 +6,7 @@ from solid_meshes import box
 from spatial_bodies import random_rotation
 
 import fem
-from flexph import GROUND, connect, distributed_load, integrate, weld
+from flexph import GROUND, Solution, connect, distributed_load, integrate, weld
 from flexph.bodies import energy_norm, peak_von_mises
 from flexph.export import read_series, stress_envelope, write_series
 from flexph.results import section_forces, static_solution
@@ -79,3 +79,13 @@ def test_other_states_are_refused(loaded):
         static_solution(other, state)
     with pytest.raises(ValueError, match=r"state must be a State, see mechanism.consistent_state\(pose\) and mech"):
         static_solution(other, other.assemble())
+
+
+def test_the_last_state_has_the_joint_forces(loaded, tmp_path):
+    mechanism, state, _ = loaded
+    solution = static_solution(mechanism, state)
+    joint = mechanism.connections[0].name
+    expected, computed = (mechanism.reaction(own, joint) for own in (state, solution.final))
+    np.testing.assert_array_equal(computed.force, expected.force)
+    solution.save(tmp_path / "rest.h5")
+    np.testing.assert_array_equal(Solution.load(tmp_path / "rest.h5", mechanism).states, solution.states)

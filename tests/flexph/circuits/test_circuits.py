@@ -339,7 +339,7 @@ def test_pulse():
     ("elements", "message"),
     [
         ({}, "elements must be a dict"),
-        ({"a.b": capacitor("a", "gnd", 1.0)}, "must be a text without"),
+        ({"a.b": capacitor("a", "gnd", 1.0)}, "must not be empty, nor contain"),
         ({"C": 3.0}, "elements['C'] must be a Storage, a Resistor"),
         ({"C": capacitor("a", "b", 1.0), "R": resistor("a", "b", 1.0)}, "no element is at the ground 'gnd'"),
         (
@@ -357,7 +357,7 @@ def test_pulse():
         ),
         (
             {"V1": voltage_source("a", "gnd"), "V2": voltage_source("a", "gnd")},
-            "'V2', 'V1' make a loop in which nothing limits the current",
+            "'V2', 'V1' form a loop in which nothing limits the current",
         ),
         (
             {"I": current_source("a", "gnd"), "J": current_source("a", "gnd")},
@@ -372,13 +372,13 @@ def test_bad_circuits(elements, message):
 
 def test_a_switch_must_not_short_a_source():
     made = circuit({"V": voltage_source("a", "gnd"), "S": switch("a", "gnd"), "R": resistor("a", "gnd", 1.0)})
-    with pytest.raises(ValueError, match="closed 'S', 'V' make a loop in which nothing limits the current"):
+    with pytest.raises(ValueError, match="closed 'S', 'V' form a loop in which nothing limits the current"):
         made.at({"S": True})
 
 
 def test_a_transformer_may_short_sources_too():
     made = {"V": voltage_source("a", "gnd"), "W": voltage_source("b", "gnd")}
-    with pytest.raises(ValueError, match="make a loop in which nothing limits the current"):
+    with pytest.raises(ValueError, match="loop in which nothing limits the current"):
         circuit(made | {"T": transformer(("a", "gnd"), ("b", "gnd"), 2.0)})
 
 

@@ -193,7 +193,7 @@ def test_bad_coordinates():
     system = body()
     wrong = angles()
     broken = CanonicalCoordinates(map=wrong.map, inverse=lambda y: 2.0 * wrong.inverse(y), pairs=1, fixed=1)
-    with pytest.raises(ValueError, match="inverse must undo map"):
+    with pytest.raises(ValueError, match="inverse must invert map"):
         broken.check(system.modulated(), system.sample[None])
     with pytest.raises(ValueError, match="constraints must be independent: rank 1 of 2 rows"):
         holonomic_coordinates(lambda q: q[[0, 0]], lambda q: np.array([[1.0, 0.0], [1.0, 0.0]]), np.ones(2))

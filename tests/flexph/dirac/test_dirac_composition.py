@@ -162,7 +162,7 @@ def test_bad_input():
         compose(A, B.renamed({"b": "a"}), ports={"s": "t"})
     with pytest.raises(ValueError, match="must have named ports"):
         compose(A, DiracStructure.from_skew(np.zeros((2, 2))))
-    with pytest.raises(ValueError, match=r"several have \['a', 's'\]"):
+    with pytest.raises(ValueError, match=r"different names, .* \['a', 's'\]"):
         product(A, A)
     with pytest.raises(ValueError, match="a junction must have at least two ports"):
         common_flow(["a"])

@@ -205,7 +205,7 @@ def test_a_subspace_has_no_units():
 def test_bad_storages():
     D = coil_and_capacitor().structure
     L = LagrangianSubspace(np.eye(2), np.eye(2))
-    with pytest.raises(ValueError, match=r"lagrangian stands in place of H, gradient and hessian, got \['H'\] too"):
+    with pytest.raises(ValueError, match=r"lagrangian replaces H, gradient and hessian, .* got \['H'\]"):
         PortHamiltonian(structure=D, H=lambda x: 0.0, lagrangian=L, sample=np.ones(2))
     with pytest.raises(ValueError, match=r"H and gradient must be given, or lagrangian; got \['H'\]"):
         PortHamiltonian(structure=D, H=lambda x: 0.0, sample=np.ones(2))

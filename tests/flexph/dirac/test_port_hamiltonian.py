@@ -143,7 +143,7 @@ def test_input_state_output_form(seed):
     try:
         made = input_state_output(system)
     except ValueError as error:
-        assert "constrained, or inputs are no inputs" in str(error)
+        assert "storage is constrained, or" in str(error)
         return
     x, rate, _, _, u, y = solution(system, Q, seed)
     scale = np.abs(np.concatenate([rate, u, y, Q @ x])).max() * 1e2

@@ -152,5 +152,5 @@ def test_what_cannot_be_kept_is_refused():
         with_constraints(system, Constraints(BOTH.function, lambda x: np.zeros((4, 23))))
     off = FIRST.copy()
     off[3] += 0.1
-    with pytest.raises(ValueError, match=r"inconsistent start: constraint 0 is 0\.105, it must be zero"):
+    with pytest.raises(ValueError, match=r"inconsistent start: constraint 0 .* 0\.105"):
         run(with_constraints(system, BOTH), off, [0.0, 0.1])

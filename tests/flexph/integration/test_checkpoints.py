@@ -283,7 +283,7 @@ def test_runs_are_not_mixed(tmp_path):
         "system is": lambda: of_mechanism(Exact(), **there),
     }
     for words, other in others.items():
-        with pytest.raises(ValueError, match=f"is that of another run: {words}"):
+        with pytest.raises(ValueError, match=f"belongs to another run: {words}"):
             other()
     with durable.locked(folder), pytest.raises(ValueError, match="being written by another process"):
         of_particles(Gauss(4), **there)

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bit_samples import SAMPLES, run
-from oracle_steps import steps_of
+from exact_scheme.energy import energy, work_of_inputs
+from oracle_steps import CollocatedStep, steps_of
 
-from flexph.methods import Exact
+from flexph.methods import Exact, ExactGauss
 from flexph.systems.inputs import Forcing
 
 pytestmark = [
@@ -71,6 +72,20 @@ def test_steps_solve_the_equations_of_the_scheme(name):
         arrives(end, step.end(y))
 
 
+@pytest.mark.parametrize("name", EXACT)
+def test_the_ledger_has_the_energies_and_works_of_the_oracle(name):
+    """Of all inputs together; with the balance of the ledger, losses and the work of drives follow."""
+    mechanism, _, inputs = made = SAMPLES[name].make()
+    solution, slices = run(name, made=made), mechanism.network.input_slices
+    forcing, ledger = Forcing(slices, inputs, mechanism.layout.dim), solution.ledger
+    given = lambda k: forcing.at(0.5 * (solution.times[k] + solution.times[k + 1]))  # noqa: E731
+    for back, (step, y, end) in enumerate(steps_of(solution, mechanism, given), start=1):
+        scale = 1e-12 * ledger.scale
+        assert energy(step.system, end) == pytest.approx(ledger.total_energy[-back], rel=0, abs=scale)
+        worked = sum(values[-back] for port, values in ledger.work.items() if port in slices)
+        assert work_of_inputs(step.system, step.start, step.given, y) == pytest.approx(worked, rel=0, abs=scale)
+
+
 @pytest.mark.parametrize("name", ["decaying", "feedback, decaying"])
 def test_decaying_steps_solve_their_equations(name):
     """Velocities at their ends lose the velocity defect besides."""
@@ -94,3 +109,23 @@ def test_dry_friction_of_joints():
         assert defect < 1e-9
         solves(rubbing, y)
         arrives(end, rubbing.end(y))
+
+
+COLLOCATED = {
+    "collocation": ExactGauss(),
+    "collocation in space": ExactGauss(2),
+    "loads in space": ExactGauss(2),
+    "plane": ExactGauss(1),
+}
+
+
+@pytest.mark.parametrize("name", COLLOCATED)
+def test_collocation_solves_its_equations(monkeypatch, name):
+    monkeypatch.setitem(SAMPLES, name, replace(SAMPLES[name], method=COLLOCATED[name]))
+    mechanism, _, inputs = made = SAMPLES[name].make()
+    forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    step = CollocatedStep(run(name, made=made, steps=10), mechanism, forcing, COLLOCATED[name].stages)
+    missed, end = step.missed(step.unknowns)
+    moved, _ = step.missed(1.001 * step.unknowns)
+    assert np.abs(missed).max() <= 1e-10 * np.abs(moved).max()  # round-off: a thousandth of its terms is a change
+    arrives(step.end, end)

@@ -1,5 +1,6 @@
 """Steps by a sparse border, which wide mechanisms have, against those by a banded one: of all rows and methods."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,13 +12,13 @@ import fem
 from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.integration.choice import LOOPS
 from flexph.integration.loops import build
-from flexph.methods import Exact
+from flexph.integration.loops.wide import kept_block
+from flexph.mechanisms.arrays import network
+from flexph.methods import Exact, Exact4
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 BANDED = ("decaying", "exact_gauss")
 """Methods whose loops have banded borders alone."""
-SLIDES = ("point on a curve", "slipping wheels")
-"""Samples of what has them, too."""
 STEPS = 6
 SOFT = fem.Material(young=2e8, density=1000.0, poisson=0.3)
 
@@ -28,7 +29,7 @@ def sparse(monkeypatch):
     monkeypatch.setattr(build, "WIDE", -1.0)
 
 
-@pytest.mark.parametrize("name", [n for n, s in SAMPLES.items() if s.method.name not in BANDED and n not in SLIDES])
+@pytest.mark.parametrize("name", [n for n, s in SAMPLES.items() if s.method.name not in BANDED])
 def test_steps_are_those_by_a_banded_border(monkeypatch, name):
     """In as many iterations; states are apart by round-off of stresses, and of what steps by error make of it."""
     banded = run(name, steps=STEPS)
@@ -41,21 +42,16 @@ def test_steps_are_those_by_a_banded_border(monkeypatch, name):
     np.testing.assert_allclose(found.states, banded.states, rtol=0.0, atol=1e-10 * np.abs(banded.states).max())
 
 
-@pytest.mark.parametrize("name", SLIDES)
-def test_what_slides_keeps_its_band(sparse, name):
-    assert not SAMPLES[name].make()[0].once(build.is_wide)
-    assert run(name, steps=STEPS).steps_by == LOOPS
-
-
 def test_a_sparse_border_has_the_same_bits_again(sparse):
     name = "loads in space"
     made = SAMPLES[name].make()
     assert bits(run(name, made=made)) == bits(run(name, made=made)) == bits(run(name))
 
 
-def plate(cells=3):
+def plate(cells=3, damping=None):
     """A plate of von Kármán strain that turns on a hinge at one side."""
     options = {"thickness": 5e-3, "strain": "von_karman", "reference": "left", "ports": {"left": "left"}}
+    options |= {"damping": damping} if damping else {}
     body = fem.plate(fem.box_mesh((1.0, 0.5), (cells, cells)), SOFT, **options)
     joints = [hinge("plate.left", GROUND, axis=(0.0, 1.0, 0.0)), torque("plate.left", name="twist", axes="section")]
     return connect({"plate": body}, joints, gravity=(0.0, 0.0, -9.81))
@@ -73,6 +69,27 @@ def test_a_plate_of_a_sparse_border_takes_the_steps_of_numpy(sparse):
     assert ours.ledger.largest_residual < 1e-13
     # stresses are known to round-off of strains, 1e-16, times the stiffness, 2e8
     np.testing.assert_allclose(ours.states, theirs.states, rtol=0.0, atol=1e-9 * np.abs(theirs.states).max())
+
+
+@pytest.mark.parametrize("limit", ["folded", "sparse"])
+@pytest.mark.parametrize("method", [Exact(), Exact4()], ids=repr)
+def test_strains_of_many_products_take_the_steps_of_numpy(monkeypatch, limit, method):
+    """Python keeps all matrices of the coordinates then, dense ones of small mechanisms, too."""
+    monkeypatch.setattr(kept_block, "PRODUCTS_OF_FEW", -1.0)
+    monkeypatch.setattr(kept_block, "PRODUCTS_OF_MANY", -1.0)
+    monkeypatch.setattr(network, "DENSE_LIMIT", 1000 if limit == "folded" else 0)
+    whole = plate(2, damping=fem.Damping(mass=0.1, stiffness=1e-4) if method == Exact() else None)
+    start = whole.consistent_state(whole.assemble({"plate": ((0.0, 0.0, 0.0), np.eye(3))}))
+    times, inputs = 1e-3 * np.arange(5), {"twist": (0.1, 1.0, 0.2)}
+    ours, theirs = (
+        integrate(whole, start, times, inputs=inputs, method=replace(method, compiled=c)) for c in (None, False)
+    )
+    assert ours.steps_by == LOOPS and whole.once(build.constants).elastic.col.size == 0
+    assert ours.ledger.largest_residual < 1e-13
+    for name, own in ours.ledger.dissipation.items():
+        np.testing.assert_allclose(own, theirs.ledger.dissipation[name], rtol=1e-6, atol=1e-12)
+    # stresses are known to round-off of strains, 1e-16, times the stiffness, 2e8, in four substeps or more
+    np.testing.assert_allclose(ours.states, theirs.states, rtol=0.0, atol=1e-8 * np.abs(theirs.states).max())
 
 
 def test_an_entry_outside_of_the_pattern_makes_no_matrix():

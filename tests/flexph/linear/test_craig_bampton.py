@@ -192,5 +192,5 @@ def test_bad_input():
 @pytest.mark.parametrize("count", [0, 2])
 def test_an_interface_that_leaves_the_block_loose(count):
     """Held at one point without its rotation, a beam swings about it."""
-    with pytest.raises(ValueError, match=r"the interface 'root', held, leaves .*rigid motion.*: add the ports"):
+    with pytest.raises(ValueError, match=r"the interface 'root' leaves .*rigid motion.*add ports"):
         craig_bampton(floating(), ["root"], modes=count)

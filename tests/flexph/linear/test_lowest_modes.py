@@ -139,7 +139,7 @@ def test_a_mode_that_was_missed_is_found(large, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "negative, error, match", [(-1, 0.0, "in all are there by Sylvester's law"), (0, 1.0, "could not be certified")]
+    "negative, error, match", [(-1, 0.0, "Sylvester's law of inertia counts"), (0, 1.0, "could not be certified")]
 )
 def test_what_cannot_be_certified_is_refused(negative, error, match, large, monkeypatch):
     """A count that is too low, and one by a factor that is too far off."""

@@ -355,7 +355,7 @@ def test_modal_needs_velocities_and_stresses():
 
 
 def test_a_system_without_ports_is_refused():
-    with pytest.raises(ValueError, match="needs a port"):
+    with pytest.raises(ValueError, match="needs a system with ports"):
         reduce(replace(mechanical(0), B=np.zeros((32, 0)), ports={}), 6, band=BAND)
 
 

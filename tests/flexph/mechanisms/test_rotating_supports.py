@@ -198,7 +198,7 @@ def test_the_circulatory_stiffness_is_the_derivative_of_the_damper_forces():
         change = steady_tensions(a, there, derive(a, there)) - steady_tensions(a, back, derive(a, back))
         change = change / (2.0 * step)
         assert K[:, i] == pytest.approx(S.T @ change, abs=1e-7)  # second differences and round-off over the step
-    forces = balance.Forces(np.zeros(a.first.size), tensions, np.zeros(0), np.zeros(0))
+    forces = balance.Forces(np.zeros(a.first.size), tensions, np.zeros_like(tensions), np.zeros(0), np.zeros(0))
     size = stiffness_size(a, c, derive(a, c), forces, spin=steady.spin)
     assert np.all(np.abs(K) <= size * (1.0 + 1e-12))
 
@@ -249,7 +249,7 @@ def test_friction_of_a_bearing_is_held_by_the_drive():
 )
 def test_what_does_not_turn_with_the_spin_is_refused_by_name(parts, inputs, name):
     mechanism = driven(*parts)
-    with pytest.raises(ValueError, match=rf"{name}.* acts from the ground and does not turn with the spin"):
+    with pytest.raises(ValueError, match=rf"{name}.* acts from the ground and does not turn with a steady rotation"):
         mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 30.0), inputs=inputs)
 
 

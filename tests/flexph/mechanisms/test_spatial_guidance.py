@@ -74,7 +74,7 @@ def test_a_rotor_on_a_flexible_tower_is_said_not_to_be_supported(driven, gravity
     pose, spin = mechanism.assemble({"tower": Rotation.from_euler("y", -90, degrees=True)}), (0.0, 0.0, 5.0)
     with pytest.raises(ValueError, match=r"weld tower.root.*otor on a support at rest.* floquet"):
         mechanism.equilibrium(pose, spin=spin)
-    with pytest.raises(ValueError, match=r"of a rotor on a support at rest.* are not supported"):
+    with pytest.raises(ValueError, match=r"rotor on a support at rest.*floquet"):
         mechanism.spectrum(mechanism.consistent_state(pose, velocities={"rotor": spin}))
 
 

@@ -223,7 +223,7 @@ def test_functions_of_a_file_may_have_a_memory(tmp_path):
 
 
 def test_the_controller_of_the_guide_is_read(tmp_path):
-    page = (Path(__file__).parents[3] / "docs" / "guide" / "model-files.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "controllers-in-files.md").read_text(encoding="utf-8")
     (servo,) = (line.strip().removeprefix("servo: ") for line in page.splitlines() if "servo: {kind: pid" in line)
     path = tmp_path / "arm.yaml"
     path.write_text(FILE.replace("CONTROLLER", servo))

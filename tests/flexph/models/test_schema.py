@@ -14,14 +14,14 @@ from flexph.bodies import body_from_matrices, body_from_modes, reduce_body
 from flexph.cli import main
 from flexph.contacts import __all__ as CONTACTS
 from flexph.joints import __all__ as JOINTS
-from flexph.models.schema import bodies, elements, functions, laws
+from flexph.models.schema import bodies, connections, functions, laws
 from flexph.models.schema.entry import kind_of
 from flexph.models.shipped_examples import EXAMPLES, FOLDER
 from rigid import body
 from rigid import model_files as of_rigid
 
 ENTRIES = [
-    *elements.CONNECTIONS,
+    *connections.CONNECTIONS,
     *bodies.BODIES,
     *of_fem.KINDS.bodies,
     *of_fem.KINDS.materials,
@@ -65,7 +65,7 @@ def test_an_entry_requires_what_its_function_does(entry):
 
 def test_all_joints_and_elements_are_there():
     made = {name for name in (*JOINTS, *CONTACTS) if name[0].islower()}
-    assert {kind_of(entry) for entry in elements.CONNECTIONS} == made
+    assert {kind_of(entry) for entry in connections.CONNECTIONS} == made
 
 
 def test_the_schema_that_the_command_prints_is_that_of_the_models():

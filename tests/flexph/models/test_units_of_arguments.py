@@ -9,7 +9,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, distance, spring_damper, torsion_spring
 from flexph.joints import screw
-from flexph.models.schema import contacts, elements, joints  # noqa: F401  entries are found as subclasses
+from flexph.models.schema import connections  # noqa: F401  entries are found as subclasses
 from flexph.models.schema.entry import Entry
 from flexph.models.schema.fields import Reads
 

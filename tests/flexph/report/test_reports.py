@@ -96,7 +96,7 @@ def test_a_report_tells_of_the_run(solution, report):
     view = solution.mechanism.bodies["beam"].view
     x = np.sort(np.append(view.points[view.cells, 0].mean(axis=1), view.points[[0, -1], 0]))  # middles, and ends
     moments = np.abs([solution.measured(stress("beam", "bending_moment", (at,))) for at in x])
-    (row,) = (row for row in rows(text, "beam") if row[1] == "bending_moment")
+    (row,) = (row for row in rows(text, "beam") if row[1] == "bending moment")
     cell, k = np.unravel_index(moments.argmax(), moments.shape)
     assert [float(row[2]), float(row[5])] == pytest.approx([moments.max(), solution.times[k]], rel=1e-5)
     assert float(row[4].split(",")[0]) == pytest.approx(x[cell], rel=1e-3)

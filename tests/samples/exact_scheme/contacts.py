@@ -94,6 +94,18 @@ def gap(c, k, vector):
     return Gap(Ends(*(sign * g - offset for g in value)), sign * gradient)
 
 
+def gap_at(c, k, place):
+    """A gap with the nodes at places (k, d)."""
+    vector = _difference(c, k, place) + c.fixed[:, k]
+    return gap(c, k, Ends(vector, vector)).value.after
+
+
+def stored(c, k, g):
+    """V = K δⁿ⁺¹/(n + 1), δ = max(−g, 0)."""
+    n = c.exponent[k]
+    return c.stiffness[k] * (-g if g.real < 0.0 else 0.0 * g) ** (n + 1.0) / (n + 1.0)
+
+
 def press(c, k, h, g):
     """The normal force of a contact over a step: −ΔV/Δg of V = K δⁿ⁺¹/(n + 1), δ = max(−g, 0), and losses; no pull.
 
@@ -108,8 +120,7 @@ def press(c, k, h, g):
         hertz = 0.4 * K * (a**4 + a**3 * b + a**2 * b**2 + a * b**3 + b**4) / (a + b)
         elastic, share = (0.5 * K * (d0 + d1) if n == 1.0 else hertz), 1.0
     else:
-        stored = K * (d1 ** (n + 1.0) - d0 ** (n + 1.0)) / (n + 1.0)
-        elastic, share = -stored / g.change, (d0 - d1) / g.change
+        elastic, share = -(stored(c, k, g.after) - stored(c, k, g.before)) / g.change, (d0 - d1) / g.change
     rate = g.change / h
     force = elastic * (1.0 - c.loss[k] * rate) - c.damping[k] * share * rate
     return force if force.real > 0.0 else 0.0 * force

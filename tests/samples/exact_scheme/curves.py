@@ -9,6 +9,7 @@ that stays on its curve. There Δs = b·Σ c̄_k ΔΠ_k, b = −τ/|τ|², which
 """
 
 from itertools import pairwise
+from math import perm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +50,12 @@ def on_curve(curve, product, place):
 
 
 def shapes(curve, s, order=0):
-    """The derivative of an order of c at s, (K,)."""
+    """The derivative of an order of c at s, (K,): of polynomials in s − s_e on the piece e."""
     e = int(np.clip(np.searchsorted(curve.knots, s.real, side="right") - 1, 0, len(curve.first) - 1))
-    c = np.zeros(curve.products.shape[1], dtype=np.result_type(s))
-    for point, powers in enumerate(curve.powers[e], start=curve.first[e]):
-        c[point] = np.polynomial.Polynomial(powers).deriv(order)(s - curve.knots[e])
+    powers, t = curve.powers[e], s - curve.knots[e]
+    weights = np.array([perm(q, order) * t ** max(q - order, 0) for q in range(powers.shape[1])])
+    c = np.zeros(curve.products.shape[1], dtype=weights.dtype)
+    c[curve.first[e] : curve.first[e] + len(powers)] = powers @ weights
     return c
 
 

@@ -56,6 +56,7 @@ class Way(NamedTuple):
     arm: Ends  # R x of all nodes (k, d)
     vector: Ends  # (v, d)
     product: Ends  # (p,)
+    frame: Any  # R̄⁻ᵀ (b, d, d)
     spin_rate: Any  # Ω of all bodies, (b, s, n_v)
     node_rate: Any  # (k, d, n_v)
     product_rate: Any  # (p, n_v)
@@ -101,7 +102,7 @@ def way_of(system, start, h, velocity):
     spin_rate = spin_rates(system, frame)
     node_rate = node_rates(system, frame, spin_rate, arm.mean)
     product_rate = product_rates(system, node_rate, vector.mean)
-    return Way(h, velocity, v, omega, du, r, R, u, arm, vector, product, spin_rate, node_rate, product_rate)
+    return Way(h, velocity, v, omega, du, r, R, u, arm, vector, product, frame, spin_rate, node_rate, product_rate)
 
 
 def split(system, velocity):

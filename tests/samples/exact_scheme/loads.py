@@ -14,22 +14,28 @@ def world_inputs(loads, lever, inputs):
     return given
 
 
-def load_forces(system, way, inputs):
-    """Generalised forces (n_v,) of inputs."""
-    given = world_inputs(system.loads, way.arm.mean, inputs)
-    force = np.einsum("kin,ki->n", way.node_rate, system.loads.on_node @ given)
-    for spin_rate, torque in zip(section_rates(system, way), system.loads.on_section @ given, strict=True):
-        force = force + spin_rate.T @ torque
-    return force + np.einsum("kin,ki->n", way.node_rate, face_forces(system, way, inputs))
+def load_forces(system, rates, lever, inputs):
+    """Generalised forces (n_v,) of inputs on nodes and sections; ``rates`` are R⁻ᵀ, and those of bodies and nodes."""
+    frame, spin_rate, node_rate = rates
+    given = world_inputs(system.loads, lever, inputs)
+    force = np.einsum("kin,ki->n", node_rate, system.loads.on_node @ given)
+    for rate, torque in zip(section_rates(system, frame, spin_rate), system.loads.on_section @ given, strict=True):
+        force = force + rate.T @ torque
+    return force
 
 
-def section_rates(system, way):
-    """World spins Ω + R̄⁻ᵀψu̇ of sections that take torques, as maps of the velocities, one (s, n_v) each."""
+def section_rates(system, frame, spin_rate):
+    """World spins Ω + R⁻ᵀψu̇ of sections that take torques, as maps of the velocities, one (s, n_v) each."""
     for b, shape in zip(system.loads.section_body, system.loads.section_shape, strict=True):
-        _, own_spins, flexible = system.columns(b)
-        rate = way.spin_rate[b].copy()
-        rate[:, flexible] += rate[:, own_spins] @ shape[:, system.bodies[b].own]
+        flexible, rate = system.columns(b)[2], spin_rate[b].copy()
+        bent = shape[:, system.bodies[b].own]
+        rate[:, flexible] += frame[b] @ bent if system.dim == 3 else bent
         yield rate
+
+
+def face_loads(system, way, inputs):
+    """Generalised forces (n_v,) of loads on faces."""
+    return np.einsum("kin,ki->n", way.node_rate, face_forces(system, way, inputs))
 
 
 def face_forces(system, way, inputs):

@@ -20,8 +20,7 @@ def cross(a, b):
     """a × b of vectors of space; in the plane the one component across it, (..., 1)."""
     if a.shape[-1] == 2:
         return (a[..., :1] * b[..., 1:]) - (a[..., 1:] * b[..., :1])
-    (a0, a1, a2), (b0, b1, b2) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
-    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
 
 
 def skew(spin):

@@ -16,7 +16,7 @@ from .decay import end_rates
 from .elasticity import shape_forces, stresses_over
 from .inertia import inertial_force, momenta
 from .kinematics import Ends, State, way_of
-from .loads import load_forces
+from .loads import face_loads, load_forces
 from .numbers import cross
 from .sliding import bearing_forces, bearing_slips, slip_forces
 from .springs import measured, tensions
@@ -58,7 +58,8 @@ def step(system, start, given, y):
     )
     of_contacts, spring = contact_forces(system, way, spring)
     force = way.product_rate.T @ on_product + spin_forces(system, way, lam) + of_contacts
-    force = force + load_forces(system, way, given.inputs)
+    rates = way.frame, way.spin_rate, way.node_rate
+    force = force + load_forces(system, rates, way.arm.mean, given.inputs) + face_loads(system, way, given.inputs)
     end = State(way.r.after, way.R.after, way.u.after, *end_velocities(system, start, way, given), sigma.after, spring)
     missed = momentum_defects(system, Ends(start, end), way, force, mean_stress)
     gap = constraint_gaps(system, way, given.coefficient, given.offset) + curve_gaps(system, on_curves)

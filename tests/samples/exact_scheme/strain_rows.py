@@ -38,6 +38,11 @@ def strained(rows, product):
     return Strained(strain, rows.factor * np.array([P.mean, by_first, by_second]))
 
 
+def strains(rows, product):
+    """ε of products (p,) at a state, (e,)."""
+    return strained(rows, Ends(product, product)).strain.after
+
+
 def _taken(product, own):
     """Products of the rows; 1 where a row has no director."""
     return np.append(product, 1.0)[own]

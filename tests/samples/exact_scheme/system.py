@@ -34,6 +34,7 @@ class Elasticity(NamedTuple):
     D0: Any  # (m, n)
     slopes: Any  # (g, n)
     weights: Any  # (m, g)
+    compliance: Any  # (m, m), C
     stiffness: Any  # (m, m), C⁻¹
     beta: Any  # (m,)
     viscous: Any  # (n, n)
@@ -123,7 +124,7 @@ def system_of(mechanism):
         dim=d,
         bodies=tuple(_bodies(a)),
         elasticity=Elasticity(
-            *map(dense, (a.strain, a.slopes, a.weights, a.stiffness)), a.stress_damping, dense(a.viscous)
+            *map(dense, (a.strain, a.slopes, a.weights, a.compliance, a.stiffness)), a.stress_damping, dense(a.viscous)
         ),
         nodes=Nodes(
             a.node_body,

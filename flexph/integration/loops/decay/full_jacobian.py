@@ -37,10 +37,13 @@ def _gain_row(m: Memory, b: int, i: int, N: Array, X: Array) -> None:
     """Take a row of N X from the Jacobian."""
     s = m.end_w.shape[1]
     first = m.inertia_first[b]
+    row = part(m.decay_rate, 0, X.shape[1])
+    fill(row, 0.0)
+    for k in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            row[j] -= N[i][k] * X[k][j]
     for j in range(X.shape[1]):
-        value = 0.0
-        for k in range(X.shape[0]):
-            value -= N[i][k] * X[k][j]
+        value = row[j]
         if i < s and j < s:
             add(m, m.border_w[b][i], m.border_w[b][j], value)
         elif i < s:
@@ -140,9 +143,9 @@ def _add_softening(m: Memory, h: float, b: int, n: int) -> None:
     T = block(m.decay_stiffness, m.vibration_stress[b], count, count)
     Y = block(m.decay_rows, 0, count, n)
     fill(Y, 0.0)
-    for k in range(count):
-        for e in range(m.elastic_ptr[first + k], m.elastic_ptr[first + k + 1]):
-            for i in range(count):
+    for i in range(count):
+        for k in range(count):
+            for e in range(m.elastic_ptr[first + k], m.elastic_ptr[first + k + 1]):
                 Y[i][m.elastic_col[e] - coordinate] += h * h * T[i][k] * m.system_D[e]
     for k in range(count):
         for e in range(m.elastic_ptr[first + k], m.elastic_ptr[first + k + 1]):

@@ -47,7 +47,7 @@ def _sorted_entries(row: Index, column: Index, size: int) -> tuple[Index, ...]:
 
 
 def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
-    """Entries of M, of DᵀC⁻¹D and of the viscous damping; of bodies with ``full`` matrices all of them."""
+    """Entries of M, of DᵀC⁻¹D, of the viscous damping and of the diagonal; of bodies with ``full`` matrices all."""
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
     first, second, _ = _pairs(strain.ptr, *entries_of(a.stiffness)[:2])
@@ -60,20 +60,16 @@ def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
     return Pattern(np.concatenate(row), np.concatenate(column), n)
 
 
-def of_bent_rows(a: Arrays, strain: StrainOperator) -> tuple[Arrays, Pattern]:
-    """What large bodies leave to the loops, and its pattern: the stiffness of strain rows that bend.
-
-    Of inertia, constant damping and straight strain rows Python keeps the matrices (see loops.wide.kept_block).
-    """
-    n, (i, j, value) = a.body_u.size, entries_of(a.stiffness)
-    bent = strain.curved[i] | strain.curved[j]
-    left, right, _ = _pairs(strain.ptr, i[bent], j[bent])
-    row, column = np.append(strain.col[left], strain.G.row), np.append(strain.col[right], strain.G.col)
+def without_coordinates(a: Arrays) -> Arrays:
+    """The mechanism without the matrices of its coordinates, which Python keeps (see loops.wide.kept_block)."""
+    n, stresses = a.body_u.size, a.stress_damping.size
     return a._replace(
         stack=sparse.csr_array(a.stack.shape),
         viscous=sparse.csr_array((n, n)),
-        stiffness=sparse.csr_array((value[bent], (i[bent], j[bent])), shape=a.stiffness.shape),
-    ), Pattern(row, column, n)
+        strain=sparse.csr_array((stresses, n)),
+        slopes=sparse.csr_array((0, n)),
+        weights=sparse.csr_array((stresses, 0)),
+    )
 
 
 def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:

@@ -2,6 +2,7 @@ from ....numerics.loops.views cimport Vec, copy, fill
 from ..contact.forces cimport push_nodes, twist_bodies
 from ..memory.memory cimport Memory
 from ..nodal.points cimport pull_means
+from ..terms.hysteresis cimport follow_path
 from .rolling cimport pull, twist
 from .springs cimport measure
 

@@ -11,6 +11,7 @@ if not cython.compiled:
     from ..contact.forces import push_nodes, twist_bodies
     from ..memory.memory import Memory
     from ..nodal.points import pull_means
+    from ..terms.hysteresis import follow_path
     from .rolling import pull, twist
     from .springs import measure
 
@@ -20,8 +21,11 @@ def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
     constrain(m, before, after)
     measure(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
-        if m.joints_state[i] >= 0:
-            m.end_spring[m.joints_state[i]] = m.at_spring[m.joints_state[i]] + m.joints_gain[i] * m.trial_extension[i]
+        k = m.joints_state[i]
+        if m.joints_path_kind[i] != 0:
+            m.end_spring[k] = follow_path(m, i, m.at_spring[k], m.trial_extension[i], h)[1]
+        elif k >= 0:
+            m.end_spring[k] = m.at_spring[k] + m.joints_gain[i] * m.trial_extension[i]
 
 
 def constrain(m: Memory, before: Array, after: Array) -> None:

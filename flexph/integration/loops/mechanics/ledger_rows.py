@@ -13,6 +13,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
+    from ..terms.hysteresis import follow_path, path_energy
     from ..terms.paths import stand_on_curves
     from ..terms.spring_laws import law_value, user_force
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
@@ -56,6 +57,8 @@ def energies(m: Memory, dim: int, out: Array) -> None:
             held = m.at_spring[m.joints_state[i]]
             if m.joints_law[i] >= 0:
                 out[m.ledger_spring[0] + m.joints_state[i]] = law_value(m, m.joints_law[i], 0, held)
+            elif m.joints_path_kind[i] != 0:
+                out[m.ledger_spring[0] + m.joints_state[i]] = path_energy(m, i, held)
             elif m.joints_force_law[i] == 0:
                 out[m.ledger_spring[0] + m.joints_state[i]] = 0.5 * held**2 / m.joints_stiffness[i]
     for i in range(m.touch_stored.size):
@@ -168,6 +171,10 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
             out[m.ledger_damper[i]] += m.joints_damping[i] * m.trial_extension[i] ** 2 / h
             if m.joints_kind[i] != 0:
                 out[m.ledger_damper[i]] += m.trial_extension[i] * force(m, i, m.trial_extension[i] / h)
+            if m.joints_path_kind[i] != 0:
+                z0 = m.at_spring[m.joints_state[i]]
+                mean, z1 = follow_path(m, i, z0, m.trial_extension[i], h)
+                out[m.ledger_damper[i]] += mean * m.trial_extension[i] - path_energy(m, i, z1) + path_energy(m, i, z0)
             if m.joints_force_law[i] != 0:
                 rate = m.trial_extension[i] / h
                 taken = h * rate * user_force(m, i, m.at_spring[m.joints_state[i]], rate, h)

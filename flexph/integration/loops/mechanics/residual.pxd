@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Number
 from ....numerics.loops.views cimport Vec as AnyVec
-from ....numerics.loops.views cimport Vec, average, copy, entries, mix
+from ....numerics.loops.views cimport Vec, average, call_one, copy, entries, mix
 from ..contact.forces cimport touch
 from ..decay.step cimport end_rates, soften
 from ..memory.memory cimport Memory
@@ -10,7 +10,7 @@ from .curves cimport add_curve_gaps, push_along_curves
 from ..terms.paths cimport follow_curves
 from ..solids.forces cimport pull_solids, strain_solids
 from .forces cimport act, forces, pull_products, turn_loads
-from .motion cimport ask, inertia_products, mean_shapes, momenta, node_arms, vectors
+from .motion cimport inertia_products, mean_shapes, momenta, node_arms, vectors
 from .rolling cimport add_gap
 from .slips cimport slide
 

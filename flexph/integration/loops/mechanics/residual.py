@@ -5,10 +5,11 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
-from ..wide.questions import VISCOUS as _VISCOUS
+from ..wide.questions import RESIST as _RESIST
+from ..wide.questions import STRAIN as _STRAIN
 
 if not cython.compiled:
-    from ....numerics.loops.views import average, copy, entries, mix
+    from ....numerics.loops.views import average, call_one, copy, entries, mix
     from ..contact.forces import touch
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
@@ -17,11 +18,12 @@ if not cython.compiled:
     from ..terms.paths import follow_curves
     from .curves import add_curve_gaps, push_along_curves
     from .forces import act, forces, pull_products, turn_loads
-    from .motion import ask, inertia_products, mean_shapes, momenta, node_arms, vectors
+    from .motion import inertia_products, mean_shapes, momenta, node_arms, vectors
     from .rolling import add_gap
     from .slips import slide
 
-VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
+RESIST = cython.declare(cython.Py_ssize_t, _RESIST)
+STRAIN = cython.declare(cython.Py_ssize_t, _STRAIN)
 
 
 def residual(
@@ -172,6 +174,10 @@ def _stress(m: Memory, h: float) -> None:
 
 def stress_rates(m: Memory) -> None:
     """C⁻¹D(u) u̇ into ``trial.jump``; the rows D are kept."""
+    if m.run_asked.size > 0:
+        call_one(m.system_python[0], STRAIN)
+        stiffen(m, m.trial_local, m.trial_jump)
+        return
     copy(m.elastic_strain, m.trial_D)
     turn_strain_rows(m, 1.0, m.trial_u, m.trial_D)
     for i in range(m.trial_stress.size):
@@ -214,6 +220,11 @@ def balance(m: Memory, dim: int, h: float) -> None:
 
 def resist(m: Memory, h: float) -> None:
     """Add what stresses and constant damping do to the flexible coordinates."""
+    if m.run_asked.size > 0:
+        call_one(m.system_python[0], RESIST)
+        for i in range(m.x_du.size):
+            m.defect_du[i] += h * m.run_answered[i][0]
+        return
     if m.elastic_is_viscous[0]:
         _drag(m, h)
     for e in range(m.trial_D.size):
@@ -249,11 +260,6 @@ def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
 
 def _drag(m: Memory, h: float) -> None:
     """Constant damping of the flexible coordinates."""
-    if m.run_asked.size > 0:
-        ask(m, VISCOUS, m.x_du)
-        for i in range(m.x_du.size):
-            m.defect_du[i] += h * m.run_answered[i][0]
-        return
     for i in range(m.x_du.size):
         total = 0.0
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):

@@ -4,6 +4,7 @@ from ....numerics.loops.views cimport Vec, real_part, divided
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..terms.angles cimport kappa
+from ..terms.hysteresis cimport follow_path, path_slope
 from ..terms.spring_laws cimport mean_force, mean_slope, user_force, user_slope
 from .relations cimport force, slope
 from libc.math cimport atan2, sqrt

@@ -12,6 +12,7 @@ if not cython.compiled:
     from ....numerics.loops.views import Number, divided, real_part
     from ..memory.memory import Memory
     from ..terms.angles import kappa
+    from ..terms.hysteresis import follow_path, path_slope
     from ..terms.spring_laws import mean_force, mean_slope, user_force, user_slope
     from .relations import force, slope
 
@@ -53,6 +54,8 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     if m.joints_law[i] >= 0:
         x0 = e0[m.joints_state[i]]
         tension += mean_force(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
+    elif m.joints_path_kind[i] != 0:
+        tension += follow_path(m, i, e0[m.joints_state[i]], m.trial_extension[i], h)[0]
     elif m.joints_force_law[i] != 0:
         tension += user_force(m, i, e0[m.joints_state[i]], m.trial_extension[i] / h, h)
     elif m.joints_state[i] >= 0:
@@ -82,6 +85,9 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
     if m.joints_law[i] >= 0:
         x0 = m.at_spring[m.joints_state[i]]
         stiff += mean_slope(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
+    if m.joints_path_kind[i] != 0:
+        span = real_part(h)
+        stiff += path_slope(m, i, m.at_spring[m.joints_state[i]], m.trial_extension[i], span)
     if m.joints_force_law[i] != 0:
         span = real_part(h)
         stiff += user_slope(m, i, m.at_spring[m.joints_state[i]], m.trial_extension[i] / span, span)

@@ -36,6 +36,8 @@ class Joints(NamedTuple):
     law_power: Matrix  # (pieces, n), energies by ascending powers
     law_function: IndexMatrix  # (laws, 3), addresses of V, V' and V'', 0 for none
     force_law: Index  # (springs,), address of F(x, v, t), 0 for none
+    path_kind: Index  # (springs,), kind of hysteresis, 0 for none
+    path_parameter: Matrix  # (springs, 6)
     kind: Index  # of the relations of spring-dampers, and behind these of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index

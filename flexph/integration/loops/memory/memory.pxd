@@ -78,6 +78,8 @@ cdef struct Memory:
     Mat joints_law_power
     IMat joints_law_function
     IVec joints_force_law
+    IVec joints_path_kind
+    Mat joints_path_parameter
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function

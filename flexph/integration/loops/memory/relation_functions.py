@@ -19,6 +19,11 @@ QUADRATIC, COULOMB, GENERAL, VISCOUS = 1, 2, 3, 4
 """Kinds of relations; 0 where there is none."""
 KINDS = {"quadratic": QUADRATIC, "coulomb": COULOMB, "general": GENERAL, "viscous": VISCOUS}
 PARAMETERS = 5
+BOUC_WEN, BRISTLE = 1, 2
+"""Kinds of hysteresis; 0 where there is none."""
+PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
+PATH = 6
+"""Parameters of hysteresis."""
 
 
 class Resisting(NamedTuple):
@@ -46,8 +51,8 @@ def resisting(springs: Springs, slips: tuple[Relation, ...] = ()) -> Resisting:
     return Resisting(kind, parameter, function, derivative, steepness, springs.resisting)
 
 
-class ElasticLaws(NamedTuple):
-    """Elastic laws of springs, by pieces or by addresses of functions; see memory.connection_data.Joints."""
+class SpringLaws(NamedTuple):
+    """Laws of springs, by pieces, parameters or addresses of functions; see memory.connection_data.Joints."""
 
     law: Index
     law_first: Index
@@ -56,10 +61,12 @@ class ElasticLaws(NamedTuple):
     law_power: Array
     law_function: Index
     force_law: Index
+    path_kind: Index
+    path_parameter: Array
 
 
-def elastic_laws(springs: Springs) -> ElasticLaws:
-    """The arrays of the elastic laws of springs."""
+def spring_laws(springs: Springs) -> SpringLaws:
+    """Arrays of the laws of springs."""
     law = np.full(springs.damping.size, -1)
     law[springs.lawful] = np.arange(len(springs.laws))
     counts = [len(own.powers) for own in springs.laws]
@@ -71,13 +78,17 @@ def elastic_laws(springs: Springs) -> ElasticLaws:
             power[first[i] + piece, : len(powers)] = powers
         for order, given in enumerate(own.functions):
             function[i, order] = _address(given)
-    edges = [edge for own in springs.laws if own.powers for edge in (*own.edges, np.inf)]
-    bases = [base for own in springs.laws for base in own.bases]
+    edges = np.array([edge for own in springs.laws if own.powers for edge in (*own.edges, np.inf)])
+    bases = np.array([base for own in springs.laws for base in own.bases])
     force = np.zeros(springs.damping.size, dtype=np.int64)
     force[springs.forced] = [
         ctypes.cast(_force(own.function), ctypes.c_void_p).value or 0 for own in springs.force_laws
     ]
-    return ElasticLaws(law, first, np.array(edges), np.array(bases), power, function, force)
+    path_kind, path_parameter = np.zeros(springs.damping.size, dtype=np.int64), np.zeros((springs.damping.size, PATH))
+    for i, own in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
+        path_kind[i] = PATHS[own.kind]
+        path_parameter[i, : len(own.parameters)] = own.parameters
+    return SpringLaws(law, first, edges, bases, power, function, force, path_kind, path_parameter)
 
 
 def _addresses(relation: Relation) -> tuple[int, int]:

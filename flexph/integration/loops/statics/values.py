@@ -40,7 +40,7 @@ class Loads(NamedTuple):
 def has_static_loops(mechanism: Model) -> bool:
     """True for rods and cables, with bodies of one frame between them, whose joints and loads the loops know."""
     a = mechanism.network.arrays
-    unknown = a.curves or a.slips.slip.size or a.faces is not None or a.springs.force_laws
+    unknown = a.curves or a.slips.slip.size or a.faces is not None or a.springs.force_laws or a.springs.hysteresis
     if unknown or any(b.unshifted for b in mechanism.frames.values()):
         return False
     if mechanism.rigid_motion is None or not all(map(_is_line, mechanism.bodies.values())):

@@ -34,18 +34,26 @@ def add_product(m: Memory, dim: int, p: int) -> None:
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
         for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
             column = m.border_vector_col[i]
-            if column < 0:
-                continue
-            if m.rows_listed[column] == 0:
-                m.rows_listed[column] = 1
-                m.rows_column[m.rows_number[0]] = column
-                m.rows_number[0] += 1
-            acting = row_product(dim, m.system_B[i], m.trial_mean[other])
-            moved = row_product(dim, m.system_W[i], m.end_vector[other])
-            for r in range(m.rows_act.size):
-                m.rows_acting[r][column] += m.rows_act[r] * acting
-            for r in range(m.rows_move.size):
-                m.rows_moved[r][column] += m.rows_move[r] * moved
+            if column >= 0:
+                _list_column(m, column)
+                acting = row_product(dim, m.system_B[i], m.trial_mean[other])
+                for r in range(m.rows_act.size):
+                    m.rows_acting[r][column] += m.rows_act[r] * acting
+        for i in range(m.border_end_first[v], m.border_end_last[v]):
+            column = m.border_vector_col[i]
+            if column >= 0:
+                _list_column(m, column)
+                moved = row_product(dim, m.system_W[i], m.end_vector[other])
+                for r in range(m.rows_move.size):
+                    m.rows_moved[r][column] += m.rows_move[r] * moved
+
+
+def _list_column(m: Memory, column: int) -> None:
+    """List a column that has entries."""
+    if m.rows_listed[column] == 0:
+        m.rows_listed[column] = 1
+        m.rows_column[m.rows_number[0]] = column
+        m.rows_number[0] += 1
 
 
 def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
@@ -56,16 +64,19 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
         if gain != 0.0:
             for j in range(m.rows_number[0]):
                 column = m.rows_column[j]
-                add(m, row, column, gain * m.rows_moved[moved][column])
+                if m.rows_moved[moved][column] != 0.0:
+                    add(m, row, column, gain * m.rows_moved[moved][column])
 
 
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
     """Add a row of changes times a value to one of the border."""
     for j in range(m.rows_number[0]):
-        add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
+        if m.rows_moved[moved][m.rows_column[j]] != 0.0:
+            add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
 
 
 def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
     """Add a row of forces times a value to a column of the border."""
     for i in range(m.rows_number[0]):
-        add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])
+        if m.rows_acting[acting][m.rows_column[i]] != 0.0:
+            add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])

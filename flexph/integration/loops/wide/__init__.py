@@ -1,4 +1,5 @@
-"""Linear systems of steps without a narrow band: a sparse border, which SuperLU factors within the loops.
+"""Large matrices: sparse borders without a narrow band, and bodies whose matrices Python keeps, asked by the loops.
 
-Imports: integration.loops.memory, kernels, mechanisms.model, numerics, numerics.factors, numerics.loops.
+Imports: integration.loops.flexible, integration.loops.memory, kernels, mechanisms.model, numerics, numerics.factors,
+numerics.loops.
 """

@@ -13,11 +13,12 @@ from ....numerics.arrays import Array
 from ....numerics.loops.callbacks import WHOLE, Callback
 from ..memory.memory import Memory
 from .kept_block import KeptBlock
-from .questions import FACTOR, PRODUCTS, SOLVE, VISCOUS
+from .questions import FACTOR, PRODUCTS, RESIST, SOLVE, STRAIN, VISCOUS
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
 
+OF_BODIES = PRODUCTS, VISCOUS, STRAIN, RESIST
 DIAGONAL = 1e-3
 """Entry on the diagonal, over the largest of its column, from which on it is the pivot: the order is made for it."""
 
@@ -47,7 +48,7 @@ class Answers:
         if question == SOLVE:
             self._x[:] = self._solve(self._x)
             return 1
-        if question in (PRODUCTS, VISCOUS):
+        if question in OF_BODIES:
             assert self._bodies is not None
             self._bodies.answer(question)
             return 1

@@ -1,7 +1,8 @@
 """Large linear matrices of bodies, which Python keeps: products of inertia, and a factor for each length of steps.
 
-In body axes the block of the flexible coordinates u̇̄ in the Jacobian is, but for gyroscopic terms E of size hω and what
-contacts and strain rows that bend add,
+They are kept where a factor pays, where the shift to mean axes would fill them, and where strains are sums of too many
+products. Of bodies of linear strain, the block of the flexible coordinates u̇̄ in the Jacobian is in body axes, but for
+gyroscopic terms E of size hω and what contacts add,
 
     A = 2(M − border) + h Dᵀ(½h + β)C⁻¹D + hαM,
 
@@ -13,7 +14,7 @@ the loops is [[A + E, B], [C, D]]. Without E it is solved by its Schur complemen
 
 Columns of B are those of the spins, which change with u, and combinations of few constant ones Q: means and shapes of
 nodes, turned with the body. A⁻¹Q is kept, too. E is brought in by conjugate residuals, with the border without it as
-their preconditioner.
+their preconditioner. Of bodies of von Kármán strain the border is factored as a whole.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from ....kernels.gradient import scale_rows
 from ....kernels.state import inertia_products
 from ....numerics.arrays import Array
 from ....numerics.factors.low_rank import without_product
 from ....numerics.factors.positive_definite import positive_solver
+from ..flexible.strain_operator import count_products
 from ..memory.data import Index
 from ..memory.memory import Memory
-from .questions import PRODUCTS, VISCOUS
+from .questions import PRODUCTS, RESIST, STRAIN, VISCOUS
 
 if TYPE_CHECKING:
     from ....kernels.arrays import Arrays
@@ -52,6 +55,9 @@ ACCURATE = 1e-3
 """The last pass over all before, at which they end: Newton's method is no faster than the change of the Jacobian."""
 PASSES = 10
 """Passes after which the border is factored as a whole: a frame held at one end of a body that turns takes many."""
+PRODUCTS_OF_FEW, PRODUCTS_OF_MANY, FEW = 5e7, 1e7, 30
+"""Products of slopes in the strains beyond which arrays of them take many seconds to make: of slopes by FEW coordinates
+each, on the average, and of those about mean axes, which are of many."""
 INDEPENDENT = 1e-8
 """Share of a column that constant ones leave, from which on it is one more."""
 
@@ -59,13 +65,21 @@ Solve = Callable[[Array], Array]
 
 
 def has_kept_block(mechanism: Model) -> bool:
-    """True for many flexible coordinates of linear strain with few joints, and for large bodies about mean axes."""
+    """True for many coordinates of linear strain with few joints, large bodies about mean axes, and many products."""
     a = mechanism.network.arrays
-    if any(body.unshifted for body in mechanism.frames.values()):
+    if has_many_products(mechanism) or any(body.unshifted for body in mechanism.frames.values()):
         return True
     n, rows = a.body_u.size, a.columns.v.size + a.columns.omega.size + a.node_shape.shape[0] + a.torque_shape.shape[0]
     is_large = a.mean is not None and n >= LARGE and not a.slopes.shape[0]
     return is_large and rows <= min(MANY, math.sqrt(SHARE * n))
+
+
+def has_many_products(mechanism: Model) -> bool:
+    """True if strains are sums of so many products of slopes that sparse matrices are faster than loops over them."""
+    a = mechanism.network.arrays
+    slopes = sparse.csr_array(a.slopes)
+    limit = PRODUCTS_OF_FEW if slopes.nnz <= FEW * slopes.shape[0] else PRODUCTS_OF_MANY
+    return count_products(slopes, a.weights) > limit
 
 
 class _Factor:
@@ -133,6 +147,7 @@ class KeptBlock:
                 (np.flatnonzero(~is_u[row] & ~is_u[column]), (k, k)),
             )
         )
+        self._slope = np.zeros(self._a.slopes.shape[0])  # of the mean coordinates of a step
         self._of = lru_cache(maxsize=LENGTHS)(self._factored)
 
     def answer(self, question: int) -> None:
@@ -141,15 +156,21 @@ class KeptBlock:
         if question == PRODUCTS:
             products = inertia_products(a, m.run_asked)
             m.run_answered[:, : len(products)] = products.T
-        else:
-            assert question == VISCOUS
+        elif question == VISCOUS:
             m.run_answered[:, 0] = a.viscous @ m.run_asked
+        elif question == STRAIN:
+            self._slope = a.slopes @ m.trial_u
+            m.trial_local[:] = a.strain @ m.x_du + a.weights @ (self._slope * (a.slopes @ m.x_du))
+        else:
+            assert question == RESIST
+            pulled = a.strain.T @ m.trial_stress + a.slopes.T @ (self._slope * (a.weights.T @ m.trial_stress))
+            m.run_answered[:, 0] = pulled + a.viscous @ m.x_du
 
     def factor(self, values: Array) -> Solve | None:
         """Solutions with the border of these entries; None where it is singular."""
         m = self._m
         h = float(m.run_length[0])
-        A = self._of(float(f"{h:.{DIGITS}e}")) if self.y.size <= MANY else None
+        A = self._of(float(f"{h:.{DIGITS}e}")) if self.y.size <= MANY and not self._slope.size else None
         rest = _Rest(self._a, h, m.at_w.copy(), m.end_w.copy(), self._A.of(values))
         parts = self._B.of(values), self._C.of(values), self._D.of(values)
         without = None if A is None else self._without_rest(A, *parts)
@@ -176,24 +197,24 @@ class KeptBlock:
         """A of steps of a length; None where it is not positive definite: backwards in time with damping."""
         a, n = self._a, self.u.size
         rows = np.flatnonzero(np.diff(a.border.indptr))  # those of rigid bodies are empty
+        elastic = a.strain.T @ scale_rows(a.rise, h * (0.5 * h + a.stress_damping))
         try:
-            inner = positive_solver(2.0 * a.stack[:n] + self._elastic(h))
+            inner = positive_solver(2.0 * a.stack[:n] + elastic + h * a.viscous)
             left = 2.0 * a.border_stack[:n][:, rows].toarray()
             return _Factor(without_product(inner, left, a.border[rows]), n)
         except (ValueError, RuntimeError):
             return None
 
-    def _elastic(self, h: float) -> Any:
-        """What straight strain rows and constant damping add in steps of a length."""
-        a, rise = self._a, self._a.rise
-        if a.slopes.shape[0]:
-            bent = np.zeros(a.stress_damping.size, dtype=bool)
-            bent[sparse.csr_array(a.weights).sum(axis=1) != 0.0] = True
-            straight = sparse.coo_array(a.stiffness)
-            own = ~(bent[straight.row] | bent[straight.col])
-            entries = straight.data[own], (straight.row[own], straight.col[own])
-            rise = sparse.csr_array(entries, shape=straight.shape) @ a.strain
-        return a.strain.T @ (sparse.diags_array(h * (0.5 * h + a.stress_damping)) @ rise) + h * a.viscous
+    def _flexible(self, h: float) -> Any:
+        """What stresses and constant damping add to the block of the coordinates: h D̄ᵀ(½h + β)C⁻¹D₁ and so on."""
+        a, m = self._a, self._m
+        strain, rise, viscous = a.strain, a.rise, a.viscous
+        if self._slope.size:
+            end, pull = a.slopes @ (m.trial_u + 0.5 * h * m.x_du), 0.5 * h * (a.weights.T @ m.trial_stress)
+            strain = strain + a.weights @ scale_rows(a.slopes, self._slope)
+            rise = rise + a.bend @ scale_rows(a.slopes, end)
+            viscous = viscous + a.slopes.T @ scale_rows(a.slopes, pull)
+        return h * (strain.T @ scale_rows(rise, 0.5 * h + a.stress_damping) + viscous)
 
     def _without_rest(self, A: _Factor, B: Any, C: Any, D: Any) -> Solve | None:
         """Solutions with the border without E; None where it is singular."""
@@ -203,13 +224,13 @@ class KeptBlock:
         answers = A.answers
         S[:, turning] -= C @ by_spins
         S[:, others] -= (C @ answers) @ inside
-        lu, pivots, info = lapack.dgetrf(S)
-        if info > 0:
+        inner = _dense_solver(S)
+        if inner is None:
             return None
 
         def solve(defect: Array) -> Array:
             alone = A.solve(np.ascontiguousarray(defect[self.u]))
-            y, _ = lapack.dgetrs(lu, pivots, defect[self.y] - C @ alone)
+            y = inner(defect[self.y] - C @ alone)
             solution = np.empty_like(defect)
             solution[self.u] = alone - by_spins @ y[turning] - answers @ (inside @ y[others])
             solution[self.y] = y
@@ -244,22 +265,39 @@ class KeptBlock:
 
     def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
         """Solutions with the border, factored with borders of low rank as further unknowns; None if singular."""
-        a = self._a
-        left, k = rest.weighted(a.border_stack), a.border.shape[0]
-        block = rest.weighted(a.stack) + self._elastic(rest.h) + rest.added
-        matrix = sparse.block_array([[block, B, -left], [C, D, None], [-a.border, None, sparse.eye_array(k)]])
-        try:
-            factored = splu(sparse.csc_array(matrix), permc_spec="COLAMD")
-        except RuntimeError:
+        a, block, n = self._a, rest.weighted(self._a.stack) + self._flexible(rest.h), self.u.size
+        if a.border is None:  # folded into the dense matrices of a small mechanism
+            parts = [[block + rest.added.toarray(), B.toarray()], [C.toarray(), D.toarray()]]
+            backward, extra = _dense_solver(np.block(parts)), 0
+        else:
+            extra, left = a.border.shape[0], rest.weighted(a.border_stack)
+            rows = [[block + rest.added, B, -left], [C, D, None], [-a.border, None, sparse.eye_array(extra)]]
+            backward = _sparse_solver(sparse.csc_array(sparse.block_array(rows)))
+        if backward is None:
             return None
 
         def solve(defect: Array) -> Array:
-            y = factored.solve(np.concatenate([defect[self.u], defect[self.y], np.zeros(k)]))
+            y = backward(np.concatenate([defect[self.u], defect[self.y], np.zeros(extra)]))
             solution = np.empty_like(defect)
-            solution[self.u], solution[self.y] = y[: self.u.size], y[self.u.size : len(defect)]
+            solution[self.u], solution[self.y] = y[:n], y[n : len(defect)]
             return solution
 
         return solve
+
+
+def _sparse_solver(matrix: Any) -> Solve | None:
+    """Solutions with a sparse matrix; None where it is singular."""
+    try:
+        solve: Solve = splu(matrix, permc_spec="COLAMD").solve
+    except RuntimeError:
+        return None
+    return solve
+
+
+def _dense_solver(matrix: Array) -> Solve | None:
+    """Solutions with a dense matrix; None where it is singular."""
+    lu, pivots, info = lapack.dgetrf(matrix)
+    return None if info > 0 else lambda right: lapack.dgetrs(lu, pivots, right)[0]
 
 
 class _Rest:
@@ -289,8 +327,8 @@ class _Rest:
         n, s, h, w0, w1 = len(self._before[0]), len(self._before), self.h, self._before, self._after
         weighted = 2.0 * stack[:n]
         for i in range(s):
-            weighted = weighted + sparse.diags_array(h * (w0 + w1)[i]) @ stack[(1 + i) * n : (2 + i) * n]
+            weighted = weighted + scale_rows(stack[(1 + i) * n : (2 + i) * n], h * (w0 + w1)[i])
             for j in range(s):
                 k = 1 + s + i * s + j
-                weighted = weighted - sparse.diags_array(0.5 * h * h * w0[i] * w1[j]) @ stack[k * n : (k + 1) * n]
+                weighted = weighted - scale_rows(stack[k * n : (k + 1) * n], 0.5 * h * h * w0[i] * w1[j])
         return weighted

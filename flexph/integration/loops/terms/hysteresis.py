@@ -1,0 +1,131 @@
+"""Laws with hysteresis in loops, see flexph.laws.hysteresis."""
+
+from __future__ import annotations
+
+import cython
+
+from ..memory.relation_functions import BOUC_WEN as _BOUC_WEN
+
+if not cython.compiled:
+    from math import exp, expm1, fabs, log1p
+
+    from ....numerics.loops.views import larger, smaller
+    from ..memory.memory import Memory
+
+BOUC_WEN = cython.declare(cython.Py_ssize_t, _BOUC_WEN)
+PARTS = cython.declare(cython.Py_ssize_t, 8)
+MOST = cython.declare(cython.Py_ssize_t, 60)
+REACH = cython.declare(cython.double, 1e-6)
+SMALL = cython.declare(cython.double, 1e-3)
+
+
+def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
+    """Mean force of a spring with hysteresis over its slip, and its inner extension at the end."""
+    if m.joints_path_kind[i] != BOUC_WEN:
+        return _bend_bristles(m, i, z0, change, h)
+    sign = 1.0 if change >= 0.0 else -1.0
+    exponent = m.joints_path_parameter[i][3]
+    if exponent == 1.0:
+        mean, end = _follow_linear(m, i, sign * z0, fabs(change))
+    else:
+        mean, end = _follow_parts(m, i, sign * z0, fabs(change))
+    return sign * m.joints_path_parameter[i][0] * mean, sign * end
+
+
+def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
+    """Derivative of the mean force by the slip, by central differences over a share of the elastic slip."""
+    p = m.joints_path_parameter[i]
+    size = p[3] / p[0] if m.joints_path_kind[i] != BOUC_WEN else 1.0 / (p[1] + p[2]) ** (1.0 / p[3])
+    step = REACH * (fabs(change) + size)
+    after = follow_path(m, i, z0, change + step, h)[0]
+    return (after - follow_path(m, i, z0, change - step, h)[0]) / (2.0 * step)
+
+
+def path_energy(m: Memory, i: int, z: float) -> float:
+    """Stored energy ½ k z²."""
+    return 0.5 * m.joints_path_parameter[i][0] * z * z
+
+
+def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
+    """Mean and end of z along a slip ≥ 0 of dz/ds = 1 − (β sgn z + γ)|z|, in a segment on each side of zero."""
+    beta = m.joints_path_parameter[i][1]
+    gamma = m.joints_path_parameter[i][2]
+    left = slip
+    total = 0.0
+    if z < 0.0:  # dz/ds = 1 − c z with c = β − γ
+        c = beta - gamma
+        to_zero = log1p(-c * z) / c if c != 0.0 else -z
+        own = smaller(to_zero, left)
+        rate = 1.0 - c * z
+        total = own * z + own * own * rate * _second(c * own)
+        z = 0.0 if own < left else z + own * rate * _first(c * own)
+        left -= own
+    if left > 0.0:
+        c = beta + gamma
+        rate = 1.0 - c * z
+        total += left * z + left * left * rate * _second(c * left)
+        z += left * rate * _first(c * left)
+    return (total / slip if slip > 0.0 else z), z
+
+
+def _first(x: float) -> float:
+    """(1 − e⁻ˣ)/x."""
+    return -expm1(-x) / x if x != 0.0 else 1.0
+
+
+def _second(x: float) -> float:
+    """(e⁻ˣ − 1 + x)/x²."""
+    if fabs(x) < SMALL:
+        return 0.5 - x / 6.0 + x * x / 24.0 - x * x * x / 120.0
+    return (expm1(-x) + x) / (x * x)
+
+
+def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
+    """Mean and end of z along a slip ≥ 0 by the midpoint rule in equal parts."""
+    part = slip / PARTS
+    total = 0.0
+    for _ in range(PARTS):
+        middle = _middle(m, i, z, part)
+        total += middle
+        z = 2.0 * middle - z
+    return total / PARTS, z
+
+
+def _middle(m: Memory, i: int, z: float, slip: float) -> float:
+    """Solve y = z + ½ds (1 − (β sgn y + γ)|y|ⁿ), which rises with y, by Newton's method within a bracket."""
+    beta = m.joints_path_parameter[i][1]
+    gamma = m.joints_path_parameter[i][2]
+    n = m.joints_path_parameter[i][3]
+    least = -fabs(z) - slip
+    most = -least
+    y = z
+    for _ in range(MOST):
+        c = beta + gamma if y >= 0.0 else gamma - beta
+        power = fabs(y) ** (n - 1.0)
+        defect = y - z - 0.5 * slip * (1.0 - c * power * fabs(y))
+        if defect > 0.0:
+            most = smaller(most, y)
+        else:
+            least = larger(least, y)
+        after = y - defect / (1.0 + 0.5 * slip * fabs(c) * n * power)
+        if not (least <= after and after <= most):
+            after = 0.5 * (least + most)
+        if after == y:
+            break
+        y = after
+    return y
+
+
+def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
+    """Mean force and end of bristles along a slip at a constant rate."""
+    p = m.joints_path_parameter[i]
+    rate = fabs(change) / h
+    x = rate / p[5]
+    bound = p[4] + (p[3] - p[4]) * exp(-(x * x))
+    toward = bound / p[0] if change >= 0.0 else -bound / p[0]
+    k = p[0] * fabs(change) / bound
+    bent = z0 - toward
+    end = toward + bent * exp(-k)
+    mean = toward + bent * _first(k)
+    damping = p[1] if p[1] * rate <= 4.0 * bound else 4.0 * bound / rate
+    return p[0] * mean + (damping * (end - z0) + p[2] * change) / h, end

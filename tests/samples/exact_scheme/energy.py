@@ -1,0 +1,68 @@
+"""The energy of a state, and the work of inputs over a step."""
+
+import numpy as np
+
+from .contacts import gap_at, stored
+from .curves import all_on_curves, curve_forces
+from .inertia import mass_matrix
+from .kinematics import arms, points, products, vectors, way_of
+from .loads import face_loads, load_forces
+from .numbers import dot
+from .strain_rows import evaluated, strains
+
+
+def energy(system, state):
+    """½m|ṙ|² + ½wᵀM(u)w − m g·r + ½σᵀCσ + ½e²/k, with ψ of finite strains, V(δ) of contacts, ½f²/k of anchors [J]."""
+    return (
+        sum(_of_bodies(system, state))
+        + _elastic(system, state)
+        + _of_springs(system, state)
+        + _of_contacts(system, state)
+    )
+
+
+def _of_bodies(system, state):
+    """Kinetic and potential energies."""
+    for b, body in enumerate(system.bodies):
+        w = np.concatenate([state.omega[b], state.du[body.own]])
+        turning = 0.5 * dot(w, mass_matrix(body, state.u[body.own]) @ w)
+        yield turning + 0.5 * body.mass * dot(state.v[b], state.v[b]) - dot(body.weight, state.r[b])
+
+
+def _elastic(system, state):
+    """½σᵀCσ, of rows with a law their ψ."""
+    rows, sigma = system.strain_rows, state.sigma.copy()
+    total = 0.0
+    for part in rows.laws:
+        product = products(system, vectors(system, state.r, arms(system, state.R, state.u)))
+        total = total + dot(part.volume, evaluated(part.law, part.strain(strains(rows, product)))[0])
+        sigma[rows.stress[part.rows.ravel()]] = 0.0
+    return total + 0.5 * sigma @ system.elasticity.compliance @ sigma
+
+
+def _of_springs(system, state):
+    """½e²/k."""
+    stored_in = system.springs.state >= 0
+    return 0.5 * (state.spring[: stored_in.sum()] ** 2 / system.springs.stiffness[stored_in]).sum()
+
+
+def _of_contacts(system, state):
+    """V(δ), and of anchors ½f²/k."""
+    c, place = system.contacts, points(system, state.r, arms(system, state.R, state.u))
+    place, total = place + system.nodes.means @ place, 0.0
+    for k in np.flatnonzero(~c.rigid):
+        total = total + stored(c, k, gap_at(c, k, place))
+        if c.anchor[k] >= 0:
+            force = state.spring[c.anchor[k] : c.anchor[k] + system.dim]
+            total = total + 0.5 * dot(force, force) / c.holding[k]
+    return total
+
+
+def work_of_inputs(system, start, given, y):
+    """h times the mean power of all inputs over a step [J]."""
+    way = way_of(system, start, given.h, y[: system.velocities])
+    rates = way.frame, way.spin_rate, way.node_rate
+    force = load_forces(system, rates, way.arm.mean, given.inputs) + face_loads(system, way, given.inputs)
+    on_curves = all_on_curves(system, way, given.places)
+    pushed = curve_forces(system, on_curves, np.zeros(system.rows), given.inputs)
+    return given.h * dot(force + way.product_rate.T @ pushed, way.velocity)

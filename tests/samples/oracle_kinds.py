@@ -1,0 +1,285 @@
+"""Every kind of body, joint, force element and contact in a small mechanism: each is a line of a table."""
+
+import math
+
+import numpy as np
+
+import fem
+import rigid
+from flexph import (
+    GROUND,
+    CoulombFriction,
+    belt,
+    bushing,
+    cartesian_spring_damper,
+    connect,
+    coulomb,
+    cylindrical,
+    distance,
+    distributed_load,
+    drive,
+    force,
+    gear,
+    hinge,
+    knife_edge,
+    planar,
+    point_on_curve,
+    prismatic,
+    rack,
+    revolute,
+    rolling_disc,
+    screw,
+    slider,
+    slipping_wheel,
+    spherical,
+    spring_damper,
+    torque,
+    torsion_spring,
+    universal,
+    viscous,
+    weld,
+    wheel,
+)
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact
+
+SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
+STRIP = fem.Section(width=1.0, height=0.8)
+DAMPED = fem.Damping(mass=0.3, stiffness=0.02)
+A, B = "a.tip", "b.pin"
+SKEW, OTHER = (0.6, 0.0, 0.8), (0.0, 0.8, 0.6)
+
+
+def beam(dim, elements=2, **options):
+    """A beam whose matrices have entries of order one."""
+    thirds = {f"p{i}": i * elements / 12 for i in range(1, 6)}
+    return fem.beam(0.5 * elements, SOFT, STRIP, elements=elements, dim=dim, stations=thirds, damping=DAMPED, **options)
+
+
+def block(dim):
+    """A rigid body with its centre of mass off its origin."""
+    inertia = 0.1 if dim == 2 else (0.2, 0.3, 0.42)
+    ports = {"pin": (0.1, -0.2, 0.3)[:dim], "rider": (0.6, 0.05, -0.04)[:dim]}
+    return rigid.body(0.7, inertia=inertia, ports=ports, centre=(0.05, 0.1, -0.1)[:dim])
+
+
+def joined(dim, *connections, **bodies):
+    """A beam ``a`` and a rigid body ``b`` with connections, under gravity."""
+    own = {"a": beam(dim), "b": block(dim)}
+    return connect(own | bodies, connections, gravity=(0.4, -9.81, 0.3)[:dim])
+
+
+def moving(t):
+    return 0.3 + 1.5 * t + 0.2 * math.sin(3.0 * t)
+
+
+def at(*place):
+    return GROUND.at(*place)
+
+
+PLANE = {
+    "no joint": lambda: [],
+    "hinge": lambda: [hinge(A, B)],
+    "hinge to the ground": lambda: [hinge(A, at(0.3, 0.1))],
+    "hinge with friction": lambda: [hinge(A, B, friction=coulomb(0.5, speed=0.3))],
+    "weld": lambda: [weld(A, B, angle=0.3)],
+    "slider": lambda: [slider(B, A, direction=(0.6, 0.8))],
+    "slider that turns": lambda: [slider(B, A, direction=(0.6, 0.8), turning=True)],
+    "distance": lambda: [distance(A, B)],
+    "drive of an angle": lambda: [drive("a.root", angle=moving)],
+    "drive of an angle between bodies": lambda: [hinge(A, B), drive(A, B, angle=moving)],
+    "drive of a displacement": lambda: [drive(A, B, displacement=moving, direction=(0.6, 0.8))],
+    "drive of a position": lambda: [drive(A, position=lambda t: (moving(t), 0.2 * t))],
+    "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
+    "spring with a free length that moves": lambda: [spring_damper(A, B, stiffness=3.0, length=moving)],
+    "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
+    "damper with a law": lambda: [spring_damper(A, B, damping=coulomb(0.5, speed=0.3))],
+    "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1)],
+    "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0), damping=0.1, axes=0.3)],
+    "bushing": lambda: [bushing(A, B, stiffness=(2.0, 3.0), damping=0.1, torsional_stiffness=0.5)],
+    "force": lambda: [force(A), force(B)],
+    "force that follows": lambda: [force(A, axes="section"), force(B, axes="section")],
+    "torque": lambda: [torque(A), torque(A, against=B, name="motor")],
+    "distributed load": lambda: [distributed_load("a.load")],
+    "distributed load that follows": lambda: [distributed_load("a.load", axes="body")],
+    "gear": lambda: [gear(A, B, ratio=-1.7)],
+    "belt": lambda: [belt(A, B, radii=(0.3, 0.5))],
+    "rack": lambda: [rack(A, B, radius=0.2)],
+    "wheel from above": lambda: [wheel(B, axis=(0.6, 0.8))],
+    "rolling disc": lambda: [rolling_disc(B, radius=0.3, normal=(0.0, 1.0))],
+    "knife edge": lambda: [knife_edge(A, axis=(0.6, 0.8))],
+    "slipping wheel": lambda: [slipping_wheel(B, radius=0.3, friction=viscous(0.4))],
+    "point on a curve": lambda: [on_beam()],
+    "point on a curve with friction": lambda: [on_beam(friction=coulomb(0.5, speed=0.3))],
+    "point on a curve with a motor": lambda: [on_beam(motor=True)],
+    "point on a curve, driven": lambda: [on_beam(place=moving)],
+}
+SPACE = {
+    "no joint": lambda: [],
+    "spherical": lambda: [spherical(A, B)],
+    "hinge": lambda: [hinge(A, B, axis=SKEW)],
+    "revolute": lambda: [revolute(A, B, axis=SKEW, second_axis=OTHER)],
+    "revolute with friction": lambda: [revolute(A, B, axis=SKEW, friction=coulomb(0.5, speed=0.3))],
+    "weld": lambda: [weld(A, B)],
+    "cylindrical": lambda: [cylindrical(A, B, axis=SKEW, turning_friction=viscous(0.1), sliding_friction=viscous(0.2))],
+    "prismatic": lambda: [prismatic(A, B, direction=SKEW)],
+    "slider that turns": lambda: [slider(A, B, direction=SKEW, turning=True)],
+    "planar": lambda: [planar(A, B, normal=SKEW)],
+    "universal": lambda: [universal(A, B, axis=SKEW, second_axis=OTHER)],
+    "distance": lambda: [distance(A, B)],
+    "screw": lambda: [screw(A, B, lead=0.3, axis=SKEW)],
+    "drive of an angle": lambda: [revolute(A, B, axis=SKEW), drive(A, B, angle=moving, axis=SKEW)],
+    "drive of a displacement": lambda: [drive(A, B, displacement=moving, direction=SKEW)],
+    "drive of a position": lambda: [drive(A, position=lambda t: (moving(t), 0.2 * t, 0.1))],
+    "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
+    "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1, axis=SKEW)],
+    "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0, 1.0), damping=0.1)],
+    "bushing": lambda: [bushing(A, B, stiffness=2.0, damping=0.1, torsional_stiffness=0.5, torsional_damping=0.1)],
+    "force": lambda: [force(A), force(B)],
+    "force that follows": lambda: [force(A, axes="section"), force(B, axes="section")],
+    "torque": lambda: [torque(A), torque(A, against=B, name="motor")],
+    "torque that follows": lambda: [torque(A, axes="section"), torque(B, axes="section")],
+    "distributed load": lambda: [distributed_load("a.load")],
+    "gear": lambda: [gear(A, B, ratio=-1.7, axis=SKEW, second_axis=OTHER)],
+    "belt": lambda: [belt(A, B, radii=(0.3, 0.5), axis=SKEW)],
+    "rack": lambda: [rack(A, B, radius=0.2, direction=SKEW, axis=OTHER)],
+    "wheel": lambda: [wheel(B, radius=0.3)],
+    "rolling disc": lambda: [rolling_disc(B, radius=0.3, axis=(0.0, 1.0, 0.0))],
+    "knife edge": lambda: [knife_edge(A, axis=SKEW)],
+    "slipping wheel": lambda: [slipping_wheel(B, A, radius=0.3, friction=coulomb(0.4, speed=0.3))],
+    "slipping roller": lambda: [slipping_wheel(B, A, radius=0.3, friction=viscous(0.4), roller=0.7)],
+    "point on a curve": lambda: [on_beam()],
+    "point on a curve with friction": lambda: [on_beam(friction=coulomb(0.5, speed=0.3))],
+    "point on a curve with a motor": lambda: [on_beam(motor=True)],
+    "point on a curve, driven": lambda: [on_beam(place=moving)],
+}
+
+
+def on_beam(**options):
+    """The rigid body on a curve along the beam, of two cubics."""
+    axis = ["a.root", *(f"a.p{i}" for i in range(1, 6)), "a.tip"]
+    return point_on_curve("b.rider", axis, degree=3, **options)
+
+
+ROD = fem.RodSection(axial=20.0, shear=(10.0, 12.0), torsion=5.0, bending=(4.0, 6.0), mass=1.0, inertia=(0.4, 0.2, 0.3))
+ROPE = {"mass_per_length": 1.0, "axial": 20.0, "bending": 2.0}
+RUBBER = fem.NeoHooke(8.0, 10.0)
+
+
+def solid(dim, strain, *, degree=1, law=None):
+    """A block of one cell under its own name for its faces."""
+    plane = {"plane": "strain", "thickness": 0.5} if dim == 2 else {}
+    options = plane | ({"law": law} if law else {})
+    mesh = fem.box_mesh((1.0, 0.8, 0.9)[:dim], (1,) * dim)
+    ports, loads = {"root": "left", "tip": "right"}, {"face": "back"}
+    return fem.solid(
+        mesh, SOFT, ports=ports, loads=loads, degree=degree, strain=strain, damping=DAMPED_BY_STRAIN, **options
+    )
+
+
+DAMPED_BY_STRAIN = fem.Damping(stiffness=0.02)
+PUSHED = lambda: [force("a.tip"), distributed_load("a.face", axes="face")]  # noqa: E731
+BODIES = {
+    "von Kármán beam": (2, lambda: {"a": beam(2, strain="von_karman")}, lambda: [force(A)]),
+    "von Kármán beam of space": (3, lambda: {"a": beam(3, strain="von_karman")}, lambda: [torque(A)]),
+    "simply supported": (3, lambda: {"a": beam(3, strain="von_karman", reference="simply_supported")}, list),
+    "beam about mean axes": (2, lambda: {"a": beam(2, reference="mean_axis")}, lambda: [hinge(A, "b.pin")]),
+    "beam with constant momenta": (2, lambda: {"a": beam(2, momenta="constant")}, list),
+    "two beams": (
+        3,
+        lambda: {"a": beam(3), "c": beam(3, strain="von_karman")},
+        lambda: [universal_of("a.tip", "c.root")],
+    ),
+    "point mass": (2, lambda: {"c": rigid.point(0.4)}, lambda: [distance("c.point", A), hinge("c.point", B)]),
+    "point mass of space": (3, lambda: {"c": rigid.point(0.4, 3)}, lambda: [spherical("c.point", A)]),
+    "linear solid": (2, lambda: {"a": solid(2, "linear")}, lambda: [hinge("a.tip", B)]),
+    "linear solid of space": (3, lambda: {"a": solid(3, "linear")}, lambda: [revolute("a.tip", B, axis=SKEW)]),
+    "rod": (3, lambda: {"a": rod(1)}, lambda: [force(A), torque(A, axes="section")]),
+    "rod of order 2": (3, lambda: {"a": rod(2)}, lambda: [revolute(A, B, axis=SKEW)]),
+    "cable": (3, lambda: {"a": rope()}, lambda: [spherical(A, B), force("a.within")]),
+    "finite strain": (2, lambda: {"a": solid(2, "finite")}, lambda: [*PUSHED(), hinge("a.root", B)]),
+    "finite strain of space": (3, lambda: {"a": solid(3, "finite")}, lambda: [*PUSHED(), spherical("a.root", B)]),
+    "quadratic cell": (2, lambda: {"a": solid(2, "finite", degree=2)}, PUSHED),
+    "rubber": (2, lambda: {"a": solid(2, "finite", law=RUBBER)}, PUSHED),
+    "rubber of space": (3, lambda: {"a": solid(3, "finite", law=RUBBER)}, PUSHED),
+}
+
+
+def universal_of(first, second):
+    return universal(first, second, axis=SKEW, second_axis=OTHER)
+
+
+def rod(order):
+    """A geometrically exact rod of two elements."""
+    return fem.rod(2.0, None, ROD, elements=2, order=order, damping=DAMPED_BY_STRAIN)
+
+
+def rope():
+    """A cable of three elements."""
+    return fem.cable(2.0, **ROPE, elements=3, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN)
+
+
+RADII = np.linspace(0.05, 1.0, 9)
+"""Of balls at one point: some touch at both ends of a step, some at one of them, some at none."""
+SLIPPERY = {"hertz": Hertz(30.0, loss=0.3), "spring": KelvinVoigt(20.0, damping=0.4)}
+ROUGH = {
+    "smooth friction": Hertz(3.0, loss=0.1, friction=0.4, slip_velocity=0.2),
+    "anchored friction": KelvinVoigt(2.0, damping=0.04, friction=0.4, tangential_stiffness=1.5),
+}
+D = "c.pin"
+RIGID_SHAPES = {
+    "plane": (2, lambda r: (Sphere(B, r), Plane(at(0.0, -0.5), (0.1, 1.0)))),
+    "plane of a body": (2, lambda r: (Sphere(B, r), Plane(D, (0.0, 1.0)))),
+    "discs": (2, lambda r: (Sphere(B, r), Sphere(D, 0.1))),
+    "disc in a hole": (2, lambda r: (Sphere(B, 0.01), Hole(D, 0.5 * r))),
+    "plane of space": (3, lambda r: (Sphere(B, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
+    "plane of a body of space": (3, lambda r: (Sphere(B, r), Plane(D, (0.3, 0.0, 1.0)))),
+    "balls": (3, lambda r: (Sphere(B, r), Sphere(D, 0.1))),
+    "cylinder": (3, lambda r: (Sphere(B, 0.02), Cylinder(D, r, axis=SKEW))),
+    "ball in a hole": (3, lambda r: (Sphere(B, 0.01), Hole(D, 0.5 * r, axis=SKEW))),
+}
+FLEXIBLE_SHAPES = {
+    "point of a beam": (2, lambda r: (A, Plane(at(0.0, r - 0.5), (0.1, 1.0)))),
+    "plane of a beam": (2, lambda r: (Sphere(B, r), Plane(A, (0.0, 1.0)))),
+    "disc of a beam": (2, lambda r: (Sphere(B, r), Sphere(A, 0.1))),
+    "point of a beam of space": (3, lambda r: (A, Plane(at(0.0, 0.0, r - 0.5), (0.1, 0.2, 1.0)))),
+    "plane of a beam of space": (3, lambda r: (Sphere(B, r), Plane(A, (0.3, 0.0, 1.0)))),
+    "ball of a beam": (3, lambda r: (Sphere(B, r), Sphere(A, 0.1))),
+    "cylinder along a beam": (3, lambda r: (Sphere(B, 0.2), Cylinder(A, r, axis=SKEW))),
+    "ball in a hole of a beam": (3, lambda r: (Sphere(B, 0.01), Hole(A, 1.5 * r, axis=SKEW))),
+    "point of a beam in a hole": (3, lambda r: (A, Hole(B, r, axis=SKEW))),
+}
+
+
+def touching(shapes, law):
+    return [contact(*shapes(radius), law, name=f"contact {i}") for i, radius in enumerate(RADII)]
+
+
+NODAL = {
+    "point within a cable": (lambda: rope(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
+    "ball on a cable": (lambda: rope(), lambda r: (Sphere(B, r), "a.within")),
+    "end of a rod": (lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
+}
+STOPS = {
+    "offset": (2, lambda q: {"upper": 2.0 * q - 1.0, "along_axis": (0.6, 0.8)}),
+    "offset of space": (3, lambda q: {"lower": 2.0 * q - 1.0, "along_axis": SKEW}),
+    "angle": (2, lambda q: {"lower": -q, "upper": q}),
+    "angle of space": (3, lambda q: {"lower": -q, "axis": SKEW}),
+}
+
+RUB = CoulombFriction(0.3, radius=0.2)
+RUBBING = {
+    "hinge": (2, lambda: [hinge(A, B, friction=RUB)]),
+    "slider": (2, lambda: [slider(B, A, direction=(0.6, 0.8), friction=CoulombFriction(0.3))]),
+    "point on a curve": (2, lambda: [on_beam(friction=CoulombFriction(0.3))]),
+    "revolute": (3, lambda: [revolute(A, B, axis=SKEW, friction=RUB)]),
+    "cylindrical": (3, lambda: [cylindrical(A, B, axis=SKEW, friction=RUB)]),
+    "prismatic": (3, lambda: [prismatic(A, B, direction=SKEW, friction=CoulombFriction(0.3))]),
+    "point on a curve of space": (3, lambda: [on_beam(friction=CoulombFriction(0.3))]),
+}
+DECAYING = {
+    "von Kármán beam": (2, lambda: {"a": beam(2, strain="von_karman")}, lambda: [hinge(A, B), torque(A)]),
+    "von Kármán beam of space": (3, lambda: {"a": beam(3, strain="von_karman")}, lambda: [revolute(A, B, axis=SKEW)]),
+    "two beams": BODIES["two beams"],
+    "linear solid": BODIES["linear solid"],
+    "rod": (3, lambda: {"c": rod(1)}, lambda: [spherical("c.tip", A)]),
+}
