@@ -146,8 +146,10 @@ class Result:
         """Largest sideways velocity in the middle of a step by model [m/s]."""
         times, slips = self.constrained.times, {}
         for name in ("constrained", "reduced"):
-            middle, moved = (f(self.positions[name]) for f in (_middles, lambda zeta: np.diff(zeta, axis=0)))
-            sideways = np.cos(middle[:, 2]) * moved[:, 1] - np.sin(middle[:, 2]) * moved[:, 0]
+            heading, moved = _middles(self.positions[name])[:, 2], np.diff(self.positions[name], axis=0)
+            across: Array = np.cos(heading) * moved[:, 1]
+            along: Array = np.sin(heading) * moved[:, 0]
+            sideways = across - along
             slips[name] = float(np.abs(sideways / np.diff(times)).max())
         return slips | {"mechanism": float(self.mechanism.ledger.nonholonomic_residual.max())}
 
