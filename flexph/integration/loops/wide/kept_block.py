@@ -169,7 +169,8 @@ class KeptBlock:
         """Solutions with the border of these entries; None where it is singular."""
         m = self._m
         h = float(m.run_length[0])
-        A = self._of(h) if self.y.size <= MANY and not self._slope.size else None
+        pays = self._a.border is not None and not self._slope.size and self.y.size <= MANY
+        A = self._of(h) if pays else None
         rest = _Rest(self._a, h, m.at_w.copy(), m.end_w.copy(), self._A.of(values))
         parts = self._B.of(values), self._C.of(values), self._D.of(values)
         without = None if A is None else self._without_rest(A, *parts)
