@@ -178,7 +178,7 @@ def test_other_options_are_refused(tmp_path):
     FAULTS.clear()
     for options, words in {
         ("--steps", 20): "steps is 30, not 20",
-        ("--steps", 30, "--scale", 2): "scale is 1.0 there, 2.0 here",
+        ("--steps", 30, "--scale", 2): "scale is 1.0, not 2.0",
     }.items():
         refused = run(tmp_path, "--resume", *options)
         assert refused.exit_code == 2

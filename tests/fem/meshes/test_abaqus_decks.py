@@ -169,7 +169,7 @@ def test_what_is_not_taken_is_named(name, deck):
         with pytest.raises(ValueError, match=rf"got {keyword} \(line \d+"):
             mesh_report(path)
     else:
-        with pytest.warns(UserWarning, match=rf"not taken.*{keyword} \(line \d+"):
+        with pytest.warns(UserWarning, match=rf"left out here.*{keyword} \(line \d+"):
             report = mesh_report(path)
         assert report.mass == pytest.approx(15700.0) and any(keyword in note for note in report.notes)
     assert fem.solid(path, omit=(keyword.lower(),)).mass == pytest.approx(15700.0, rel=1e-12)

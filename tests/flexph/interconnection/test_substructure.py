@@ -321,7 +321,7 @@ def test_disconnected_blocks_on_request():
         (lambda: tie("a.in", "a.in"), r"a tie needs two or more different ports"),
         (lambda: couple("a.in", "a.in"), r"a couple needs two different ports, got 'a.in' twice"),
         (lambda: tie("a", "b", "c", turn=np.eye(2)), r"turn= needs a tie of two ports, got 3"),
-        (lambda: tie("a", "b", components=(0, 0)), r"components must be different indices, got \(0, 0\)"),
+        (lambda: tie("a", "b", components=(0, 0)), r"components must be different indices.*got \(0, 0\)"),
         (lambda: clamp("a", components=()), r"components must be different indices.*got \(\)"),
         (lambda: clamp("a", components=(-1,)), r"components\[0\] must be at least 0, got -1"),
         (lambda: tie("a", "b", turn=[[np.nan]]), r"turn must be finite"),
