@@ -137,7 +137,7 @@ def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
 
 
 def _rows_of(group: GapGroup, dim: int) -> int:
-    """Largest number of anchors of a group: n discs without overlap touch in 3n − 6 pairs, balls below 7.5n."""
+    """Largest number of anchors of a group: n discs without overlap touch in 3n − 6 pairs, balls in 7.5n."""
     return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
 
 
@@ -211,7 +211,7 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
             if place is not None and moves(place.port).deforms:
                 raise ValueError(
                     f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the "
-                    "mass in the impact depends on the mesh): take Rigid() without it, or a compliant law"
+                    "effective mass depends on the mesh): take Rigid() without it, or a compliant law"
                 )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..numerics.arrays import Array
-from .cones import RELAXED, Cones, NewtonSteps, apart, cones, swept
+from .cones import RELAXED, Cones, NewtonSteps, cones, gauss_seidel, uncoupled_groups
 
 SWEEPS, STEPS, PROXIMAL = 15, 30, 30
 """Gauss-Seidel sweeps if Newton's method fails, Newton steps, and proximal steps."""
@@ -183,8 +183,8 @@ def _solved(problem: Problem, best: Impulses) -> Impulses:
         one = _held(problem, x, weight)
         nearest = _newton(one, x)
         if nearest.defect > SOLVED:
-            groups = apart(problem.D, problem.contacts) if groups is None else groups
-            near = swept(one.cones, (one.D, one.b), x, SWEEPS, groups)
+            groups = uncoupled_groups(problem.D, problem.contacts) if groups is None else groups
+            near = gauss_seidel(one.cones, (one.D, one.b), x, SWEEPS, groups)
             nearest = min(nearest, _newton(one, near), key=lambda tried: tried.defect)
         if nearest.defect <= SOLVED:
             x, share = nearest.flat, max(0.1 * share, LEAST)
@@ -203,10 +203,10 @@ def judged(problem: Problem, impulses: Array) -> Impulses:
 
 def by_sweeps(problem: Problem, best: Impulses) -> Impulses:
     """Impulses by :func:`by_weights` from the results of Gauss-Seidel sweeps, which begin at the best impulses."""
-    x, groups = best.flat, apart(problem.D, problem.contacts)
+    x, groups = best.flat, uncoupled_groups(problem.D, problem.contacts)
     for k in range(ROUNDS):
         share = RELAXED[k % len(RELAXED)]
-        x = swept(problem.cones, (problem.D, problem.b), x, MANY_SWEEPS, groups, share=share)
+        x = gauss_seidel(problem.cones, (problem.D, problem.b), x, MANY_SWEEPS, groups, share=share)
         best = min(best, by_weights(problem, judged(problem, x)), key=lambda tried: tried.defect)
         if best.defect <= SOLVED:
             break
@@ -282,7 +282,7 @@ class Pressed(NamedTuple):
     number: int
 
     def sized(self, impulses: Array) -> tuple[Array, Array]:
-        """Sizes |λ| of the loads of all bearings (f,), and the directions of λ (k,)."""
+        """Loads |λ| of all bearings (f,), and the unit directions of λ (k,)."""
         own = self.base + self.by @ impulses
         size = np.sqrt(np.bincount(self.owner, weights=own**2, minlength=self.number))
         parts = np.bincount(self.owner, minlength=self.number)

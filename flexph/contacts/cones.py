@@ -166,7 +166,7 @@ def _reduced(rows: Array, now: Linear, closed: Array, rubs: Array) -> Array:
     return matrix
 
 
-def apart(D: Array, count: int) -> list[Array]:
+def uncoupled_groups(D: Array, count: int) -> list[Array]:
     """Groups of contacts that are not, or only weakly, coupled within a group."""
     own = np.sqrt(np.maximum(D.diagonal(), TINY))
     acts = np.abs(D) > WEAK * own * own[:, None]
@@ -177,7 +177,7 @@ def apart(D: Array, count: int) -> list[Array]:
     return [np.flatnonzero(group == one) for one in range(group.max() + 1)]
 
 
-def swept(
+def gauss_seidel(
     laws: Cones, by: tuple[Array, Array], impulses: Array, sweeps: int, groups: Sequence[Array], *, share: float = 1.0
 ) -> Array:
     """Impulses after Gauss-Seidel sweeps, alternately forwards and backwards, over groups of contacts; ``by``: D and b.

@@ -100,7 +100,7 @@ def _solved(level: ImpactLevel, v: Array, b: Array, guess: Array | None = None) 
 
 
 def _size(level: ImpactLevel, v: Array) -> float:
-    """Largest sum of the absolute terms of a rate [m/s]."""
+    """Scale of the rates [m/s]: the largest sum of the absolute terms of a rate."""
     return float(level.terms(v).max(initial=0.0))
 
 

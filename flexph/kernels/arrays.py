@@ -1,7 +1,7 @@
-"""The data of a mechanism as flat arrays: all that the kernels see.
+"""The data of a mechanism as flat arrays, the only input of the kernels.
 
-Small mechanisms keep dense matrices with the shift to the centre of mass folded in (``mean`` is None); large ones keep
-sparse matrices, and the shift φ − φ̄ stays outside as ``mean`` (rank d per body), so that nothing is filled.
+Small mechanisms have dense matrices that include the shift to the centre of mass (``mean`` is None). Large ones have
+sparse matrices, and the shift φ − φ̄ is kept separately as ``mean`` (rank d per body) to avoid fill-in.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ Index = np.ndarray
 class Arrays(NamedTuple):
     """Constant data of a mechanism: b bodies, d dimensions, s spins, n flexible coordinates, m stresses.
 
-    Nodes are places (points, directions) of bodies, vectors are combinations of nodes, products are pairs of vectors,
-    terms put products into constraint rows. The last fields follow from the others (see :func:`prepared`).
+    Nodes are points and directions of bodies, vectors are combinations of nodes, products are dot products of two
+    vectors, and terms assign products to constraint rows. The last fields follow from the others (see
+    :func:`prepared`).
     """
 
     dim: int
@@ -105,14 +106,14 @@ class Arrays(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The products of joints, springs and loads, which come before those of strain rows, with what these need."""
+    """The part of the arrays for products of joints, springs and loads, which precede those of strain rows."""
 
     arrays: Arrays  # of some nodes, the first vectors and the first products
     nodes: Index  # these nodes among all
 
 
 def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
-    """The part of so many vectors and products."""
+    """The part of the arrays with the first ``vectors`` and ``products``, and the nodes that they need."""
     incidence = sparse.csr_array(a.incidence)[:vectors]
     nodes = np.unique(incidence.indices)
     rows = (a.dim * nodes[:, None] + np.arange(a.dim)).ravel()
@@ -126,9 +127,9 @@ def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
 
 
 class Rolling(NamedTuple):
-    """Terms w Π_by Π̇ of constraints on velocities, the spins a·Ω in them, and what their rows are.
+    """Terms w Π_by Π̇ of constraints on velocities, the spin terms a·Ω in them, and the kinds of their rows.
 
-    Where the row is one of positions, the term is that of a square ½ w Π² (by = product).
+    In a row on positions, the term is a square ½ w Π² (by = product).
     """
 
     row: Index  # (w,)
@@ -147,7 +148,7 @@ class Rolling(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns of ṙ (b, d), ω (b, s; −1 where a body does not turn) and u̇ (n,) among the velocities."""
+    """Columns of ṙ (b, d), ω (b, s; −1 for point masses) and u̇ (n,) among the velocities."""
 
     v: Index
     omega: Index
@@ -155,12 +156,13 @@ class Columns(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Spring-dampers: lengths, components, angles. ``state`` is the index of the spring force or −1.
+    """Spring-dampers on lengths, components and angles; ``state`` is the index of the spring force or −1.
 
-    Those in ``resisting`` have a relation ρ to their rate besides the coefficient; ``steepness`` is its slope ρ'(0).
-    Those in ``lawful`` have an elastic law in place of the stiffness, and their extension x as state in place of the
-    force: the state grows by ``gain`` times the extension, gain k or 1. Those in ``forced`` have a force law, the
-    extension as state, too, and no energy. Those in ``hysteretic`` have an inner extension as state, and gain 0.
+    Those in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
+    ``steepness`` is its slope ρ'(0). Those in ``lawful`` have an elastic law in place of the stiffness, and their
+    extension x as state in place of the force: a state changes by ``gain`` (k or 1) times the change of extension.
+    Those in ``forced`` have a force law, the extension as state, and no energy. Those in ``hysteretic`` have an inner
+    extension as state, and gain 0.
     """
 
     length_product: Index
@@ -187,13 +189,13 @@ class Springs(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """Change of the state by the extension (springs,): k, or 1 of springs with a law."""
+        """Derivative of the state by the extension (springs,): k, or 1 for springs with a law."""
         gain = self._with_laws(self.stiffness, lambda law: 1.0)
         return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
 
     @property
     def scale(self) -> Array:
-        """Stiffness (springs,) [N/m or N m/rad] that tells the size of the forces."""
+        """Characteristic stiffness (springs,) [N/m or N m/rad], for the scale of forces."""
         return self._with_laws(self.stiffness, lambda law: law.scale)
 
     def tensions(self, extension: Array, time: float) -> Array:
@@ -230,7 +232,7 @@ class Springs(NamedTuple):
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
-        """Values (springs,), with those of the laws at the extensions in their places."""
+        """Values (springs,), with those of springs with a law replaced by values of the law at their extension."""
         if not self.laws:
             return values
         values = values.copy()
@@ -239,7 +241,7 @@ class Springs(NamedTuple):
         return values
 
     def _stored(self, values: Array, states: Array, of: Callable[[ElasticLaw, Any], Any]) -> Array:
-        """Values (stored,), with those of the laws at their states in their places."""
+        """Values (stored,), with those of springs with a law replaced by values of the law at their state."""
         if not self.laws:
             return values
         values = values.copy()
@@ -249,7 +251,7 @@ class Springs(NamedTuple):
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the arrays that follow from the others, sparse or dense as these are."""
+    """The dependent fields of the arrays, computed from the others, sparse or dense like these."""
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
     selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]
@@ -286,5 +288,5 @@ def _sums(index: Index, weights: Array, size: int) -> Any:
 
 
 def total(index: Index, values: Array, size: int) -> Array:
-    """Sums of the values by index, (size,); always floats, also of nothing (where numpy counts in integers)."""
+    """Sums of the values by index, (size,), as floats even for empty input (unlike ``numpy.bincount``)."""
     return np.bincount(index, weights=values, minlength=size).astype(float, copy=False)

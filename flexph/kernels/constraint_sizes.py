@@ -1,4 +1,4 @@
-"""Sizes of what constraints measure: a length of the mechanism where they hold points, one where they hold directions.
+"""Scales of constraints: a length of the mechanism for constraints on points, one for constraints on directions.
 
 Products of a point and a direction, and lengths, have the unit m; products of two directions have none.
 """
@@ -15,11 +15,11 @@ from .arrays import Arrays
 
 
 def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: float = 0.0) -> dict[str, Any]:
-    """The fields of the arrays that say what constraints measure; ``holds_points`` (g,) as of the arrays.
+    """The fields of the arrays for the scales of constraints; ``holds_points`` (g,) as in the arrays.
 
-    Lengths are that of the bodies alone, which no turn or shift of the world changes, and with the stated points of the
-    ground. Of bodies that are held at their centres of mass it is their radius of gyration, of point masses one: it
-    then has only to be above round-off. ``reach`` is the largest distance of a node from the centre of its body.
+    ``lengths`` are that of the bodies alone, which is invariant to rotations and translations of the world, and that
+    with the given points of the ground. For bodies held at their centres of mass the length is their radius of
+    gyration, for point masses it is one. ``reach``: largest distance of a node from the centre of its body.
     """
     joins_points = np.asarray(abs(parts["incidence"]) @ parts["node_moves"] > 0.0, dtype=float)
     fixed = float(np.abs(parts["vector_fixed"] * joins_points[:, None]).max(initial=0.0))
@@ -33,14 +33,14 @@ def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: fl
 
 
 def constraint_sizes(a: Arrays, vector: Array) -> Array:
-    """Size of what each constraint measures, (g,), [m] or one, where the world vectors are (v, d)."""
+    """Scale of each constraint, (g,), a length [m] or one, with world vectors (v, d)."""
     reached = np.abs(vector).max(axis=1, initial=0.0) * a.joins_points
     length = max(float(a.lengths[1]), float(reached.max(initial=0.0)))
     return np.where(a.holds_points > 0.0, length, 1.0)
 
 
 def displacement_sizes(a: Arrays, length: float) -> Array:
-    """Displacements (ṙ, ω, u̇) of a length [m], (n_v,): turns by one, flexible coordinates of the same inertia."""
+    """Scales of displacements (n_v,) for a length [m]: rotations by one, flexible coordinates of the same inertia."""
     centres, spins, flexible = a.columns
     sizes = np.ones(centres.size + int((spins >= 0).sum()) + flexible.size)
     sizes[centres], sizes[flexible] = length, length * a.of_length
@@ -48,9 +48,9 @@ def displacement_sizes(a: Arrays, length: float) -> Array:
 
 
 def lever(a: Arrays) -> float:
-    """Largest distance of a joint from a centre of mass [m]: by it displacements count as rotations, forces as torques.
+    """Reference lever [m], which relates displacements to rotations: largest distance of a joint from a centre of mass.
 
-    Where there is none, the largest radius of gyration.
+    If that is zero, the largest radius of gyration.
     """
     return float(a.lengths[0])
 

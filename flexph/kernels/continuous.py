@@ -1,4 +1,4 @@
-"""The equations of motion at a state: mass, gyroscopic structure, strain and spring operators (continuous time)."""
+"""Equations of motion in continuous time: mass, gyroscopic, strain and spring matrices at a state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .strains import rows as gradient_rows
 
 
 def shifted(a: Arrays, block: int) -> Any:
-    """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, as the arrays are."""
+    """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, dense or sparse like the arrays."""
     n = a.body_u.size
     rows = slice(block * n, (block + 1) * n)
     if not is_sparse(a):
@@ -54,12 +54,12 @@ def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) 
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
-    """diag(m, M(u)) over (ṙ, ω, u̇), sparse; without M_uu, which the shift fills, unless ``deforming``."""
+    """Sparse mass matrix diag(m, M(u)) over (ṙ, ω, u̇); unless ``deforming`` without M_uu, which the shift fills."""
     return sparse.csr_array(mass_of(a, u, deforming=deforming))
 
 
 def mass_of(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
-    """The mass matrix, as the arrays are."""
+    """The mass matrix as in :func:`mass_matrix`, dense or sparse like the arrays."""
     s = a.n.shape[0]
     Pu = inertia_products(a, u)
     across = spin_block(a, a.n + Pu[1 : 1 + s])
@@ -68,7 +68,7 @@ def mass_of(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
 
 
 def rigid_mass(a: Arrays, u: Array) -> Any:
-    """diag(m, J(u)) over (ṙ, ω), as the arrays are."""
+    """Mass matrix diag(m, J(u)) over (ṙ, ω), dense or sparse like the arrays."""
     masses = _rigid_masses(a, u, inertia_products(a, u))
     return sparse_block_diag(masses) if is_sparse(a) else block_diag(*masses)
 
@@ -83,7 +83,7 @@ def _zeros(a: Arrays, size: int) -> Any:
 
 
 def structure(a: Arrays, c: Configuration) -> Any:
-    """Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇): skew, sparse, with [p_r]× on ω."""
+    """Gyroscopic matrix Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, over (ṙ, ω, u̇), with [p_r]× on ω; sparse."""
     w, flexible = c.omega[a.body_u], sparse.csr_array((a.body_u.size,) * 2)
     for i in range(a.n.shape[0]):
         flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ sparse.csr_array(shifted(a, 1 + i))
@@ -91,7 +91,7 @@ def structure(a: Arrays, c: Configuration) -> Any:
 
 
 def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
-    """Γ v of the velocities v of c, over (ṙ, ω, u̇)."""
+    """Gyroscopic forces Γ v on (ṙ, ω, u̇), with v the velocities of the configuration."""
     n = a.body_u.size
     force: Array = _structure(a, c, _zeros(a, n)) @ v
     turning = inertia_products(a, c.du)[1 : 1 + a.n.shape[0]]
@@ -100,7 +100,7 @@ def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
 
 
 def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
-    """Γ with its block over u̇."""
+    """Gyroscopic matrix with a given block over u̇."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     across = spin_block(a, coupled(a, Pu, Pdu, c.omega[a.body_u]))
     first = _zeros(a, len(a.mass) * a.dim)
@@ -110,7 +110,7 @@ def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
 
 
 def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
-    """∂T/∂u = ½ wᵀ(∂M/∂u)w, (n,)."""
+    """Gradient of the kinetic energy ∂T/∂u = ½ wᵀ(∂M/∂u)w, (n,)."""
     s = a.n.shape[0]
     w = c.omega[a.body_u]
     square = a.s + inertia_products(a, c.u)[1 + s :].reshape(s, s, -1)
@@ -118,7 +118,7 @@ def kinetic_gradient(a: Arrays, c: Configuration) -> Array:
 
 
 def strain_of(a: Arrays, u: Array) -> Any:
-    """D(u), (m, n), as the arrays are."""
+    """Strain matrix D(u), (m, n), dense or sparse like the arrays."""
     if not is_sparse(a):
         return a.strain + (a.weights * (a.slopes @ u)) @ a.slopes
     if not a.slopes.shape[0]:
@@ -127,12 +127,12 @@ def strain_of(a: Arrays, u: Array) -> Any:
 
 
 def elastic_stress(a: Arrays, u: Array) -> Array:
-    """σ = C⁻¹ ε(u), (m,)."""
+    """Elastic stresses σ = C⁻¹ ε(u), (m,)."""
     return a.stiffness @ (a.strain @ u + 0.5 * (a.weights @ (a.slopes @ u) ** 2))
 
 
 def stiffness_of(a: Arrays, u: Array) -> Any:
-    """D(u)ᵀC⁻¹D(u) and the geometric stiffness of the stresses C⁻¹ε(u), (n, n), as the arrays are."""
+    """Tangent stiffness (n, n): D(u)ᵀC⁻¹D(u) plus the geometric stiffness of the stresses C⁻¹ε(u)."""
     D = strain_of(a, u)
     stiffness, tension = D.T @ a.stiffness @ D, a.weights.T @ elastic_stress(a, u)
     if not is_sparse(a):
@@ -143,9 +143,9 @@ def stiffness_of(a: Arrays, u: Array) -> Any:
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
-    """Rates of lengths, components and angles of the spring-dampers from those of the products (p, …), (springs, …).
+    """Rates (springs, …) of the measures of spring-dampers from the rates (p, …) of the products.
 
-    Dense or sparse as the given ones are.
+    The measures are lengths, components and angles. Dense or sparse like ``rates``.
     """
     length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
     sine, cosine = product[springs.sine_product], product[springs.cosine_product]
@@ -156,14 +156,14 @@ def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """S(q): rates of lengths and angles of the spring-dampers by the velocities, (springs, n_v), as the arrays are."""
+    """Matrix S(q) of the rates of the measures of spring-dampers by velocities, (springs, n_v)."""
     return spring_rates(a.springs, d.product, product_matrix(a, c.R, d.arm, d.vector))
 
 
 def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
-    """Slips along curves at rest with the velocities, (slips, n_v), and ρ'(0) of the friction against them.
+    """Matrix (slips, n_v) of slips along curves by velocities, at rest, and the slopes ρ'(0) of their friction.
 
-    From the products (p,) and their rates with the velocities (p, n_v).
+    ``rates``: rates of the products with the velocities, (p, n_v).
     """
     own, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
     rows = np.zeros((own.size, product.size))
@@ -174,25 +174,25 @@ def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
 
 
 def strain_rates(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """Rates of the strain rows with the velocities, (e, n_v), as the arrays are."""
+    """Matrix of the strain rates by velocities, (e, n_v), dense or sparse like the arrays."""
     return strain_rows(a, d) @ product_matrix(a, c.R, d.arm, d.vector)
 
 
 def strain_rows(a: Arrays, d: Derived) -> Any:
-    """Rates of the strain rows with those of the products, sparse (e, p)."""
+    """Matrix of the strain rates by rates of the products, sparse (e, p)."""
     return gradient_rows(a.strains, gradient(a.strains, d.product), a.first.size)
 
 
 def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None) -> Array:
-    """Forces on the products (p,) of stresses of the strain rows (e,), by default C⁻¹ε at the state."""
+    """Forces on the products (p,) from stresses of the strain rows (e,), by default C⁻¹ε at the state."""
     stress = strain_stresses(a.strains, d.product) if stress is None else stress
     return -(strain_rows(a, d).T @ stress)
 
 
 def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
-    """Forces on (ṙ, ω, u̇) of the external inputs, (n_v, i), as the arrays are; those that follow a section in its axes.
+    """Matrix (n_v, i) of the forces on (ṙ, ω, u̇) by external inputs; inputs that follow a section are in its axes.
 
-    From the rotations, and the arms and places of the nodes.
+    From the rotations R, and the arms and positions (``place``) of the nodes.
     """
     nodes = node_rows(a, world_spin_levers(a, R, arm), R[a.node_body])
     count = a.input_node.shape[1]
@@ -209,9 +209,9 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
-    """R over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and the dampers by c + ρ(s)/s; ⪰ 0, as the arrays are.
+    """Positive semidefinite damping matrix over (ṙ, ω, u̇): α M + D(u)ᵀ β C⁻¹ D(u) on u̇, and dampers by c + ρ(s)/s.
 
-    With :func:`flexph.kernels.springs.damping_slopes` what small changes of the velocities do.
+    With ``of=`` :func:`flexph.kernels.springs.damping_slopes` the matrix linearised about the velocities.
     """
     flexible = a.viscous
     if a.stress_damping.any():

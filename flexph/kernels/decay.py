@@ -1,4 +1,4 @@
-"""The velocities at the end of a step of the decaying scheme, and what they change in its Jacobian; dense.
+"""The decaying scheme: velocities at the end of a step, and their contribution to the Jacobian; dense.
 
 With w = (ω, u̇) of all bodies that turn, p = M(u)w their momenta and ŵ the mean rates by which a step moves them,
 
@@ -9,8 +9,8 @@ about its centre of mass, with its spin:
 
     B = α(M⁻¹ − 4S⁻¹),  A = α h² C⁻¹D₀S⁻¹D₀ᵀ,  S = 4M + h²K,  α = (1 − ρ)/(1 + ρ).
 
-On a mode of frequency ω both are αΩ²/(4 + Ω²), Ω = hω: nothing on motions as a rigid body, a damping ratio ∝ Ω³ at low
-frequencies, and the factor ρ a step at high ones.
+For a mode of frequency ω both are αΩ²/(4 + Ω²), Ω = hω: zero for rigid body motions, a damping ratio ∝ Ω³ at low
+frequencies, and the factor ρ per step at high ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Vibrations(NamedTuple):
     """Free vibrations of a body over (ω, u̇): ω² (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k), D₀V.
 
-    ``rows`` (m,) and ``columns`` (w,) are the places of its stresses and velocities among those of all.
+    ``rows`` (m,) and ``columns`` (w,): indices of its stresses and velocities among those of all bodies.
     """
 
     squares: Array
@@ -45,7 +45,7 @@ class Vibrations(NamedTuple):
 
 
 def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
-    """Of some bodies that deform, or of all, about the undeformed state."""
+    """Free vibrations of some or all deformable bodies about the undeformed state."""
     own, vibrations = spin_columns(a), []
     first = a.turning.size * own.shape[1]
     for body in a.flexing if bodies is None else bodies:
@@ -62,7 +62,7 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
 
 
 def flexible_mass(a: Arrays, u: Array) -> Array:
-    """M of some flexible coordinates at rest, about the centre of mass, dense (k, k)."""
+    """Mass matrix of some flexible coordinates at rest, about the centre of mass, dense (k, k)."""
     block = dense(a.stack[u][:, u])
     return block if a.border is None else block - dense(a.border_stack[u] @ a.border[:, u])
 
@@ -79,12 +79,12 @@ def coefficients(a: Arrays, vibrations: list[Vibrations], h: float, radius: floa
 
 
 def packed(a: Arrays, omega: Array, du: Array) -> Array:
-    """ω of the bodies that turn and u̇, (w,); so with their momenta."""
+    """Vector (w,) of ω of the bodies with rotation, and u̇, or of their momenta."""
     return np.concatenate([omega[a.turning].ravel(), du])
 
 
 def unpacked(a: Arrays, w: Array) -> tuple[Array, Array]:
-    """The inverse: ω (b, s), zero for point masses, and u̇ (n,)."""
+    """The inverse of :func:`packed`: ω (b, s), zero for point masses, and u̇ (n,)."""
     s = a.n.shape[0]
     omega = np.zeros((len(a.mass), s))
     omega[a.turning] = w[: a.turning.size * s].reshape(-1, s)
@@ -92,7 +92,7 @@ def unpacked(a: Arrays, w: Array) -> tuple[Array, Array]:
 
 
 def spin_columns(a: Arrays) -> Array:
-    """Places of the spins of each body in w, (b, s); −1 where a body does not turn."""
+    """Indices of the spins of each body in w, (b, s); −1 for point masses."""
     s = a.n.shape[0]
     columns = np.full((len(a.mass), s), -1)
     columns[a.turning] = np.arange(a.turning.size * s).reshape(-1, s)
@@ -115,14 +115,14 @@ def _placed(a: Arrays, turning: Array, coupling: tuple[Array, Array], flexible: 
 
 
 def mass(a: Arrays, u: Array, Pu: Array) -> Array:
-    """M(u) over (ω, u̇), (w, w)."""
+    """Mass matrix M(u) over (ω, u̇), (w, w)."""
     s, n = a.n.shape[0], a.body_u.size
     coupling = a.n + Pu[1 : 1 + s]
     return _placed(a, rotational_inertia(a, u, Pu), (coupling, coupling), a.stack[:n])
 
 
 def end_rates(a: Arrays, step: Step, x: Means, mass_1: Array) -> Array:
-    """w₁ of a step with the mean rates ŵ and M(u₁), (w,)."""
+    """Velocities w₁ (w,) at the end of a step, from the mean rates ŵ and M(u₁)."""
     start, known, _, schedule = step
     assert schedule.decay is not None
     mobility, w0 = schedule.decay.mobility, packed(a, start.omega, start.du)
@@ -131,7 +131,7 @@ def end_rates(a: Arrays, step: Step, x: Means, mass_1: Array) -> Array:
 
 
 def _solved(matrix: Array, rhs: Array) -> Array:
-    """Of an iteration that diverges, numbers beyond all bounds: it says so itself."""
+    """Solution of a linear system, NaN if it is singular, which ends a diverging iteration."""
     try:
         solution: Array = np.linalg.solve(matrix, rhs)
     except np.linalg.LinAlgError:
@@ -140,7 +140,7 @@ def _solved(matrix: Array, rhs: Array) -> Array:
 
 
 def correction(a: Arrays, at: Point, decay: Decay) -> Array:
-    """What the momentum rows (ω, u̇) of the Jacobian gain by δw₁ being E(2δŵ − B Q δu₁) and not 2δŵ, (w, w).
+    """Correction (w, w) of the momentum rows (ω, u̇) of the Jacobian for δw₁ = E(2δŵ − B Q δu₁) instead of 2δŵ.
 
     E = (1 + B M(u₁))⁻¹, Q = ∂(M w₁)/∂u₁, δu₁ = h δû.
     """
@@ -176,7 +176,7 @@ def _rate_slopes(a: Arrays, at: Point) -> Array:
 
 
 def lost(a: Arrays, step: Step, end: Configuration, x: Means) -> float:
-    """(ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ [J]: what the decaying scheme takes away in a step, never negative."""
+    """Numerical dissipation (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ ≥ 0 of the decaying scheme in a step [J]."""
     start, decay = step.start, step.schedule.decay
     assert decay is not None
     p0, p1 = (packed(a, *momenta(a, c.omega, c.u, c.du)) for c in (start, end))

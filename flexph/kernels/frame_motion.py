@@ -1,8 +1,8 @@
-"""Displacements of large bodies counted from their frames: what keeps their matrices sparse.
+"""Displacements of large bodies relative to their frames, which keep their matrices sparse.
 
-The centre of mass of a body moves with its deformation, r = r_frame + R φ̄u, so over (δr, θ, δu) every node moves by
-R(φ − φ̄)δu, and products of such rows fill matrices. Over ξ' = (δr − Rφ̄δu, θ, δu), ξ = T ξ', it moves by Rφδu. Forces
-follow as f' = Tᵀf, rows of constraints as G' = G T.
+The centre of mass of a body moves with its deformation, r = r_frame + R φ̄u. In the displacements (δr, θ, δu) every
+node therefore moves by R(φ − φ̄)δu, which leads to full matrices. In ξ' = (δr − Rφ̄δu, θ, δu), with ξ = T ξ', it moves
+by Rφδu. Forces transform as f' = Tᵀf, rows of constraints as G' = G T.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .gradient import block_diagonal
 from .state import Configuration
 
 ROUND_OFF = 1e-13
-"""Entry over the largest one of its row below which it is what is left of a sum that cancels."""
+"""Entry, relative to the largest one of its row, below which it is round-off of a sum that cancels."""
 
 
 def from_frames(a: Arrays) -> Arrays:
-    """The arrays without the shift φ̄, of nodes that move with the frames; of mean axes the masses do not know.
+    """The arrays without the shift φ̄ (nodes relative to the frames), and without mean axes in the masses.
 
-    What is at rest does not depend on the masses of its deformation.
+    For statics, which do not depend on the inertia of deformations.
     """
     return a._replace(mean=0.0 * a.mean, border_stack=sparse.csr_array(a.border_stack.shape))
 
 
 def frame_motion(a: Arrays, c: Configuration) -> Any:
-    """T, sparse (n_v, n_v)."""
+    """Transformation T from frame-based to mass-based displacements, sparse (n_v, n_v)."""
     size, first = len(a.mass) * a.dim + a.turning.size * a.n.shape[0] + a.body_u.size, len(a.mass) * a.dim
     moved = block_diagonal(c.R) @ sparse.csr_array(a.mean)
     above = sparse.hstack([sparse.csr_array((first, size - a.body_u.size)), moved])
@@ -39,7 +39,7 @@ def frame_motion(a: Arrays, c: Configuration) -> Any:
 
 
 def frame_rows(G: Any, T: Any) -> Any:
-    """G T without the round-off of what cancels."""
+    """Product G T without the round-off of entries that cancel."""
     rows = sparse.csr_array(G @ T)
     largest = abs(rows).max(axis=1).toarray().ravel()
     rows.data[np.abs(rows.data) <= ROUND_OFF * np.repeat(largest, np.diff(rows.indptr))] = 0.0
@@ -48,7 +48,7 @@ def frame_rows(G: Any, T: Any) -> Any:
 
 
 def weight_stiffness(a: Arrays, c: Configuration) -> Any:
-    """Stiffness of the weights over ξ' near an equilibrium: R turns them against φ̄ᵀRᵀmg, sparse (n_v, n_v)."""
+    """Stiffness of the weights φ̄ᵀRᵀmg under rotations in ξ' near an equilibrium, sparse (n_v, n_v)."""
     n, first, basis = a.body_u.size, len(a.mass) * a.dim, cross(a.dim)
     weight = np.einsum("bji,bj->bi", c.R, a.weight)
     turns = np.isin(np.arange(len(a.mass)), a.turning)
@@ -63,5 +63,5 @@ def weight_stiffness(a: Arrays, c: Configuration) -> Any:
 
 
 def is_parted(a: Arrays, spin: Array) -> bool:
-    """Whether the shift is kept apart, and nothing turns: statics of large bodies."""
+    """True for the statics of large bodies: separate shift, and no spin."""
     return a.mean is not None and not np.any(spin)

@@ -1,4 +1,4 @@
-"""How nodes, vectors and products move with the velocities: dense (k·d, n_v) for small systems, sparse for large."""
+"""Jacobians of nodes, vectors and products by the velocities: dense for small mechanisms, sparse for large ones."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ def velocity_count(a: Arrays) -> int:
 
 
 def velocity_slices(a: Arrays) -> tuple[slice, slice]:
-    """Where the spins of turning bodies and u̇ are among the velocities."""
+    """Slices of the spins of rotating bodies, and of u̇, among the velocities."""
     first, last = a.weight.size, velocity_count(a)
     return slice(first, last - a.body_u.size), slice(last - a.body_u.size, last)
 
 
 def is_sparse(a: Arrays) -> bool:
-    """Whether the kernels keep sparse matrices."""
+    """True if the arrays have sparse matrices."""
     return sparse.issparse(a.node_shape)
 
 
 def kept(a: Arrays, matrix: Array) -> Any:
-    """A matrix as the kernels keep theirs, sparse or dense."""
+    """A dense matrix converted to sparse if the arrays are sparse."""
     return sparse.csr_array(matrix) if is_sparse(a) else matrix
 
 
 def blocks_of(a: Arrays, shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Any:
-    """The sum of blocks, each at its first row and column, as the arrays are."""
+    """Sum of blocks, each at its first row and column, dense or sparse like the arrays."""
     return (sparse_blocks if is_sparse(a) else dense_blocks)(shape, blocks)
 
 
 def diagonal_of(a: Arrays, matrices: Array) -> Any:
-    """Block-diagonal matrix of (k, d, d), as the arrays are."""
+    """Block-diagonal matrix of (k, d, d), dense or sparse like the arrays."""
     if is_sparse(a):
         return block_diagonal(matrices)
     k, d, _ = matrices.shape
@@ -53,12 +53,12 @@ def diagonal_of(a: Arrays, matrices: Array) -> Any:
 
 
 def stacked_rows(*parts: Any) -> Any:
-    """Rows over each other, dense or sparse as the first ones are."""
+    """Vertically stacked rows, dense or sparse like the first ones."""
     return sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def scale_rows(m: Any, rows: Array) -> Any:
-    """diag(rows) m."""
+    """Product diag(rows) m."""
     if not sparse.issparse(m):
         return rows[:, None] * m
     scaled = sparse.csr_array(m, copy=True)
@@ -67,7 +67,7 @@ def scale_rows(m: Any, rows: Array) -> Any:
 
 
 def scale_both(m: Any, rows: Array, columns: Array) -> Any:
-    """diag(rows) m diag(columns)."""
+    """Product diag(rows) m diag(columns)."""
     if not sparse.issparse(m):
         return rows[:, None] * m * columns
     scaled = scale_rows(m, rows)
@@ -176,19 +176,19 @@ def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
 
 
 def product_matrix(a: Arrays, R: Array, arm: Array, vector: Array) -> Any:
-    """Rates of the products with the velocities, (p, n_v)."""
+    """Jacobian of the products by the velocities, (p, n_v)."""
     return product_rows(a, vector, pull(a, node_rows(a, world_spin_levers(a, R, arm), R[a.node_body])))
 
 
 def vector_forces(a: Arrays, vector: Array, on_product: Array) -> Array:
-    """Forces on the vectors (v, d) from those on their products (p,)."""
+    """Forces on the vectors (v, d) from forces on their products (p,)."""
     on_first, on_second = (on_product[:, None] * vector.take(other, axis=0) for other in (a.second, a.first))
     forces: Array = a.select_first.T @ on_first + a.select_second.T @ on_second
     return forces
 
 
 def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:
-    """R(e_s × x) of all nodes, (k, s, d)."""
+    """Velocities R(e_s × x) of all nodes by unit spins, (k, s, d)."""
     return body_levers(a, R.transpose(0, 2, 1), arm)
 
 
@@ -199,7 +199,7 @@ def block_diagonal(matrices: Array) -> Any:
 
 
 def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, columns: Array) -> Any:
-    """A matrix of entries whose places differ, all of one shape, as the arrays are."""
+    """A matrix from entries at different positions, dense or sparse like the arrays."""
     if is_sparse(a):
         return sparse.csr_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
     matrix = np.zeros(shape)
@@ -208,7 +208,7 @@ def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, co
 
 
 def placed(a: Arrays, values: Array) -> Any:
-    """(k, s, d) columns of the spins of the turning bodies: (k·d, spins), as the arrays are."""
+    """Matrix (k·d, spins) from values (k, s, d) of the nodes in the columns of the spins of their bodies."""
     _, cw, _ = a.columns
     first = len(a.mass) * a.dim
     k, s, d = values.shape
@@ -219,15 +219,15 @@ def placed(a: Arrays, values: Array) -> Any:
 
 
 def spin_block(a: Arrays, values: Array) -> Any:
-    """(s, n) values as a block (spins, n), as the arrays are: the spin rows of the body of each coordinate."""
+    """Block (spins, n) from values (s, n) in the spin rows of the body of each flexible coordinate."""
     cv, cw, _ = a.columns
     s, n = values.shape
-    rows = (cw[a.body_u] - cv.size).T  # every flexible body turns
+    rows = (cw[a.body_u] - cv.size).T  # every flexible body has rotations
     return entries_of(a, (a.turning.size * s, n), values, rows, np.broadcast_to(np.arange(n), rows.shape))
 
 
 def section_rows(a: Arrays, R: Array) -> Any:
-    """World spins R(ω + ψu̇) of the sections that take torques, with frames R (b, d, d): (t·s, n_v)."""
+    """Jacobian (t·s, n_v) of the world spins R(ω + ψu̇) of sections with torques, with frames R (b, d, d)."""
     _, cw, _ = a.columns
     s, t = a.n.shape[0], a.torque_body.size
     frame = spin_map(R)[a.torque_body]

@@ -1,4 +1,4 @@
-"""Energy of motions that positions in double precision cannot tell from rest."""
+"""Resolution of positions in double precision: motions below it cannot be distinguished from rest."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from .convergence.tolerances import POSITIONAL
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
-    """Largest coordinate that positions are sums of [m]: of centres of mass r (b, d), and of nodes from them."""
+    """Largest coordinate in the sums of positions [m]: of centres of mass r (b, d), and of nodes relative to them."""
     own = max(r.max(initial=0.0), -r.min(initial=0.0))
     points = a.node_position * a.node_moves[:, None]  # directions have no length
     return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)
 
 
 def rate_of_positions(size: float, h: float) -> float:
-    """Velocity [m/s] that positions of a ``size`` [m] at the ends of a step h [s] tell to 1e-12.
+    """Velocity [m/s] that positions of ``size`` [m] at the ends of a step h [s] resolve to 1e-12.
 
-    Defects of laws that gaps obey at the end of a step are g/h, and relative to this where bodies are slower: an ulp of
-    a position over h is round-off however slow they are. Other defects stay above 1e-12 as long as positions know them.
+    Defects of contact laws for gaps at the end of a step are g/h, relative to this velocity if bodies are slower: one
+    unit of round-off of a position over h is round-off however slow the bodies are.
     """
     return POSITIONAL * size / h
 
 
 def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
-    """Σ m [kg], Σ tr J [kg m²], and stiffness against displacements [N/m] and against rotations [N m], (4,).
+    """Sums over the mechanism (4,): Σ m [kg], Σ tr J [kg m²], stiffness to displacements [N/m] and to rotations [N m].
 
-    A body has the stiffness m max ω², with ω² = K_ii/M_ii of its flexible coordinates: of no unit but 1/s² whatever
-    these are.
+    A body has the stiffness m max ω², with ω² = K_ii/M_ii of its flexible coordinates, in 1/s² for any units of these.
     """
     flexible = len(parts["body_u"])
     mass, elastic = parts["stack"].diagonal()[:flexible], (parts["strain"] * parts["rise"]).sum(axis=0)

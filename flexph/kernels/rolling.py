@@ -1,9 +1,10 @@
 """Terms of constraints on velocities: w Π_by Π̇ of products, w θ̇ of angles, and a·Ω of bodies.
 
-Over a step their increments are w Π̄_by ΔΠ and a·hΩ, Π̄ the mean of both ends and Ω = R̄ω̄ = R₀ω̄ the world spin; a
-multiplier λ acts with λ w Π̄_by on Π and with the world torque λ a on the body. Squares ½ w Π² of position constraints
-are the same with Π_by = Π, and their increments are exact. An angle has two ``angular`` terms, of its sine by the
-cosine and the other way round, with gains κ w Π̄_by so that both increments make w Δθ (:mod:`flexph.kernels.springs`).
+Over a step their increments are w Π̄_by ΔΠ and a·hΩ, with Π̄ the mean of both ends and Ω = R̄ω̄ = R₀ω̄ the world spin.
+A multiplier λ acts with λ w Π̄_by on Π and with the world torque λ a on the body. Squares ½ w Π² of position
+constraints are terms with Π_by = Π, and their increments are exact. An angle has two ``angular`` terms, of the sine
+weighted by the cosine and vice versa, with gains κ w Π̄_by such that both increments sum to w Δθ
+(:mod:`flexph.kernels.springs`).
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from .state import Configuration, Derived
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
-    """w Π̄_by of all terms, times κ of angles, (w,), from the products at both ends."""
+    """Gains w Π̄_by of all terms, for angles times κ, (w,), from the products at both ends."""
     return term_gains(a.rolling, before, after)
 
 
 def gain_slopes(a: Arrays, before: Array, after: Array) -> tuple[Array, Array]:
-    """∂(gain) by Π and by Π_by at the end, (w,) each."""
+    """Derivatives of the gains by Π and by Π_by at the end, (w,) each."""
     return term_slopes(a.rolling, before, after)
 
 
 def squares(a: Arrays, product: Array) -> Array:
-    """Σ ½ w Π² of the position constraints, (g,)."""
+    """Sums Σ ½ w Π² of the position constraints, (g,)."""
     t = a.rolling
     if not t.square.size:
         return np.zeros(t.free.size)
@@ -40,7 +41,7 @@ def squares(a: Arrays, product: Array) -> Array:
 
 
 def slip(a: Arrays, gain: Array, change: Array, turned: Array) -> Array:
-    """Σ gain ΔΠ + a·θ of the rows that fix no position, (g,); zero for others. θ (b, s) are world rotations."""
+    """Sums Σ gain ΔΠ + a·θ of the velocity constraints, (g,); zero in other rows. θ (b, s): world rotations."""
     t = a.rolling
     if not t.row.size:
         return np.zeros(t.free.size)
@@ -48,7 +49,7 @@ def slip(a: Arrays, gain: Array, change: Array, turned: Array) -> Array:
 
 
 def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
-    """Σ gain ΔΠ + a·θ of all rows, (g,)."""
+    """Sums Σ gain ΔΠ + a·θ of all rows, (g,)."""
     rate = total(t.row, gain * change.take(t.product), t.free.size)
     if t.spin_row.size:
         rate += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), t.free.size)
@@ -56,26 +57,26 @@ def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
 
 
 def add_forces(a: Arrays, lam: Array, gain: Array, on_product: Array) -> None:
-    """Add λ w Π̄_by to the forces on products (in place)."""
+    """Add the constraint forces λ w Π̄_by to the forces on products, in place."""
     if gain.size:
         np.add.at(on_product, a.rolling.product, lam.take(a.rolling.row) * gain)
 
 
 def add_torques(a: Arrays, lam: Array, torque: Array) -> None:
-    """Add λ a to the world torques on bodies (in place), (b, s)."""
+    """Add the constraint torques λ a to the world torques on bodies (b, s), in place."""
     t = a.rolling
     if t.spin_row.size:
         np.add.at(torque, t.spin_body, lam.take(t.spin_row)[:, None] * t.spin_axis)
 
 
 def weights(a: Arrays, values: Array, products: Array) -> Any:
-    """Values of terms as combinations of their ``products``, (g, p), dense or sparse as the other kernels."""
+    """Matrix (g, p) with the values of the terms in the columns ``products``, dense or sparse like the arrays."""
     weight = sparse.csr_array((values, (a.rolling.row, products)), shape=(a.rolling.free.size, a.first.size))
     return weight if sparse.issparse(a.node_shape) else weight.toarray()
 
 
 def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
-    """∂(force on products)/∂(products at the end) as dense (p, p); at a state, of one product twice, half of that."""
+    """Derivatives of the forces on products by end products, dense (p, p); at a state half of the derivative."""
     t, form, pushed = a.rolling, np.zeros((a.first.size,) * 2), lam.take(a.rolling.row)
     own, across = gain_slopes(a, before, after)
     np.add.at(form, (t.product, t.product), pushed * own)
@@ -84,7 +85,7 @@ def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
 
 
 def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
-    """a·(frame ω) of all rows over the velocities, sparse (g, n_v), with frames R (b, d, d)."""
+    """Jacobian of the spin terms a·(frame ω) of all rows by the velocities, sparse (g, n_v), with frames (b, d, d)."""
     t, cw = a.rolling, a.columns.omega
     values = np.einsum("mi,mij->mj", t.spin_axis, spin_map(frame).take(t.spin_body, axis=0))
     columns = cw.take(t.spin_body, axis=0)
@@ -93,7 +94,7 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
 
 
 def state_rates(a: Arrays, c: Configuration, d: Derived, rate: Array) -> Array:
-    """Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the rates of the products."""
+    """Rates Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the rates of the products."""
     t, product = a.rolling, d.product
     own = curve_sums(a.curves, d.on_curves, rate, t.free.size)
     if not t.row.size:

@@ -1,4 +1,4 @@
-"""Spring-dampers: exact increments of lengths, components and angles, and the forces that do exact work on them.
+"""Spring-dampers: exact increments of lengths, components and angles, and forces with exact work on them.
 
 A component is a product itself. A length ℓ = √Π has Δℓ = ΔΠ/(ℓ₀ + ℓ₁). An angle α of sine and cosine products
 (s, c) has Δα = atan2(Y, X), Y = s₁c₀ − c₁s₀ = c̄Δs − s̄Δc, X = c₀c₁ + s₀s₁, so that Δα = κ(c̄Δs − s̄Δc) with κ = Δα/Y.
@@ -18,13 +18,13 @@ from .rates.terms import kappa
 
 TINY = float(np.finfo(float).tiny)
 SUBSTITUTIONS = 100
-"""Substitutions for collocated lengths, each shorter by their relative change over the step,"""
+"""Largest number of substitutions for collocated lengths."""
 ROUND_OFF = 2e-16
-"""and the change, over the longest, at which they end."""
+"""Change, relative to the longest, at which the substitutions for collocated lengths end."""
 
 
 class Measured(NamedTuple):
-    """Extensions Δℓ, ΔΠ, Δα (lengths, components, angles), their discrete gradients, mean tensions (torques)."""
+    """Extensions Δℓ, ΔΠ, Δα over a step, their discrete gradients, and mean tensions or torques."""
 
     extension: Array
     by_length: Array
@@ -45,10 +45,10 @@ def measure(
     moved: Array | float = 0.0,
     stuck: Array | None = None,
 ) -> Measured:
-    """Extensions over a step from the products before and after it, and the mean tensions (torques).
+    """Extensions over a step from the products at both ends, and mean tensions or torques.
 
-    ``moved`` (springs,) is how far the free measures move, which the extensions are less by. ``stuck`` says of each
-    relation whether it is taken by its tangent at rest (see :func:`reversed_rates`).
+    ``moved`` (springs,): change of the free lengths, which is subtracted from the extensions; ``stuck``: mask of the
+    relations replaced by their tangent at rest (see :func:`reversed_rates`).
     """
     if not springs.stiffness.size:
         return _NOTHING
@@ -70,7 +70,7 @@ def measure(
 
 
 def _refuse_laws(springs: Springs, states: Array, extension: Array) -> None:
-    """Raise StepFailed for springs with laws, which loops take alone; ValueError where a law has no value."""
+    """Raise StepFailed for springs with laws, which only compiled steps support; ValueError if a law has no value."""
     own = (
         *zip(springs.lawful.tolist(), springs.laws, strict=True),
         *zip(springs.forced.tolist(), springs.force_laws, strict=True),
@@ -83,14 +83,14 @@ def _refuse_laws(springs: Springs, states: Array, extension: Array) -> None:
 
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
-    """ρ(s) of all relations at the rates (springs,), (relations,)."""
+    """Resistive forces ρ(s) of all relations (relations,) at the rates (springs,)."""
     own = rate[springs.resisting]
     forces = np.array([float(r.force(s)) for r, s in zip(springs.relations, own, strict=True)])
     return forces if stuck is None else np.where(stuck, springs.steepness * own, forces)
 
 
 def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
-    """c + ρ'(s) at the rates (springs,)."""
+    """Damping slopes c + ρ'(s) at the rates (springs,)."""
     if not springs.relations:
         return springs.damping
     slope = np.array([float(r.slope(s)) for r, s in zip(springs.relations, rate[springs.resisting], strict=True)])
@@ -100,7 +100,7 @@ def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) ->
 
 
 def resistances(springs: Springs, rate: Array) -> Array:
-    """c + ρ(s)/s ≥ 0 at the rates (springs,)."""
+    """Resistances c + ρ(s)/s ≥ 0 at the rates (springs,)."""
     if not springs.relations:
         return springs.damping
     own = rate[springs.resisting]
@@ -110,7 +110,7 @@ def resistances(springs: Springs, rate: Array) -> Array:
 
 
 def lost(springs: Springs, rate: Array) -> Array:
-    """Power c s² + s ρ(s) ≥ 0 that goes at the rates (springs,)."""
+    """Dissipated power c s² + s ρ(s) ≥ 0 at the rates (springs,)."""
     power = springs.damping * rate**2
     if springs.relations:
         power[springs.resisting] += rate[springs.resisting] * resisting_forces(springs, rate)
@@ -118,10 +118,10 @@ def lost(springs: Springs, rate: Array) -> Array:
 
 
 def reversed_rates(springs: Springs, before: Array, after: Array) -> Array:
-    """Which relations are to be taken by their tangent at rest, where an iteration goes from rates to others.
+    """Mask of relations to be replaced by their tangent at rest, for an iteration that changes rates.
 
-    Tangents far from rest are flat and lead across it and back for ever. From the tangent at rest on, which is steeper
-    than all of a friction, the iteration comes to the solution from one side.
+    With the flat tangents far from rest, a Newton iteration can jump across rest and back for ever. With the tangent at
+    rest, the steepest one of a friction law, it converges from one side.
     """
     far = [
         s * t < 0.0 and float(r.slope(s)) < 0.5 * steep
@@ -133,7 +133,7 @@ def reversed_rates(springs: Springs, before: Array, after: Array) -> Array:
 
 
 def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:
-    """Add the forces on the products (in place)."""
+    """Add the forces of spring-dampers to the forces on products, in place."""
     if not springs.stiffness.size:
         return
     length, component, angle = split(springs, m.tension)
@@ -144,12 +144,12 @@ def add_forces(springs: Springs, m: Measured, on_product: Array) -> None:
 
 
 def spring_forces(springs: Springs, e0: Array, m: Measured) -> Array:
-    """Spring forces (torques) at the end of a step."""
+    """Spring forces or torques at the end of a step."""
     return e0 + (springs.stiffness * m.extension)[springs.state >= 0] if e0.size else e0
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:
-    """Values of lengths, components and angles."""
+    """Values split into those of lengths, components and angles."""
     first = springs.length_product.size
     return values[:first], *np.split(values[first:], [springs.component_product.size])
 
@@ -157,7 +157,7 @@ def split(springs: Springs, values: Array) -> tuple[Array, ...]:
 def tangent(
     springs: Springs, m: Measured, h: float, products: tuple[Array, Array], *, stuck: Array | None = None
 ) -> Array:
-    """∂(force on products)/∂(products after the step), dense (p, p); arguments as in :func:`measure`."""
+    """Derivatives of the forces on products by end products, dense (p, p); arguments as in :func:`measure`."""
     after = products[1]
     stiffness = np.zeros((after.size, after.size))
     damping = damping_slopes(springs, m.extension / h, stuck)
@@ -174,7 +174,7 @@ def tangent(
 def _add_angles(
     springs: Springs, torsion: tuple[Array, Array], products: tuple[Array, Array], stiffness: Array
 ) -> None:
-    """Angles of torques τ and their stiffness: force −τκc̄ on the sine, τκs̄ on the cosine (in place)."""
+    """Add the stiffness of angles with torque τ, whose forces are −τκc̄ on the sine and τκs̄ on the cosine, in place."""
     i, j, (torque, stiff), (before, after) = springs.sine_product, springs.cosine_product, torsion, products
     s0, s1, c0, c1 = before[i], after[i], before[j], after[j]
     factor, by_y, by_x = kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)

@@ -1,4 +1,4 @@
-"""A state of a mechanism as arrays, and everything that follows from it."""
+"""State of a mechanism as arrays, and quantities derived from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Configuration(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What the step needs of a configuration: inertia products, momenta, slopes, node arms, vectors, their products.
+    """Quantities derived from a configuration: inertia products, momenta, slopes, node arms, vectors and products.
 
     ``on_curves`` are the points on curves.
     """
@@ -51,22 +51,22 @@ def body_sum(a: Arrays, x: Array) -> Array:
 
 
 def contracted(square: Array, w: Array) -> Array:
-    """Σ_b square_ab w_b of every flexible coordinate: (…, s, s, n), (…, s, n) to (…, s, n)."""
+    """Sums Σ_b square_ab w_b for every flexible coordinate: (…, s, s, n), (…, s, n) to (…, s, n)."""
     return square[..., 0, :] * w if w.shape[-2] == 1 else np.einsum("...abn,...bn->...an", square, w)
 
 
 def over_spins(x: Array) -> Array:
-    """Σ_a x_a: (s, n) to (n,)."""
+    """Sum Σ_a x_a over the spins: (s, n) to (n,)."""
     return x[0] if len(x) == 1 else x.sum(axis=0)
 
 
 def body_spins(a: Arrays, omega: Array) -> Array:
-    """ω of the body of each flexible coordinate, (s, n)."""
+    """Spins ω of the body of each flexible coordinate, (s, n)."""
     return omega.take(a.body_u, axis=0).T
 
 
 def inertia_products(a: Arrays, u: Array) -> Array:
-    """M u, N_a u and K_ab u at once, (1 + s + s², n)."""
+    """Inertia products M u, N_a u and K_ab u, (1 + s + s², n)."""
     s = a.n.shape[0]
     if a.moments is None:
         y = (a.stack @ u).reshape(1 + s + s * s, u.size)
@@ -80,9 +80,9 @@ def inertia_products(a: Arrays, u: Array) -> Array:
 def momenta(
     a: Arrays, omega: Array, u: Array, du: Array, *, products: tuple[Array, Array] | None = None
 ) -> tuple[Array, Array]:
-    """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centre of mass.
+    """Momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centre of mass.
 
-    ``products`` are the inertia products of u and u̇, where they are at hand.
+    ``products``: inertia products of u and u̇, if already computed.
     """
     Pu, Pdu = products or (inertia_products(a, u), inertia_products(a, du))
     p_r = turned(a.J, omega)
@@ -96,27 +96,27 @@ def momenta(
 
 
 def rotational_inertia(a: Arrays, u: Array, Pu: Array) -> Array:
-    """J(u) = J + 2 s·u + uᵀK u of each body, (b, s, s)."""
+    """Rotational inertia J(u) = J + 2 s·u + uᵀK u of each body, (b, s, s)."""
     s = a.n.shape[0]
     quadratic = body_sum(a, (2.0 * a.s + Pu[1 + s :].reshape(s, s, u.size)) * u)
     return a.J + quadratic.transpose(2, 0, 1)
 
 
 def coupled(a: Arrays, Pu: Array, Pdu: Array, w: Array) -> Array:
-    """a_k = (∂M/∂u_k) w on the spins, (s, n): 2 (s_ab + K_ab u) ω_b − N_a u̇, with ω (n, s) of the body of each u."""
+    """Spin part (s, n) of a_k = (∂M/∂u_k) w: 2 (s_ab + K_ab u) ω_b − N_a u̇, with ω (n, s) of the body of each u."""
     s = a.n.shape[0]
     square = a.s + Pu[1 + s :].reshape(s, s, -1)
     return 2.0 * np.einsum("abn,nb->an", square, w) - Pdu[1 : 1 + s]
 
 
 def turns(a: Arrays, w: Array) -> Array:
-    """Σ_a w_a N_a, (n, n), with w (n, s)."""
+    """Matrix Σ_a w_a N_a, (n, n), with w (n, s)."""
     n = a.body_u.size
     return sum((w[:, [i]] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(w.shape[1])), start=np.zeros((n, n)))
 
 
 def squares(a: Arrays, w: Array, other: Array) -> Array:
-    """Σ_ab w_a o_b K_ab, (n, n), with w, o (n, s)."""
+    """Matrix Σ_ab w_a o_b K_ab, (n, n), with w, o (n, s)."""
     n, s = a.body_u.size, w.shape[1]
     form = np.zeros((n, n))
     for i in range(s):
@@ -127,35 +127,35 @@ def squares(a: Arrays, w: Array, other: Array) -> Array:
 
 
 def node_arms(a: Arrays, R: Array, u: Array) -> Array:
-    """R (X + φ u) of all nodes, (k, d): from the centre of mass, or a direction."""
+    """Arms R (X + φ u) of all nodes, (k, d): relative to the centre of mass for points; directions themselves."""
     return turned(R.take(a.node_body, axis=0), a.node_position + node_displacement(a, u))
 
 
 def node_points(a: Arrays, r: Array, arm: Array) -> Array:
-    """Where all nodes are, (k, d), from the centres of mass and the node arms; of directions these alone."""
+    """Positions of all nodes, (k, d), from centres of mass and node arms; for directions the arms."""
     return a.node_moves[:, None] * r.take(a.node_body, axis=0) + arm
 
 
 def with_means(a: Arrays, nodes: Array) -> Array:
-    """Places or velocities of all nodes (k, d), also of those that are means of others, as ports of cables are.
+    """Positions or velocities of all nodes (k, d), including nodes that are means of others, such as ports of cables.
 
-    Vectors of joints have the points themselves in place of their means.
+    Vectors of joints use the points themselves in place of their means.
     """
     return nodes if a.node_means is None else nodes + a.node_means @ nodes
 
 
 def touching_points(a: Arrays, r: Array, arm: Array) -> Array:
-    """Where all nodes are that may touch, (k, d)."""
+    """Positions of all nodes for contacts, (k, d)."""
     return with_means(a, node_points(a, r, arm))
 
 
 def touching_velocities(a: Arrays, x: Velocities, arm: Array, R: Array) -> Array:
-    """Their velocities at a state with the arms of the nodes and the rotations of the bodies, (k, d)."""
+    """Velocities of all nodes for contacts, (k, d), from the arms of the nodes and the rotations of the bodies."""
     return with_means(a, node_velocities(a, x, R, arm))
 
 
 def node_displacement(a: Arrays, u: Array) -> Array:
-    """φ u of all nodes in body axes, (k, d)."""
+    """Displacements φ u of all nodes in body axes, (k, d)."""
     moved = (a.node_shape @ u).reshape(a.node_position.shape)
     if a.mean is not None:
         moved = moved - a.node_moves[:, None] * (a.mean @ u).reshape(-1, a.dim)[a.node_body]
@@ -176,14 +176,14 @@ class Velocities(Protocol):
 
 
 def node_velocities(a: Arrays, x: Velocities, frame: Array, lever: Array) -> Array:
-    """v + (frame ω) × lever + frame φ u̇ of all nodes in world axes, (k, d), from frames (b, d, d) of the bodies."""
+    """Velocities v + (frame ω) × lever + frame φ u̇ of all nodes in world axes, (k, d), with frames (b, d, d)."""
     world = turned_spins(frame, x.omega).take(a.node_body, axis=0)
     moved = sweep(world, lever) + turned(frame.take(a.node_body, axis=0), node_displacement(a, x.du))
     return moved + a.node_moves[:, None] * x.v.take(a.node_body, axis=0)
 
 
 def places(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Where all nodes are at a configuration, (k, d)."""
+    """Positions of all nodes at a configuration, (k, d)."""
     return node_points(a, c.r, d.arm)
 
 
@@ -193,12 +193,12 @@ def vectors(a: Arrays, r: Array, arm: Array) -> Array:
 
 
 def products(a: Arrays, vector: Array) -> Array:
-    """V·W of all products, (p,)."""
+    """All products V·W, (p,)."""
     return np.vecdot(vector.take(a.first, axis=0), vector.take(a.second, axis=0))
 
 
 def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
-    """ΔV·W + V·ΔW of all products from changes and places of the vectors (…, v, d), (…, p)."""
+    """Changes ΔV·W + V·ΔW of all products (…, p), from changes and values of the vectors (…, v, d)."""
     changed = np.vecdot(moved.take(a.pairs, axis=-2), vector.take(a.partners, axis=-2))
     return changed[..., 0, :] + changed[..., 1, :]
 
@@ -209,21 +209,21 @@ def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array
 
 
 def derive(a: Arrays, c: Configuration) -> Derived:
-    """All that follows from a configuration."""
+    """The quantities derived from a configuration."""
     arm = node_arms(a, c.R, c.u)
     vector = vectors(a, c.r, arm)
     return derive_at(a, c, (arm, vector, products(a, vector)))
 
 
 def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -> Derived:
-    """All that follows from a configuration whose node arms, vectors and products of these are known."""
+    """The quantities derived from a configuration, with given node arms, vectors and products (``joints``)."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     p_r, p_u = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
     return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints, all_at_state(a.curves, joints[-1]))
 
 
 def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
-    """½ σᵀCσ of each body, and the energies of strain rows with a law, (b,) [J]."""
+    """Elastic energies of the bodies, ½ σᵀCσ and those of material laws, (b,) [J]."""
     own = law_energies(a.strains, product)
     if own:
         sigma = sigma.copy()

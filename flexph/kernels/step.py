@@ -1,15 +1,17 @@
 """One step of the exact polynomial scheme: residual of the discrete gradient pair [dg] eq. (18).
 
-With Δ the difference and a bar the mean over a step h, unknown are the mean velocities (ṙ̄, ω̄, u̇̄) and the multipliers:
+With Δ the difference and a bar the mean over a step h, unknown are the mean velocities (ṙ̄, ω̄, u̇̄) and the
+multipliers:
 
-    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄
-    m Δṙ = h (forces),  Δp_r = h (p̄_r × ω̄ + R̄⁻¹ torques),  Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0
-    f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β Δσ/h
+    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄ m Δṙ = h (forces),  Δp_r = h (p̄_r × ω̄ + R̄⁻¹
+    torques),  Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0 f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β
+    Δσ/h
 
 A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
-increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does nothing to
-torques. Loads that follow a section have their components on its mean directions. All vectors enter by products V·W,
-whose increments are exact too. Nonholonomic rows (:mod:`flexph.kernels.rolling`) hold for the increments of the step.
+increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does not
+change torques. Loads that follow a section have their components on its mean directions. All vectors enter by products
+V·W, whose increments are also exact. Nonholonomic rows (:mod:`flexph.kernels.rolling`) hold for the increments of the
+step.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def residual(a: Arrays, step: Step, x: Means) -> tuple[Means, Trial]:
 
 
 def defects(a: Arrays, step: Step, x: Means, t: Trial) -> Means:
-    """Defects of the balances of momenta, and of the constraints, at a trial end."""
+    """Defects of the momentum balances and of the constraints at a trial end of the step."""
     start, known, h, _ = step
     p_r, p_u = end_momenta(a, t)
     r_v = a.mass[:, None] * (t.end.v - start.v) - h * (a.weight + t.force)
@@ -73,7 +75,7 @@ def defects(a: Arrays, step: Step, x: Means, t: Trial) -> Means:
 
 
 def end_momenta(a: Arrays, t: Trial) -> tuple[Array, Array]:
-    """p_r and p_u at a trial end."""
+    """Momenta p_r and p_u at a trial end of the step."""
     return momenta(a, t.end.omega, t.end.u, t.end.du, products=(t.Pu, t.Pdu))
 
 
@@ -90,7 +92,7 @@ def _generalised_force(a: Arrays, step: Step, x: Means, t: Trial) -> Array:
 
 
 def attempt(a: Arrays, step: Step, x: Means) -> Trial:
-    """The trial end of the step, and the forces that act on the way there."""
+    """The trial end of the step for given mean velocities, and the forces during the step."""
     start, known, h, s = step
     R1, inverse = step_rotation(start.R, 0.5 * h * x.omega)
     r1, u1 = start.r + h * x.v, start.u + h * x.du
@@ -185,7 +187,7 @@ def attempt(a: Arrays, step: Step, x: Means) -> Trial:
 
 
 def _touched(a: Arrays, step: Step, x: Means, end: tuple[Array, Array]) -> Touch | None:
-    """Contacts at the centres and node arms of a trial end; None where there are none."""
+    """Contact forces of a trial end with given centres and node arms; None without contacts."""
     if not a.contacts.number:
         return None
     places = (touching_points(a, step.start.r, step.known.arm), touching_points(a, *end))
@@ -194,10 +196,10 @@ def _touched(a: Arrays, step: Step, x: Means, end: tuple[Array, Array]) -> Touch
 
 
 def _rolled(a: Arrays, step: Step, x: Means, at: tuple[Array, ...]) -> Array:
-    """Squares of position constraints at the end, and what the step misses of nonholonomic rows, (g,).
+    """Squares of position constraints at the end, and defects of nonholonomic rows over the step, (g,).
 
-    ``at`` are R̄⁻¹, the levers, the mean vectors, the products at the end and the gains of the terms. Increments of
-    products are those by the mean velocities: of positions, a difference would have their round-off.
+    ``at``: R̄⁻¹, levers, mean vectors, end products and gains of the terms. The increments of products come from the
+    mean velocities, as differences of positions have round-off.
     """
     inverse, lever, vector, product, gain = at
     if not gain.size:
@@ -208,7 +210,7 @@ def _rolled(a: Arrays, step: Step, x: Means, at: tuple[Array, ...]) -> Array:
 
 
 def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Array]:
-    """Slopes ū and the change Δσ of the stresses."""
+    """Mean slopes and the change Δσ of the stresses."""
     jump = h * (a.rise @ x.du)
     if not known.slope.size:
         return known.slope, jump
@@ -218,14 +220,14 @@ def _strained(a: Arrays, known: Derived, h: float, x: Means) -> tuple[Array, Arr
 
 
 def _mean_stress(a: Arrays, step: Step, jump: Array) -> Array:
-    """σ̃ from the change Δσ of the stresses, (m,)."""
+    """Mean stresses σ̃ (m,) from the change Δσ."""
     stress: Array = step.start.sigma + (0.5 + a.stress_damping / step.h) * jump
     decay = step.schedule.decay
     return stress if decay is None else stress + decay.softening @ jump
 
 
 def _with_laws(a: Arrays, step: Step, stress: Array, product: Array) -> Array:
-    """σ̃ of the strain rows (e,), of those with a law by its discrete gradient."""
+    """Mean stresses σ̃ of the strain rows (e,), with material laws by their discrete gradients."""
     viscosity = a.stress_damping[a.strains.stress] / step.h
     add_law_stresses(a.strains, (step.known.product, product), viscosity, stress)
     return stress
@@ -241,12 +243,12 @@ def _end_rates(a: Arrays, step: Step, x: Means, at: tuple[Array, Array, Array]) 
 
 
 def mean_places(a: Arrays, start: Configuration, r1: Array, lever: Array) -> Array:
-    """The means of the places of all nodes at both ends, (k, d)."""
+    """Mean positions of all nodes over the step, (k, d)."""
     return node_points(a, 0.5 * (start.r + r1), lever)
 
 
 def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:
-    """External inputs in world axes: those that follow a section have components on its directions."""
+    """External inputs in world axes; inputs that follow a section are components on its directions."""
     if not a.follow_input.size:
         return inputs
     loads = inputs.copy()
@@ -255,39 +257,39 @@ def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:
 
 
 def section_torques(a: Arrays, loads: Array) -> Array:
-    """World torque on each section that takes one, (t, s)."""
+    """World torques on the sections with torque inputs, (t, s)."""
     return (a.input_torque @ loads).reshape(a.torque_body.size, a.n.shape[0])
 
 
 def _bending_torques(a: Arrays, t: Trial) -> Array:
-    """ψᵀ R̄⁻¹ τ summed over the sections with a torque, (n,)."""
+    """Generalised forces (n,) of section torques: the sum of ψᵀ R̄⁻¹ τ."""
     turned = np.matmul(spin_map(t.inverse)[a.torque_body], section_torques(a, t.loads)[:, :, None])
     return a.torque_shape.T @ turned.ravel()
 
 
 def _product_forces(a: Arrays, lam: Array, s: Schedule, measured: Measured) -> Array:
-    """Force on each product from the multipliers and the spring-dampers."""
+    """Forces on the products from multipliers and spring-dampers."""
     on_product = total(a.term_product, lam.take(a.term_row) * s.coefficient_mean, a.first.size)
     add_forces(a.springs, measured, on_product)
     return on_product
 
 
 def node_forces(a: Arrays, on_product: Array, vector: Array, loads: Array) -> Array:
-    """Forces on nodes: a force φ on V·W acts with φW on V and with φV on W; and the loads."""
+    """Forces on nodes from loads and from forces on products: φ on V·W acts with φW on V and φV on W."""
     on_pairs = on_product[:, None] * vector.take(a.partners, axis=0)
     forces: Array = a.pull_pairs @ on_pairs.reshape(-1, a.dim)
     return forces + (a.input_node @ loads).reshape(-1, a.dim) if loads.size else forces
 
 
 def _virtual_work(a: Arrays, t: Trial) -> Array:
-    """φᵀ R̄⁻¹ f summed over the nodes, (n,)."""
+    """Generalised forces (n,) of node forces: the sum of φᵀ R̄⁻¹ f."""
     local = turned(t.inverse.take(a.node_body, axis=0), t.node_force)
     work: Array = a.node_shape.T @ local.ravel()
     return work if a.mean is None else work - a.mean.T @ (a.sum_points @ local).ravel()
 
 
 def _inertia_force(a: Arrays, step: Step, t: Trial) -> Array:
-    """f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁: centrifugal and Coriolis forces, (n,)."""
+    """Centrifugal and Coriolis forces f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁, (n,)."""
     s = a.n.shape[0]
     w0, w1 = body_spins(a, step.start.omega), body_spins(a, t.end.omega)
     square = a.s + t.Pmean[1 + s :].reshape(s, s, -1)

@@ -1,9 +1,9 @@
-"""Strain rows of bodies of nodes: products over the lengths of directors, with a compliance and a state σ each.
+"""Strain rows of nodal bodies: products divided by lengths of directors, with a compliance and a stress state σ.
 
     ε = w Π m_i m_j − ε₀,   m = (n)^(−½),   Cσ = ε
 
-Π are products such as d_i·r' and d_j'·d_k, n_i = d_i·d_i, w factors; m = 1 where a row has one director or none. Over a
-step m̄Δ… is exact: with s = √n, Δm = −Δn/(s₀s₁(s₀ + s₁)), P = m_i m_j, ΔP = m̄_iΔm_j + m̄_jΔm_i, Δε = w(P̄ΔΠ + Π̄ΔP).
+Π are products such as d_i·r' and d_j'·d_k, n_i = d_i·d_i, w factors; m = 1 for a missing director. Increments over a
+step are exact: with s = √n, Δm = −Δn/(s₀s₁(s₀ + s₁)), P = m_i m_j, ΔP = m̄_iΔm_j + m̄_jΔm_i, Δε = w(P̄ΔΠ + Π̄ΔP).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Strains(NamedTuple):
 
     @property
     def of_undeformed(self) -> Any:
-        """Stiffness without strain, (e, e)."""
+        """Stiffness in the undeformed state, (e, e)."""
         return self.stiffness if self.undeformed is None else self.undeformed
 
 
 class Gradient(NamedTuple):
-    """Derivatives of the strains, exact over a step or at its end, by Π and by the squares of both directors, (e,)."""
+    """Derivatives (e,) of the strains by Π and by the squares of both directors, discrete over a step or at a state."""
 
     product: Array
     first: Array
@@ -49,23 +49,23 @@ class Gradient(NamedTuple):
 
 _EMPTY = np.zeros(0, dtype=int)
 NONE = Strains(_EMPTY, _EMPTY, _EMPTY, np.zeros(0), _EMPTY, np.zeros((0, 0)), np.zeros(0))
-"""No strain rows."""
+"""Empty arrays of strain rows."""
 
 
 def _lengths(s: Strains, product: Array) -> tuple[Array, Array, Array]:
-    """Π and the lengths of the directors, (e,); one where there is none."""
+    """Products Π and lengths of the directors, (e,); one for a missing director."""
     own = np.append(product, 1.0)
     return product.take(s.product), np.sqrt(own.take(s.first)), np.sqrt(own.take(s.second))
 
 
 def strains(s: Strains, product: Array) -> Array:
-    """ε of the products (p,), (e,)."""
+    """Strains ε (e,) from the products (p,)."""
     value, first, second = _lengths(s, product)
     return s.factor * value / (first * second) - s.reference
 
 
 def strain_stresses(s: Strains, product: Array) -> Array:
-    """σ = C⁻¹ε of the products, or those of their laws, (e,)."""
+    """Stresses (e,) from the products: σ = C⁻¹ε, or by the material law."""
     own = strains(s, product)
     stresses: Array = s.stiffness @ own
     for part in s.laws:
@@ -74,7 +74,7 @@ def strain_stresses(s: Strains, product: Array) -> Array:
 
 
 def add_law_stresses(s: Strains, products: tuple[Array, Array], viscosity: Array, stress: Array) -> None:
-    """Set the mean stresses over a step of rows with a law (in place), with a viscosity β/h of the rows (e,)."""
+    """Set the mean stresses over a step of rows with a material law, in place; ``viscosity``: β/h of the rows (e,)."""
     if not s.laws:
         return
     before, after = (strains(s, product) for product in products)
@@ -84,7 +84,7 @@ def add_law_stresses(s: Strains, products: tuple[Array, Array], viscosity: Array
 
 
 def viscous_change(s: Strains, products: tuple[Array, Array], change: Array) -> Array:
-    """The change of the stresses (e,) that damping is of: of rows with a law that of their undeformed stiffness."""
+    """Stress change (e,) that damping is proportional to; with a material law, by the undeformed stiffness."""
     if not s.laws:
         return change
     before, after = (strains(s, product) for product in products)
@@ -95,19 +95,19 @@ def viscous_change(s: Strains, products: tuple[Array, Array], change: Array) -> 
 
 
 def law_energies(s: Strains, product: Array) -> list[tuple[Index, Array]]:
-    """Of each law the strain rows (k, c) and their energies (k,) [J]."""
+    """Strain rows (k, c) and energies (k,) [J] of each material law."""
     own = strains(s, product) if s.laws else product
     return [(part.rows, part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
 
 
 def end_stiffness(s: Strains, product: Array) -> Any:
-    """∂σ/∂ε at a state, sparse (e, e)."""
+    """Tangent stiffness ∂σ/∂ε at a state, sparse (e, e)."""
     own = strains(s, product) if s.laws else product
     return _with_laws(s, s.stiffness, [part.law.at(part.strain(own)).tangent for part in s.laws])
 
 
 def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -> Any:
-    """∂σ̃/∂ε at the end of a step, sparse (e, e); ``softened`` (e,) are ½ + β/h, by which σ̃ changes with σ there."""
+    """Derivative ∂σ̃/∂ε by the end strain of a step, sparse (e, e); ``softened`` (e,): ½ + β/h = ∂σ̃/∂σ."""
     before, after = (strains(s, product) if s.laws else product for product in products)
     stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)
     if s.laws:
@@ -118,7 +118,7 @@ def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -
 
 
 def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
-    """A stiffness with blocks (k, c, c) of the laws in their rows."""
+    """A stiffness with the blocks (k, c, c) of material laws added in their rows."""
     whole = sparse.csr_array(stiffness)
     for part, tangent in zip(s.laws, tangents, strict=True):
         values = tangent / part.volume[:, None, None]
@@ -130,14 +130,14 @@ def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
 
 
 def gradient(s: Strains, product: Array) -> Gradient:
-    """∂ε/∂(products) at a state."""
+    """Derivatives of the strains by the products at a state."""
     value, first, second = _lengths(s, product)
     own = s.factor / (first * second)
     return Gradient(own, -0.5 * value * own / first**2, -0.5 * value * own / second**2)
 
 
 def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
-    """The exact gradient over a step: Δε is its product with the increments of the products."""
+    """Discrete gradient over a step: Δε is exactly its product with the increments of the products."""
     (v0, a0, b0), (v1, a1, b1) = _lengths(s, before), _lengths(s, after)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
     own, value = 0.5 * s.factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1)), s.factor * value
@@ -145,19 +145,19 @@ def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
 
 
 def _slope(before: Array, after: Array) -> Array:
-    """Δm/Δn."""
+    """Difference quotient Δm/Δn."""
     return -1.0 / (before * after * (before + after))
 
 
 def add_forces(s: Strains, g: Gradient, stress: Array, on_product: Array) -> None:
-    """Add the forces of stresses (e,) on the products (in place)."""
+    """Add the forces of stresses (e,) to the forces on products, in place."""
     for index, own in ((s.product, g.product), (s.first, g.first), (s.second, g.second)):
         real = index >= 0
         on_product -= np.bincount(index[real], weights=(own * stress)[real], minlength=on_product.size)
 
 
 def changes(s: Strains, g: Gradient, change: Array) -> Array:
-    """Changes of the strains from those of the products (p,) or (p, n), (e,) or (e, n)."""
+    """Changes of the strains (e,) or (e, n) from changes of the products (p,) or (p, n)."""
     moved = np.zeros((s.product.size, *change.shape[1:]))
     for index, own in ((s.product, g.product), (s.first, g.first), (s.second, g.second)):
         weight = np.where(index >= 0, own, 0.0)

@@ -1,4 +1,4 @@
-"""Values of a step: what time prescribes, means, trial states, and factored Jacobians."""
+"""Data of a step: prescribed values, mean velocities, trial states, and factored Jacobians."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from .state import Configuration, Derived
 
 
 class Independent(NamedTuple):
-    """Independent combinations of redundant constraints: λ = spread μ, and μ = gather λ of such a λ."""
+    """Independent combinations of redundant constraints: λ = spread μ and, for such λ, μ = gather λ."""
 
     spread: Any  # (g, r)
     gather: Any  # (r, g)
 
 
 class Schedule(NamedTuple):
-    """Prescribed values of a step: term coefficients at both ends and their means, row offsets, mean inputs.
+    """Prescribed values of a step: coefficients of terms, row offsets, and mean inputs.
 
-    ``moved`` is how far the free measures of the spring-dampers move.
-
-    Where constraints are redundant, the multipliers of the step are those of their independent combinations; with
-    ``decay`` the step takes energy away. ``stuck`` relations are taken by their tangent at rest, within an
-    iteration. ``push`` are the forces of rigid contacts, normal (c,) and along their tangents (t, c), ``rub`` (t, f)
-    those of dry friction in joints.
+    ``moved``: change of the free lengths and angles of spring-dampers. With redundant constraints, the multipliers of
+    the step are those of their independent combinations. ``decay``: matrices of the numerical dissipation; ``stuck``:
+    relations replaced by their tangent at rest within an iteration; ``push``: forces of rigid contacts, normal (c,) and
+    tangential (t, c); ``rub`` (t, f): dry friction in joints.
     """
 
     coefficient_0: Array
@@ -45,11 +43,11 @@ class Schedule(NamedTuple):
     rub: Array | None = None
 
     def multipliers(self, lam: Array) -> Array:
-        """Multipliers of all constraints from those of the step."""
+        """Multipliers of all constraints from those of the independent combinations."""
         return lam if self.independent is None else self.independent.spread @ lam
 
     def combined(self, rows: Any) -> Any:
-        """Rows of all constraints (values or gradients) to those of the step."""
+        """Rows (values or gradients) of the independent combinations from those of all constraints."""
         return rows if self.independent is None else self.independent.spread.T @ rows
 
 
@@ -63,7 +61,7 @@ class Means(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Values on the way to a residual, for the Jacobian and for the ledger."""
+    """A trial end of a step, with intermediate values of the residual for the Jacobian and for the energy balance."""
 
     end: Configuration
     inverse: Array  # R̄⁻¹ (b, d, d)
@@ -96,7 +94,7 @@ class Trial(NamedTuple):
 
 
 class Decay(NamedTuple):
-    """B (w, w) and ½A (m, m)."""
+    """Matrices B (w, w) and ½A (m, m) of the decaying scheme (see :mod:`flexph.kernels.decay`)."""
 
     mobility: Array
     softening: Array
@@ -106,7 +104,7 @@ Solve = Callable[[Means], Means]
 
 
 class Step(NamedTuple):
-    """A step to be solved: where it starts, what follows from that, its length [s], and what holds over it."""
+    """A step to be solved: start state, derived quantities, step size [s], and prescribed values."""
 
     start: Configuration
     known: Derived
@@ -115,11 +113,11 @@ class Step(NamedTuple):
 
 
 class SingularStep(ArithmeticError):
-    """The Jacobian of a step is singular: redundant constraints or a body without inertia."""
+    """Error for a singular Jacobian of a step, by redundant constraints or a body without inertia."""
 
 
 class Point(NamedTuple):
-    """Where the Jacobian is taken: the step and a trial of it."""
+    """Point of linearisation: a step and a trial end of it."""
 
     start: Configuration
     known: Derived
@@ -129,6 +127,6 @@ class Point(NamedTuple):
 
     @property
     def spin(self) -> Array:
-        """ω̄ by which the bodies turn, (b, s)."""
+        """Mean spins ω̄ of the rotations over the step, (b, s)."""
         own = self.trial.spin
         return 0.5 * (self.start.omega + self.trial.end.omega) if own is None else own

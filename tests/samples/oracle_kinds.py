@@ -41,6 +41,7 @@ from flexph.joints import (
     slipping_wheel,
     wheel,
 )
+from flexph.laws import bilinear, force_law, potential
 from flexph.systems import coulomb, viscous
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
@@ -77,6 +78,11 @@ def at(*place):
     return GROUND.at(*place)
 
 
+BILINEAR = bilinear(2.0, second=5.0, beyond=0.05)
+HARDENING = potential(
+    lambda x: math.cosh(x) - 1.0 + 0.5 * x**2, lambda x: math.sinh(x) + x, lambda x: math.cosh(x) + 1.0
+)
+MUSCLE = force_law(lambda x, v, t: 2.0 * np.sin(5.0 * t) + np.tanh(x) + 0.3 * v)
 PLANE = {
     "no joint": lambda: [],
     "hinge": lambda: [hinge(A, B)],
@@ -95,6 +101,10 @@ PLANE = {
     "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
     "damper with a law": lambda: [spring_damper(A, B, damping=coulomb(0.5, speed=0.3))],
     "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1)],
+    "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, damping=0.4, length=0.5)],
+    "spring with an energy": lambda: [spring_damper(A, B, law=HARDENING, length=0.5)],
+    "torsion spring with an energy": lambda: [torsion_spring(A, B, law=HARDENING)],
+    "spring by a function of the rate": lambda: [spring_damper(A, B, law=MUSCLE, length=0.5)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0), damping=0.1, axes=0.3)],
     "bushing": lambda: [bushing(A, B, stiffness=(2.0, 3.0), damping=0.1, torsional_stiffness=0.5)],
     "force": lambda: [force(A), force(B)],
@@ -134,6 +144,8 @@ SPACE = {
     "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
     "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1, axis=SKEW)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0, 1.0), damping=0.1)],
+    "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, length=0.5)],
+    "bushing with laws": lambda: [bushing(A, B, stiffness=(0.0, 1.0, 1.0), law=(HARDENING, None, None))],
     "bushing": lambda: [bushing(A, B, stiffness=2.0, damping=0.1, torsional_stiffness=0.5, torsional_damping=0.1)],
     "force": lambda: [force(A), force(B)],
     "force that follows": lambda: [force(A, axes="section"), force(B, axes="section")],

@@ -155,11 +155,11 @@ def _labelled(labels: Array, values: Array) -> TextMatrix:
     return TextMatrix(_assembled(index, values, len(known), labels), known)
 
 
-def _assembled(index: Array, values: Array, size: int, said: Array) -> Any:
-    """Sparse matrix of distinct entries; ``said`` are their labels in the file, for errors."""
+def _assembled(index: Array, values: Array, size: int, labels: Array) -> Any:
+    """Sparse matrix of distinct entries; ``labels`` are their labels in the file, for errors."""
     refuse_huge((size, size), 8 * len(values))
     order = np.lexsort(index.T[::-1])
     again = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))
     if again.size:
-        raise ValueError(f"it must have every entry once, got {said[order[again[0]]].tolist()} twice")
+        raise ValueError(f"it must have every entry once, got {labels[order[again[0]]].tolist()} twice")
     return sparse.coo_array((values, (index[:, 0], index[:, 1])), shape=(size, size)).tocsr()

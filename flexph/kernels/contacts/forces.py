@@ -1,4 +1,4 @@
-"""Forces of contacts in a step, on nodes and bodies."""
+"""Contact forces in a step, on nodes and bodies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def touched(
     held: Array,
     push: tuple[Array, Array] | None,
 ) -> Touch:
-    """Contacts in a step, from the nodes (k, d) at both ends and the world rotations of the bodies (b, s).
+    """Contact forces in a step, from node positions (k, d) at both ends and world rotations of the bodies (b, s).
 
-    ``held`` are the forces of springs and anchors at its start, ``push`` those of rigid contacts, normal (c,) and of
-    friction (t, c).
+    ``held``: forces of springs and anchors at the start; ``push``: forces of rigid contacts, normal (c,) and friction
+    (t, c).
     """
     c = c.closed(*points)
     gaps = gaps_between(c, *(vectors_of(c, place) for place in points))
@@ -44,7 +44,7 @@ def touched(
 
 
 def node_and_body_forces(touch: Touch, nodes: int, turned_bodies: tuple[int, ...]) -> tuple[Array, Array]:
-    """Forces on the nodes (k, d), and torques of friction on the bodies (b, s)."""
+    """Contact forces on the nodes (k, d), and friction torques on the bodies (b, s)."""
     c = touch.contacts
     force, dim = touch.force[None, :, None] * touch.gaps.mean, touch.gaps.mean.shape[2]
     push = np.einsum("tc,tcd->cd", touch.friction, touch.tangent)

@@ -1,9 +1,8 @@
-"""Gaps of contacts as arrays: those of single pairs, and groups of balls of which each may touch each other.
+"""Arrays of contact gaps: of single pairs, and of groups of balls in mutual contact.
 
-The n(n − 1)/2 gaps of a group, but for those within a rigid body, are numbered, i < j, row by row, and made of its n
-members where they are asked for: a step asks for those that are near. Forces of anchors are states: of a group a table
-with a row for each pair that holds, in their order, of its number from 1 on and d numbers of its force; the rows behind
-them are zero.
+The n(n − 1)/2 gaps of a group, except those within a rigid body, are numbered row by row (i < j), and computed from its
+n members on demand, in a step only for near pairs. Forces of anchors are states: for a group, a table with a row for
+each sticking pair, in order, with its number (from 1) and d components of its force; the remaining rows are zero.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
 
 
 class Group(NamedTuple):
-    """Balls or discs that move, n of them: gaps |V| − r₁ − r₂ of each with each other.
+    """A group of n moving balls or discs, with gaps |V| − r₁ − r₂ between all pairs.
 
-    ``law`` is the gap of two of them, whose law is that of all; ``body`` are those that friction turns, −1 of none. The
-    table of its anchors has so many ``rows``, 0 without any. ``left_out`` are pairs that are on the same rigid body, by
-    their places among all pairs, in order.
+    ``law``: a gap with the contact law of all; ``body``: bodies on which friction exerts a moment, −1 for none;
+    ``rows``: number of rows of the table of anchors; ``left_out``: sorted indices, among all pairs, of pairs on the
+    same rigid body.
     """
 
     node: Index  # (n,)
@@ -36,27 +35,27 @@ class Group(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Number of pairs that may touch."""
+        """Number of pairs, without those on the same rigid body."""
         n = self.node.size
         return n * (n - 1) // 2 - self.left_out.size
 
     def _first(self, i: Index) -> Index:
-        """Place of the first pair of a row among all pairs."""
+        """Index of the first pair of row i among all pairs."""
         return i * (2 * self.node.size - i - 1) // 2
 
     def places(self, one: Index, other: Index) -> Index:
-        """Places of pairs of members among all of them."""
+        """Indices of pairs of members among all pairs."""
         i, j = np.minimum(one, other).astype(np.int64), np.maximum(one, other)
         return self._first(i) + j - i - 1
 
     def numbers(self, one: Index, other: Index) -> Index:
-        """Numbers of pairs of members that may touch."""
+        """Numbers of pairs of members, without counting pairs on the same rigid body."""
         place = self.places(one, other)
         return place - np.searchsorted(self.left_out, place)
 
     def members(self, number: Index) -> tuple[Index, Index]:
-        """The members i < j of pairs."""
-        taken = self.left_out - np.arange(self.left_out.size)  # how many are numbered before each that is left out
+        """The members i < j of numbered pairs."""
+        taken = self.left_out - np.arange(self.left_out.size)  # count of numbered pairs before each left out one
         place = number + np.searchsorted(taken, number, side="right")
         b = 2 * self.node.size - 1
         i = ((b - np.sqrt(b * b - 8.0 * place)) // 2).astype(np.int64)
@@ -65,7 +64,7 @@ class Group(NamedTuple):
         return i, place - self._first(i) + i + 1
 
     def pairs(self, number: Index) -> Contacts:
-        """Some of the gaps."""
+        """The gaps of numbered pairs as single contacts."""
         i, j = self.members(number)
         offset, none = self.radius[i] + self.radius[j], np.full(number.size, -1)
         return self.law.take(np.zeros(number.size, dtype=int))._replace(
@@ -79,7 +78,7 @@ class Group(NamedTuple):
         )
 
     def near(self, points: Array, reach: float) -> Index:
-        """Numbers of the pairs with gaps up to a reach [m], in order, with its members at points (n, d)."""
+        """Sorted numbers of the pairs with gaps up to ``reach`` [m], with the members at points (n, d)."""
         widest = float(np.sort(self.radius)[-2:].sum())
         one, other = scipy.spatial.cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
@@ -90,9 +89,9 @@ class Group(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Constant data of c gaps in d dimensions, and of groups of more; nodes are those of the arrays, −1 for none.
+    """Constant data of c single gaps in d dimensions, and of groups; nodes are indices of the arrays, −1 for none.
 
-    The gaps of groups are numbered behind the c others, one group after the other.
+    The gaps of groups are numbered after the c single ones, one group after the other.
     """
 
     kind: Index  # (c,)
@@ -120,18 +119,18 @@ class Contacts(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Number of all gaps, those of groups too."""
+        """Number of all gaps, including those of groups."""
         return int(self.kind.size) + sum(group.number for group in self.groups)
 
     @property
     def laws(self) -> Contacts:
-        """The single gaps, and one of each group: what is asked of all laws."""
+        """The single gaps and one gap of each group, as a set with all contact laws."""
         if not self.groups:
             return self
         return joined([self._replace(groups=()), *(group.law for group in self.groups)])
 
     def take(self, index: Index) -> Contacts:
-        """Some of the gaps by their numbers, which ascend where there are groups."""
+        """Gaps by their numbers, as single ones; with groups the numbers must be ascending."""
         if not self.groups:
             *own, _ = self
             taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in own]
@@ -143,11 +142,11 @@ class Contacts(NamedTuple):
         return joined(parts)
 
     def all(self) -> Contacts:
-        """All gaps, those of groups too, as single ones."""
+        """All gaps, including those of groups, as single ones."""
         return self.take(np.arange(self.number)) if self.groups else self
 
     def with_single_rigid(self) -> Contacts:
-        """The same with the gaps of rigid groups as single ones."""
+        """The contacts with the gaps of rigid groups as single ones."""
         rigid = [group for group in self.groups if group.law.rigid[0]]
         if not rigid:
             return self
@@ -160,25 +159,25 @@ class Contacts(NamedTuple):
         return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
 
     def near(self, points: Array, reach: float) -> Index:
-        """Numbers of all single gaps, and of those of groups up to a reach [m] with the nodes at points (k, d)."""
+        """Numbers of all single gaps, and of the gaps of groups up to ``reach`` [m] with nodes at points (k, d)."""
         firsts = self._firsts
         own = [group.near(points[group.node], reach) + firsts[k] for k, group in enumerate(self.groups)]
         return np.concatenate([np.arange(self.kind.size), *own])
 
     def closed(self, *places: Array) -> Contacts:
-        """All single gaps, and those of groups that are closed with the nodes at one of several places (k, d)."""
+        """All single gaps, and the gaps of groups that are closed in at least one of several node positions (k, d)."""
         if not self.groups:
             return self
         return self.take(np.unique(np.concatenate([self.near(points, 0.0) for points in places])))
 
     @property
     def _firsts(self) -> Index:
-        """Numbers of the first gaps of the groups, and behind the last one."""
+        """Numbers of the first gap of each group, and the total number."""
         return np.cumsum([self.kind.size, *(group.number for group in self.groups)])
 
 
 def joined(parts: list[Contacts]) -> Contacts:
-    """Single gaps, one after the other."""
+    """Contacts with the single gaps of all parts, one after the other."""
     if len(parts) == 1:
         return parts[0]
     fields = zip(*(part[:-1] for part in parts), strict=True)
@@ -187,7 +186,7 @@ def joined(parts: list[Contacts]) -> Contacts:
 
 
 def no_contacts(dim: int) -> Contacts:
-    """No gaps at all."""
+    """Empty contact arrays."""
     pair, triple, none, nowhere = np.zeros((2, 0)), np.zeros((3, 0), dtype=int), np.zeros(0), np.zeros(0, dtype=int)
     return Contacts(
         nowhere, none, none, triple, triple, np.zeros((3, 0, dim)), triple[:2], pair, nowhere,

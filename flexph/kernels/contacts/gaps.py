@@ -1,4 +1,4 @@
-"""Gaps of contacts and their forces: exact increments and discrete gradients of what world vectors measure.
+"""Contact gaps: exact increments and discrete gradients by world vectors.
 
 With V, W, U the vectors of a gap, bars the means of both ends and Δ their differences, Δg = f_V·ΔV + f_W·ΔW + f_U·ΔU:
 
@@ -25,7 +25,7 @@ from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, Index
 
 TINY = float(np.finfo(float).tiny)
 TOUCHING = 1e-11
-"""Gap over the size of the mechanism up to which bodies touch."""
+"""Gap, relative to the size of the mechanism, below which bodies touch."""
 
 
 class Gaps(NamedTuple):
@@ -39,7 +39,7 @@ class Gaps(NamedTuple):
 
 
 class Friction(NamedTuple):
-    """Friction of compliant contacts in a step, how it changes, and the forces (c, d) of the anchors at its end.
+    """Friction of compliant contacts in a step, its derivatives, and the anchor forces (c, d) at the end.
 
     ``force`` (t, c), ``by_slip`` (t, t, c) is −∂force/∂slip, ``by_normal`` (t, c) its change with the normal force.
     """
@@ -50,13 +50,13 @@ class Friction(NamedTuple):
     anchor: Array
 
     def take(self, index: Index) -> Friction:
-        """That of some of the gaps."""
+        """The friction of some of the gaps."""
         force, by_slip, by_normal = (part[..., index] for part in self[:3])
         return Friction(force, by_slip, by_normal, self.anchor[index])
 
 
 class Touch(NamedTuple):
-    """Forces of contacts in a step: normal forces (c,), how they change with the gap at the end, friction (t, c).
+    """Contact forces in a step: normal forces (c,), their derivatives by the end gap, and friction (t, c).
 
     Of groups ``contacts`` has those that are closed at an end. ``elastic`` is the part with a potential. ``tangent``
     (t, c, d) with ``arm`` (2, c, d), ρ₁ and ρ₂, is where friction acts, and ``slip`` (t, c) the way over the step.

@@ -1,14 +1,14 @@
-"""Forces of compliant contacts over a step: discrete gradients of potentials of the gap, losses that never give.
+"""Forces of compliant contacts over a step: discrete gradients of the potential of the gap, and damping.
 
 With δ = max(−g, 0) and V(δ) = K δⁿ⁺¹/(n + 1), n = 1 or 3/2, the elastic force is F = −ΔV/Δg, free of cancellation:
 
     n = 3/2:  F = ⅖K(a⁴ + a³b + a²b² + ab³ + b⁴)/(a + b),  a = √δ₀, b = √δ₁;      n = 1:  F = ½K(δ₀ + δ₁)
 
-where both ends touch, and F = V(δ_in)/(g_out + δ_in) where one does. With losses the force is
+if both ends are in contact, and F = V(δ_in)/(g_out + δ_in) if one is. With damping the force is
 
-    P = max(F (1 − c Δg/h) − d χ Δg/h, 0),  χ the share of the way in contact,
+    P = max(F (1 − c Δg/h) − d χ Δg/h, 0),  χ the fraction of the path in contact,
 
-never a pull; (P − F) Δg ≤ 0 always, also where it is cut off.
+which is never tensile; (P − F) Δg ≤ 0 always, even if the force is cut off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .gaps import TINY
 
 
 class Law(NamedTuple):
-    """Forces of contacts over a step (c,): the whole, its elastic part, how the whole changes with the gap after."""
+    """Contact forces over a step (c,): total, elastic part, and derivative of the total by the end gap."""
 
     force: Array
     elastic: Array
@@ -31,15 +31,15 @@ class Law(NamedTuple):
 
 
 def stored(c: Contacts, gap: Array) -> Array:
-    """V of the gaps (c,) [J]."""
+    """Potential energies V of the gaps (c,) [J]."""
     depth = np.maximum(-gap, 0.0)
     return c.stiffness * depth ** (c.exponent + 1.0) / (c.exponent + 1.0)
 
 
 def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
-    """Forces at an instant from gaps and their rates (c,): those over a step as it becomes short; of rigid ones zero.
+    """Instantaneous forces from gaps and their rates (c,), the limit for short steps; zero for rigid contacts.
 
-    P = max(K δⁿ (1 − c ġ) − d ġ, 0) where δ > 0.
+    P = max(K δⁿ (1 − c ġ) − d ġ, 0) for δ > 0.
     """
     depth = np.maximum(-gap, 0.0)
     force = c.stiffness * depth**c.exponent * (1.0 - c.loss * rate) - c.damping * (depth > 0.0) * rate
@@ -58,7 +58,7 @@ def contact_forces(c: Contacts, before: Array, after: Array, h: float) -> Law:
 
 
 def _elastic(c: Contacts, before: Array, after: Array) -> tuple[Array, Array, Array, Array]:
-    """F, ∂F/∂g₁, the share of the way in contact, and how that changes with g₁ (c,)."""
+    """F, ∂F/∂g₁, the fraction χ of the path in contact, and ∂χ/∂g₁, (c,) each."""
     d0, d1, K = np.maximum(-before, 0.0), np.maximum(-after, 0.0), c.stiffness
     a, b = np.sqrt(d0), np.sqrt(d1)
     sum_ = np.where(a + b > 0.0, a + b, 1.0)

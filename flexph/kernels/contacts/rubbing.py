@@ -1,14 +1,14 @@
-"""Friction of compliant contacts: held by an anchor, or smoothed.
+"""Friction of compliant contacts: by an anchor, or by a smooth law.
 
 An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state, of groups in a
 table (see gap_arrays). Over a step with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
 
-    |F| ≤ μP:   friction −F,           f₁ = f₀ + kΔs                                        (it sticks)
-    else:       friction −F, |F| = μP, f₁ = 2F − f₀, cut off at |f₁| = μP                   (it slips)
+    |F| ≤ μP:   friction −F,           f₁ = f₀ + kΔs                                        (stick)
+    else:       friction −F, |F| = μP, f₁ = 2F − f₀, cut off at |f₁| = μP                   (slip)
 
-f₁ = 0 where the contact opens. With V = f²/2k what is taken is F·Δs − ΔV: zero where it sticks, ≥ 2F·(F_trial − F)/k
-≥ 0 where it slips, and the energy of the anchor more where it opens. An anchor turns with its contact without change
-of length. The smooth law is −μPs/√(s² + (hv)²).
+and f₁ = 0 if the contact opens. With V = f²/2k the dissipation is F·Δs − ΔV: zero in stick, ≥ 2F·(F_trial − F)/k ≥ 0 in
+slip, plus the energy of the anchor when the contact opens. An anchor force rotates with its contact, with constant
+size. The smooth law is −μPs/√(s² + (hv)²).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .gaps import TINY, Friction
 
 
 def anchored(c: Contacts, forces: Array) -> Array:
-    """Energy of the anchors (c,) [J], from the forces of springs and anchors."""
+    """Energies of the anchors (c,) [J], from the forces of springs and anchors."""
     own = c.anchor >= 0
     size = anchors_in(c, forces, c.fixed.shape[2])
     energy: Array = np.where(own, 0.5 * np.vecdot(size, size) / np.where(own, c.holding, 1.0), 0.0)
@@ -30,9 +30,10 @@ def anchored(c: Contacts, forces: Array) -> Array:
 
 
 def with_anchors(c: Contacts, forces: Array, anchors: Array) -> Array:
-    """Forces of springs and anchors with others (c, d) of the anchors; of groups those of no other pairs hold.
+    """Forces of springs and anchors with the anchor forces replaced by ``anchors`` (c, d).
 
-    Raises StepFailed where more pairs of a group hold than its table has rows.
+    In groups, all other pairs lose their anchors. Raises StepFailed if more pairs of a group stick than its table has
+    rows.
     """
     own = (c.anchor >= 0) & (c.pair == 0)
     forces = forces.copy()
@@ -41,7 +42,7 @@ def with_anchors(c: Contacts, forces: Array, anchors: Array) -> Array:
         holds = of_group[anchors[of_group].any(axis=1)]
         first, rows = c.anchor[of_group[0]], c.rows[of_group[0]]
         if holds.size > rows:
-            raise StepFailed(f"of a group more than {rows} pairs are held by friction: take a slip_velocity", 0, 0.0)
+            raise StepFailed(f"more than {rows} pairs of a group stick by friction: take a slip_velocity", 0, 0.0)
         table = np.zeros((rows, 1 + anchors.shape[1]))
         table[: holds.size, 0], table[: holds.size, 1:] = c.pair[holds], anchors[holds]
         forces[first : first + table.size] = table.ravel()
@@ -49,14 +50,14 @@ def with_anchors(c: Contacts, forces: Array, anchors: Array) -> Array:
 
 
 def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
-    """Forces of the anchors (c, d), zero where there are none."""
+    """Forces of the anchors (c, d), zero for contacts without one."""
     padded = np.concatenate([forces, np.zeros(dim)])
     first = np.where((c.anchor >= 0) & (c.pair == 0), c.anchor, forces.size)
     return padded[first[:, None] + np.arange(dim)] + in_tables((c.anchor, c.rows, c.pair), forces, dim)
 
 
 def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
-    """Forces (c, d) of pairs in tables, from where these begin, their rows and the numbers of the pairs, 0 for none."""
+    """Anchor forces (c, d) of pairs from tables; ``places``: first indices and rows of tables, numbers of pairs."""
     firsts, rows, pair = places
     held = np.zeros((pair.size, dim))
     for own in _by_table(firsts, pair):
@@ -68,7 +69,7 @@ def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Ar
 
 
 def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
-    """Numbers of the pairs that are held, and the forces (k, d), in a table from a place on with so many rows."""
+    """Numbers of the sticking pairs in a table, and their forces (k, d); ``table``: its first index and its rows."""
     first, rows = table
     values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
     count = np.count_nonzero(values[:, 0])
@@ -76,7 +77,7 @@ def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Arr
 
 
 def _by_table(firsts: Array, pair: Array) -> list[Array]:
-    """The pairs in each table."""
+    """Indices of the pairs in each table."""
     own = np.flatnonzero(pair)
     if not own.size:
         return []
@@ -86,9 +87,10 @@ def _by_table(firsts: Array, pair: Array) -> list[Array]:
 def compliant_friction(
     c: Contacts, normal: tuple[Array, Array], h: float, along: tuple[Array, Array], held: Array
 ) -> Friction:
-    """Friction in a step from the gaps at its end and the normal forces (c,), tangents (t, c, d) and slips (t, c).
+    """Friction in a step.
 
-    ``held`` are the forces of springs and anchors at its start.
+    ``normal``: gaps at the end and normal forces (c,); ``along``: tangents (t, c, d) and slips (t, c); ``held``: forces
+    of springs and anchors at the start.
     """
     (gap, force), (tangent, slip) = normal, along
     smooth, hold = _smooth(c, force, (tangent, slip), h), c.anchor >= 0
@@ -117,9 +119,9 @@ def compliant_friction(
 
 
 def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
-    """Sizes of friction at an instant (c,), from normal forces, slip velocities (t, c) and forces of springs, anchors.
+    """Instantaneous friction (c,) [N], from normal forces, slip velocities (t, c) and forces of springs and anchors.
 
-    That is |f| ≤ μP of an anchor, μP s/√(s² + v²) of the smooth law.
+    For an anchor |f| ≤ μP, for the smooth law μP s/√(s² + v²).
     """
     bound, speed, hold = c.friction * normal, np.linalg.norm(slip, axis=0), c.anchor >= 0
     smooth: Array = bound * speed / np.where(hold, 1.0, np.hypot(speed, c.slipping))
@@ -131,7 +133,7 @@ def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
 
 
 def _turned(forces: Array, unit: Array) -> Array:
-    """Components (t, c) along unit tangents (t, c, d) of forces (c, d), whose length does not change."""
+    """Components (t, c) along unit tangents (t, c, d) of forces (c, d), rotated to the tangents with constant size."""
     parts = np.vecdot(unit, forces)
     length, size = np.linalg.norm(parts, axis=0), np.linalg.norm(forces, axis=1)
     parts[0] = np.where((length == 0.0) & (size > 0.0), size, parts[0])
@@ -140,7 +142,7 @@ def _turned(forces: Array, unit: Array) -> Array:
 
 
 def _smooth(c: Contacts, force: Array, along: tuple[Array, Array], h: float) -> Friction:
-    """The smooth law."""
+    """Friction by the smooth law."""
     tangent, slip = along
     size = np.sqrt(np.sum(slip**2, axis=0) + (h * c.slipping) ** 2)
     way = slip / size

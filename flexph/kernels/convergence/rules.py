@@ -1,4 +1,4 @@
-"""When an iteration ends and how long the next step is: one rule for NumPy and loops."""
+"""Rules for the end of Newton iterations and for the next step size, shared by NumPy and compiled steps."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ NEWTON_SETTLED_ELASTIC = cython.declare(cython.double, NEWTON.settled_elastic)
 
 
 DIGITS = cython.declare(cython.Py_ssize_t, 6)
-"""Digits of h that the matrices of decaying steps depend on: steps that differ by round-off share them."""
+"""Digits to which h is rounded for the matrices of decaying steps, so that nearly equal steps share them."""
 FITS = cython.declare(cython.double, 1e-6)
-"""How much longer than proposed a step may be, relatively, to meet a saved time."""
+"""Relative amount by which a step may exceed the proposed one to meet a saved time."""
 
 
 def settled_at(flexible: int) -> float:
-    """Expected next correction at which an iteration that was seen to converge linearly ends."""
+    """Expected next correction at which an iteration with observed linear convergence ends."""
     return larger(NEWTON_SETTLED, NEWTON_SETTLED_ELASTIC * sqrt(flexible))
 
 
 def stagnates(size: float, previous: float) -> bool:
-    """Whether an iteration no longer improves."""
+    """True if an iteration no longer improves."""
     return size > 0.5 * previous
 
 
 def settles(size: float, previous: float, used: int, settled: float) -> bool:
-    """Whether the correction after one of this size, the ``used``-th of a Jacobian, is expected to be round-off."""
+    """True if the next correction is expected to be round-off; the last one was the ``used``-th of its Jacobian."""
     rate = 1.0 if used == 1 else size / previous
     if used == 2:
         rate = larger(NEWTON_FIRST_REDUCTION, rate)
@@ -47,7 +47,7 @@ def settles(size: float, previous: float, used: int, settled: float) -> bool:
 
 
 def is_slow(size: float, previous: float, used: int, slow: float, many: float) -> bool:
-    """Whether a new Jacobian pays after a correction, the ``used``-th of the present one (see Tolerances)."""
+    """True if a new Jacobian pays after a correction, the ``used``-th of the current one (see Tolerances)."""
     if size <= NEWTON_NOISE or isinf(previous):
         return False
     rate = size / previous
@@ -68,13 +68,13 @@ def unresolved_energy(m: float, J: float, k: float, k_phi: float, size: float, h
 
 
 def rounded(h: float) -> float:
-    """A length to so many digits."""
+    """A step size rounded to DIGITS significant digits."""
     scale = 10.0 ** (DIGITS - floor(log10(fabs(h))))
     return floor(h * scale + 0.5) / scale
 
 
 def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
-    """The next step over one with an error, ``last`` being that of the last accepted one (see Controller)."""
+    """Ratio of the next step size to that of a step with an error; ``last``: last accepted error (see Controller)."""
     if not error < INFINITY:
         return least
     if error <= 1.0:
@@ -86,5 +86,5 @@ def factor_of(error: float, last: float, order: float, safety: float, least: flo
 
 
 def blocks_to(start: float, end: float, count: int, h: float) -> int:
-    """How many equal blocks of ``count`` steps of about h [s] lead to an end."""
+    """Number of equal blocks of ``count`` steps of about h [s] to the end."""
     return most(1, cython.cast(cython.Py_ssize_t, ceil((end - start) / (count * h * (1.0 + FITS)))))

@@ -1,8 +1,8 @@
-"""When the Newton iteration of a step ends, and from what it begins: one rule for NumPy and compiled steps.
+"""Tolerances of the Newton iteration of a step and of its initial guess, for NumPy and compiled steps.
 
-A correction δ of the defects r has the size √(|δ|·|r|) over that of the motion, the root of an energy. The iteration
-ends where the next correction is expected to be round-off (``settles``), or where it no longer improves
-(``stagnates``) and is small, or the step is balanced. Its Jacobian is kept until it converges slowly (``is_slow``).
+The size of a correction δ for defects r is √(|δ|·|r|), the root of an energy, relative to that of the motion. The
+iteration ends when the next correction is expected to be round-off (``settles``), or when it no longer improves
+(``stagnates``) and is small, or the step is balanced. The Jacobian is kept until convergence is slow (``is_slow``).
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 LEAST_SPACING = 0.2
-"""Distance of the middles of two steps, over the step to come, from which on a line through their velocities says where
-it leads."""
+"""Smallest distance of the midpoints of two steps, relative to the next one, for linear extrapolation of velocities."""
 
 LEFT = 10.0
-"""Velocity defect that a pair of steps may add over the error of its motion: it is at the ends of steps only."""
+"""Velocity defect that a pair of steps may add, relative to its error; the defect is at the ends of steps only."""
 
 HISTORY = 5
 """Rows of history from which steps that go to and fro are predicted."""
@@ -29,51 +28,51 @@ TINY = float(np.finfo(float).tiny)
 RESOLUTION = 1e-14
 """Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
 ROUND_OFF = 1e-15
-"""A few round-offs of a coordinate over its size: how far positions stretch what they hold."""
+"""A few units of round-off relative to the size of a coordinate: relative error of constraints by round-off."""
 
 POSITIONAL = 1e-3
-"""Way over the size of coordinates of which 1e-12 are a few round-offs of these."""
+"""Displacement, relative to the size of coordinates, of which 1e-12 is a few units of their round-off."""
 
 
 class Tolerances(NamedTuple):
-    """When an iteration ends and its Jacobian is renewed; corrections in the energy norm, relative to the motion.
+    """Criteria to end an iteration and to renew its Jacobian; corrections are in the energy norm, relative to motion.
 
     settled
-        Expected next correction at which the iterate is exact to round-off: the last one times its reduction. The
-        balance of a step feels a correction linearly, not by its square.
+        Expected next correction, the last one times its reduction, at which the iterate is exact to round-off. The
+        error of the energy balance is linear in the correction, not quadratic.
     settled_elastic
-        Expected next correction, over the root of the number of flexible coordinates, where the reduction was seen to
-        be linear: elastic forces are large and balance each other, and so many of them leave a round-off in the sum of
-        their works.
+        The same criterion, divided by the square root of the number of flexible coordinates, if the reduction was
+        observed to be linear: many large elastic forces that balance each other leave round-off in the sum of their
+        works.
     stagnated
-        Correction below which an iteration that no longer improves has reached the round-off of the problem.
+        Correction below which an iteration without further improvement has reached round-off.
     balanced
-        Defect of momenta and constraints, over the terms they are sums of, at which an iteration that no longer
-        improves has solved the step, however large the correction: near a singular pose round-off of positions leaves
-        the velocities along other branches of the motion undetermined. Their energy is balanced all the same.
+        Defect of momenta and constraints, relative to the terms that they sum up, at which an iteration without further
+        improvement has solved the step, however large the correction: near a singular pose, round-off of positions
+        leaves the velocities along other branches of the motion undetermined, but the energy balance holds.
     better
-        Correction of an earlier iterate, over the last one's, at which that is taken where the iteration stagnates:
-        near a singular pose round-off can throw it back.
+        Ratio of the correction of an earlier iterate to the last one below which the earlier iterate is used if the
+        iteration stagnates: near a singular pose, round-off can throw the iteration back.
     coarse
-        Correction above which an iteration that no longer improves takes the constraints by their increments.
+        Correction above which an iteration without further improvement uses the increments of the constraints.
     forgotten
-        Share of the gap at the start of such a step that it makes up for: gaps stay at round-off, velocities see
-        little of them.
+        Fraction of the constraint error at the start that such a step corrects: constraint errors stay at round-off,
+        with little effect on velocities.
     closed
-        Gap over what the constraints measure up to which they hold: far above round-off.
+        Constraint error, relative to the scale of the constraint, up to which a constraint holds; far above round-off.
     first_reduction
-        Reduction by one iteration that is not trusted further where it is the first of a Jacobian: that is quadratic in
-        what was corrected before, the next ones are linear.
+        Smallest reduction assumed for the following iterations after the first one of a Jacobian, which converges
+        quadratically; the next ones converge linearly.
     slow, many
-        Reduction by one iteration above which the Jacobian is renewed, and number of iterations to come, at the rate of
-        the last one, above which it is.
+        Limits above which the Jacobian is renewed: reduction by one iteration, and number of further iterations at that
+        rate.
     mixed
-        Correction above which the mixed iteration takes a new Jacobian each time: of an old one a correction leaves
-        strains that are not small, and with the stiffness they are large stresses.
+        Correction above which the mixed iteration renews the Jacobian each time: with an old one, a correction leaves
+        strains that are not small, and large stresses.
     noise
-        Correction below which the Jacobian is kept: there corrections are round-off.
+        Correction below which the Jacobian is kept, as corrections are round-off.
     iterations, searches
-        Most iterations, and most of those with a search along the corrections, where those without it did not settle.
+        Largest numbers of iterations without, and then with a line search along the corrections.
     """
 
     settled: float = 3e-15

@@ -4,7 +4,8 @@ At the nodes c_i of a step h the unknowns are ṙ, the world spins Ω, u̇ and t
 value of any ẏ (:mod:`flexph.numerics.gauss_tableau`), all that the equations of a mechanism are polynomials of is
 collocated by the rate that it has as a product of two others, so that it is exact at the end of the step:
 
-    Ṙ = Ω × R,  ȧ = Ω × a + R⁻ᵀφu̇ (arms),  Π̇ = V̇·W + V·Ẇ (products),  Cσ̇ = D(u)u̇,  J̇ = 2(s + Ku)·u̇,  p of w by M(u)
+    Ṙ = Ω × R,  ȧ = Ω × a + R⁻ᵀφu̇ (arms),  Π̇ = V̇·W + V·Ẇ (products),  Cσ̇ = D(u)u̇,  J̇ = 2(s + Ku)·u̇,  p of w by
+    M(u)
 
 with w = (ω, u̇), ω = R⁻¹Ω. At the nodes themselves a ≠ Rx and p ≠ M(u)w by the error of collocation. The equations are
 

@@ -1,7 +1,7 @@
 """Jacobian of Gauss collocation (:mod:`flexph.kernels.gauss.collocation`), dense, for Newton's method.
 
-Rows are those of the residual at a node i of the step, columns the unknowns (ṙ, Ω, u̇, hλ) at a node j: what rates do at
-once (i = j), by their changes over the step (A⁻¹_ij) and by the places to which they lead (A_ij). Arms, stresses and
+Rows are those of the residual at a node i of the step, columns the unknowns (ṙ, Ω, u̇, hλ) at a node j: what rates do
+at once (i = j), by their changes over the step (A⁻¹_ij) and by the places to which they lead (A_ij). Arms, stresses and
 springs are collocated as in the residual; of momenta, places at other nodes are taken as if they were at the own one.
 """
 

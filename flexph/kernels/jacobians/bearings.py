@@ -1,4 +1,4 @@
-"""How dry friction in joints acts on velocities, and how these change its slips."""
+"""Jacobian rows of dry friction in joints: action on velocities, and slips by velocities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..values import Point
 
 
 def bearing_rows(a: Arrays, at: Point, B: Any, W: Any) -> tuple[Array, Array]:
-    """Rows (t·f, n_v) by which friction acts in a step, and by which mean velocities change slips over its length.
+    """Rows (t·f, n_v) of the action of friction in a step, and of the slips by mean velocities, over the step size.
 
     From the discrete gradient B and the end derivative W of the nodes.
     """

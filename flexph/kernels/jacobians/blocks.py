@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian of a step, dense or sparse as the arrays."""
+"""Blocks of the Jacobian of a step, dense or sparse like the arrays."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from ..values import Means, Point
 
 
 def flatten(a: Arrays, x: Means) -> Array:
-    """Mean velocities as one vector, the spins of point masses left out."""
+    """Mean velocities as one vector, without the spins of point masses."""
     return np.concatenate(parts(a, x))
 
 
 def parts(a: Arrays, x: Means) -> list[Array]:
-    """Mean velocities as vectors, the spins of point masses left out."""
+    """Mean velocities as three vectors, without the spins of point masses."""
     return [x.v.ravel(), x.omega.take(a.turning, axis=0).ravel(), x.du]
 
 
@@ -77,7 +77,7 @@ def flexible_block(a: Arrays, at: Point) -> Any:
 
 
 def rigid_blocks(a: Arrays, at: Point) -> tuple[Array, Array, Array]:
-    """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without what changes with node forces."""
+    """∂r_ω/∂ω̄ (b, s, s), ∂r_ω/∂u̇̄ (s, n) and ∂r_u/∂ω̄ (s, n), without the terms of node forces."""
     s, h, t = a.n.shape[0], at.h, at.trial
     w0, w1 = body_spins(a, at.start.omega), body_spins(a, t.end.omega)
     square_1 = a.s + t.Pu[1 + s :].reshape(a.s.shape)
@@ -123,7 +123,7 @@ def node_gradients(a: Arrays, at: Point, arm_omega: Array) -> tuple[Any, Any]:
 
 
 def following_loads(a: Arrays, at: Point, B: Any, W: Any) -> Any:
-    """h Bᵀ δ(loads that follow sections and faces), (n_v, n_v), from the node rows B and W; None where there are none.
+    """Jacobian h Bᵀ δ(loads that follow sections and faces), (n_v, n_v), from node rows B and W; None without any.
 
     A load f on the mean directions ½(d₀ + d₁) of its section changes by ½ Σ f_j δd_j, one on faces by their
     mean places.
@@ -157,8 +157,8 @@ def section_motion(a: Arrays, at: Point) -> Any:
 
 
 def swaps(a: Arrays, at: Point) -> Any:
-    """Stiffness of the products as vectors, in every direction alike: a force φ on V·W acts with φW on V, (v, v)."""
-    if a.strains.stress.size:  # many products of few vectors each
+    """Isotropic stiffness of products on their vectors, (v, v): a force φ on V·W acts with φW on V."""
+    if a.strains.stress.size:  # many products, each of few vectors
         force, size = np.tile(0.5 * at.trial.product_force, 2), len(a.vector_fixed)
         return sparse.csr_array((force, (a.pairs.ravel(), a.partners.ravel())), shape=(size, size))
     swap = a.select_first.T @ scale_rows(a.select_second, 0.5 * at.trial.product_force)
@@ -166,7 +166,7 @@ def swaps(a: Arrays, at: Point) -> Any:
 
 
 def product_tangent(a: Arrays, at: Point) -> Any:
-    """Stiffness on the products, (p, p), of the spring-dampers and of weighed forces; None where there are none."""
+    """Stiffness (p, p) on the products, of spring-dampers and of forces with varying weights; None without any."""
     if not (a.springs.stiffness.size or a.rolling.row.size or a.slips.slip.size or a.curves):
         return None
     stiffened = tangent(

@@ -1,7 +1,7 @@
-"""Contacts between rigid bodies by blocks: rows that have the velocities of two bodies each, and nothing between.
+"""Jacobian blocks of contacts between rigid bodies, where each row has the velocities of two bodies only.
 
-What :mod:`.contacts` has as rows over all velocities stands here as (c, 2, n) over those n = d + s of the bodies on
-both sides of each contact; as sparse matrices they have these entries and no others.
+The rows of :mod:`.contacts` over all velocities are stored here as (c, 2, n) over the n = d + s velocities of the
+bodies on both sides of each contact.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .sparse import sparse_jacobian
 
 
 class Sides(NamedTuple):
-    """Bodies on both sides of contacts (2, c), −1 for the ground, and on which side each node of V, W, U is.
+    """Bodies on both sides of contacts (2, c), −1 for the ground, and the sides of the nodes of V, W, U.
 
-    ``on`` (3, 2, c) is 0 or 1, −1 where there is no node; ``nodes`` (3, 2, c).
+    ``on`` (3, 2, c) is 0 or 1, −1 without a node; ``nodes`` (3, 2, c) are their indices.
     """
 
     body: Array
@@ -35,12 +35,12 @@ class Sides(NamedTuple):
 
 
 def sides_of(a: Arrays) -> Sides | None:
-    """Where contacts are on rigid bodies, of which each has two at most; else None."""
+    """Sides of contacts if all bodies are rigid and each contact has at most two bodies; else None."""
     return None if a.body_u.size else contact_sides(a)
 
 
 def contact_sides(a: Arrays) -> Sides | None:
-    """The same on frames of bodies that may bend."""
+    """Sides of contacts at the frames of bodies, which may deform; None if a contact has more than two bodies."""
     if a.node_means is not None:
         return None
     nodes = np.stack([a.contacts.plus, a.contacts.minus], axis=1)
@@ -53,9 +53,9 @@ def contact_sides(a: Arrays) -> Sides | None:
 
 
 def vector_blocks(a: Arrays, sides: Sides, spin: Array, scale: float = 1.0) -> list[Array | None]:
-    """What V, W, U change with the velocities on both sides, (2, c, n, d), from the spins of the nodes (k, s, d).
+    """Derivatives (2, c, n, d) of V, W, U by the velocities on both sides, from the spin rows of nodes (k, s, d).
 
-    None of those that do not move. ``scale`` is what points move with translations.
+    None for constant vectors. ``scale``: displacement of points by unit translation.
     """
     (_, s, d), count = spin.shape, sides.body.shape[1]
     blocks: list[Array | None] = []
@@ -74,7 +74,7 @@ def vector_blocks(a: Arrays, sides: Sides, spin: Array, scale: float = 1.0) -> l
 
 
 def gap_blocks(gradient: Array, blocks: list[Array | None]) -> Array:
-    """Rows (2, c, n) of gaps with a gradient (3, c, d) on vectors with blocks."""
+    """Rows (2, c, n) of gaps from their gradients (3, c, d) by vectors and the blocks of these."""
     parts = [
         np.einsum("pcnd,cd->pcn", block, g) for g, block in zip(gradient, blocks, strict=True) if block is not None
     ]
@@ -82,7 +82,7 @@ def gap_blocks(gradient: Array, blocks: list[Array | None]) -> Array:
 
 
 def slip_blocks(a: Arrays, sides: Sides, apart: Array, touch: Touch, frame: Array) -> list[Array]:
-    """Rows (2, c, n) of the slips along each tangent, from the blocks of V; frames take spins to the world."""
+    """Rows (2, c, n) of the slips along each tangent, from the blocks of V; frames transform spins to the world."""
     rows, d, c = [], a.dim, a.contacts
     to_world = spin_map(frame)
     for tangent in touch.tangent:
@@ -98,13 +98,13 @@ def slip_blocks(a: Arrays, sides: Sides, apart: Array, touch: Touch, frame: Arra
 
 
 def columns(a: Arrays) -> Array:
-    """Columns of the velocities of each body, (b, n): −1 for spins of point masses; the last row is the ground's."""
+    """Columns of the velocities of each body, (b + 1, n): −1 for spins of point masses and for the ground, the last."""
     own = np.concatenate([a.columns.v, a.columns.omega], axis=1)
     return np.vstack([own, np.full((1, own.shape[1]), -1)])
 
 
 def as_rows(a: Arrays, sides: Sides, blocks: Array, width: int) -> Any:
-    """Rows (c, width) from their blocks (2, c, n)."""
+    """Sparse rows (c, width) from their blocks (2, c, n)."""
     place = columns(a)[sides.body]
     keep = place >= 0
     row = np.broadcast_to(np.arange(place.shape[1])[:, None], place.shape)
@@ -112,7 +112,7 @@ def as_rows(a: Arrays, sides: Sides, blocks: Array, width: int) -> Any:
 
 
 def turning(a: Arrays, touch: Touch, on: list[Array | None], moved: list[Array | None]) -> Array:
-    """Change of the forces of contacts as their vectors turn, (2, 2, c, n, n); see :mod:`.contacts`."""
+    """Derivatives (2, 2, c, n, n) of contact forces by the directions of their vectors; see :mod:`.contacts`."""
     c, (v0, v1) = a.contacts, touch.gaps.vectors[:, 0]
     d0, d1 = (np.maximum(np.linalg.norm(v, axis=1), TINY) for v in (v0, v1))
     own = np.where(c.kind == DISTANCE, c.sign * touch.force / (d0 + d1), 0.0)
@@ -133,7 +133,7 @@ def _across(on: Array, core: Array, moved: Array) -> Array:
 
 
 def pair_rows(a: Arrays, sides: Sides, at: Point, touch: Touch) -> tuple[Any, Any, Array]:
-    """How contacts act, what moves them, (m, n_v) each, normal rows first, and the blocks of their own turning."""
+    """Rows (m, n_v) of forces and of rates of contacts, normal rows first, and their geometric stiffness blocks."""
     frame, width = np.swapaxes(at.trial.inverse, 1, 2), velocity_count(a)
     arm_omega = node_blocks(a, at)[0]
     on = vector_blocks(a, sides, body_levers(a, at.trial.inverse, at.trial.lever))
@@ -150,7 +150,7 @@ def pair_rows(a: Arrays, sides: Sides, at: Point, touch: Touch) -> tuple[Any, An
 
 
 def motion_matrix(a: Arrays, at: Point, sides: Sides, blocks: Array) -> Any:
-    """K of rigid bodies with the blocks of contacts in it (:mod:`.factor`), sparse."""
+    """Sparse matrix K of rigid bodies, including the blocks of contacts (:mod:`.factor`)."""
     width = velocity_count(a)
     if are_apart(a):
         return as_matrix(a, body_matrix(a, at), (sides, blocks), width)
@@ -160,12 +160,12 @@ def motion_matrix(a: Arrays, at: Point, sides: Sides, blocks: Array) -> Any:
 
 
 def are_apart(a: Arrays) -> bool:
-    """Whether rigid bodies have nothing between them but contacts."""
+    """True if there are only rigid bodies with no connections other than contacts."""
     return not (a.body_u.size or a.first.size or a.follow_input.size)
 
 
 def mass_blocks(a: Arrays) -> Array:
-    """Masses of rigid bodies, (b, n, n)."""
+    """Mass matrices of rigid bodies, (b, n, n)."""
     d, s = a.dim, a.n.shape[0]
     whole = np.zeros((len(a.mass), d + s, d + s))
     whole[:, np.arange(d), np.arange(d)] = a.mass[:, None]
@@ -174,7 +174,7 @@ def mass_blocks(a: Arrays) -> Array:
 
 
 def body_matrix(a: Arrays, at: Point) -> Array:
-    """∂(momentum defects)/∂(mean velocities) of free rigid bodies without the contacts' own turning, (b, n, n)."""
+    """Derivatives (b, n, n) of the momentum defects of free rigid bodies by mean velocities, without contact terms."""
     d, s = a.dim, a.n.shape[0]
     whole = np.zeros((len(a.mass), d + s, d + s))
     whole[:, np.arange(d), np.arange(d)] = 2.0 * a.mass[:, None]
@@ -185,7 +185,7 @@ def body_matrix(a: Arrays, at: Point) -> Array:
 
 
 def as_matrix(a: Arrays, by_body: Array, pairs: tuple[Sides, Array] | None, size: int) -> Any:
-    """A matrix by columns from blocks of bodies (b, n, n), and of contacts (2, 2, c, n, n)."""
+    """Sparse matrix (CSC) from blocks of bodies (b, n, n), and of contacts (2, 2, c, n, n)."""
     place, n = columns(a), by_body.shape[1]
     body, blocks = (
         (np.zeros((2, 0), dtype=int), np.zeros((2, 2, 0, n, n))) if pairs is None else (pairs[0].body, pairs[1])

@@ -1,7 +1,8 @@
-"""The stiffness of solids of finite strain cell by cell: small dense products, added up in a pattern that stays.
+"""Stiffness of solids with finite strain, assembled from cells in a constant sparsity pattern.
 
-At a point the forces on the columns of the deformation gradient change with these by a matrix T (d², d²), and the
-stiffness over the places of a cell is Σ (C ⊗ 1)ᵀ T (C ⊗ 1) over its points, C (d, n) the slopes of its shape functions.
+At a quadrature point, the derivative of the forces on the columns of the deformation gradient by these columns is a
+matrix T (d², d²). The stiffness of a cell is the sum of (C ⊗ 1)ᵀ T (C ⊗ 1) over its points, with C (d, n) the gradients
+of its shape functions.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ Index = np.ndarray
 
 
 class Batch(NamedTuple):
-    """Cells with as many points and places: points (E, P), and slopes (E, P, d, n) of the shape functions there."""
+    """Cells with equal numbers of points and nodes: points (E, P), and gradients (E, P, d, n) of shape functions."""
 
     points: Index
     slopes: Array
 
 
 class Cells(NamedTuple):
-    """Solids of a mechanism point by point, c strain rows each, and the pattern of their stiffness over k places.
+    """Quadrature points of all solids, c strain rows each, and the sparsity pattern of their stiffness over k nodes.
 
-    ``entries`` are where the values of all batches stand in ``indices`` and ``indptr``, those of a sparse (k·d, k·d).
+    ``entries``: positions of the values of all batches in the sparse matrix (k·d, k·d) of ``indices`` and ``indptr``.
     """
 
     batches: tuple[Batch, ...]
@@ -65,7 +66,7 @@ def cells_of(vectors: Any, d: int) -> Cells:
 
 
 def cell_stiffness(a: Arrays, at: Point, softened: Array) -> Any:
-    """∂(forces on places)/∂(places at the end), sparse (k·d, k·d); ``softened`` as of strains.tangent."""
+    """Derivative of the forces on nodes by end positions, sparse (k·d, k·d); ``softened`` as in strains.tangent."""
     cells, values = a.strains.cells, []
     T = _by_gradients(a, at, softened)
     for batch in cells.batches:
@@ -80,14 +81,14 @@ def cell_stiffness(a: Arrays, at: Point, softened: Array) -> Any:
 
 
 def solid_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
-    """h Bᵀ K W with the stiffness of the cells and the rows (k·d, n_v) of all nodes, (n_v, n_v), as these are."""
+    """Product h Bᵀ K W (n_v, n_v) of the stiffness of the cells with the rows (k·d, n_v) of all nodes."""
     stiffness = cell_stiffness(a, at, 0.5 + a.stress_damping[a.strains.stress] / at.h)
     own = B.shape[0] - stiffness.shape[0]
     return at.h * (B[own:].T @ (stiffness @ W[own:]))
 
 
 def joints_alone(a: Arrays, at: Point) -> tuple[Arrays, Point]:
-    """The arrays and the point without the vectors, products and strain rows of the solids, which come last."""
+    """The arrays and the point of linearisation without the solids, whose vectors and products come last."""
     p, t = int(a.strains.product.min()), at.trial
     v = int(min(a.first[p:].min(), a.second[p:].min()))
     trial = t._replace(
@@ -109,7 +110,7 @@ def joints_alone(a: Arrays, at: Point) -> tuple[Arrays, Point]:
 
 
 def _by_gradients(a: Arrays, at: Point, softened: Array) -> Array:
-    """T of all points, (p, d, d, d, d): forces on g_I by g_J."""
+    """Matrices T of all points, (p, d, d, d, d): derivatives of the forces on g_I by g_J."""
     s, t, d = a.strains, at.trial, a.dim
     first, second = a.first[s.product], a.second[s.product]
     start = int(min(first.min(), second.min()))

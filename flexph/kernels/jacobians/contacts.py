@@ -1,4 +1,4 @@
-"""What contacts add to the Jacobian of a step."""
+"""Contribution of contacts to the Jacobian of a step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..values import Point
 
 
 def vector_rows(a: Arrays, nodes: Any) -> list[Any]:
-    """Rows (c·d, n_v) of the vectors V, W, U from those (k·d, n_v) of the nodes, dense or sparse as these are."""
+    """Rows (c·d, n_v) of the vectors V, W, U from rows (k·d, n_v) of the nodes, dense or sparse like these."""
     c, d, width = a.contacts, a.dim, nodes.shape[1]
     if a.node_means is not None:
         nodes = nodes + sparse.kron(a.node_means, sparse.eye_array(d)) @ nodes
@@ -27,14 +27,14 @@ def vector_rows(a: Arrays, nodes: Any) -> list[Any]:
 
 
 def _selection(nodes: Array, d: int, rows: Any) -> Any:
-    """The rows of some nodes, −1 for none: sparse (c·d, k·d)."""
+    """Sparse selection matrix (c·d, k·d) of the rows of some nodes, −1 for none."""
     at = np.flatnonzero(nodes >= 0)
     place, column = ((d * index[:, None] + np.arange(d)).ravel() for index in (at, nodes[at]))
     return sparse.csr_array((np.ones(place.size), (place, column)), shape=(d * nodes.size, rows.shape[0]))
 
 
 def along(values: Array, rows: Any) -> Any:
-    """Rows (c·d, n) along the values (c, d): (c, n)."""
+    """Projection (c, n) of rows (c·d, n) on the vectors ``values`` (c, d)."""
     count, d = values.shape
     if not sparse.issparse(rows):
         summed: Array = np.matmul(values[:, None], rows.reshape(count, d, rows.shape[1]))[:, 0]
@@ -44,7 +44,7 @@ def along(values: Array, rows: Any) -> Any:
 
 
 def gap_rows(gradient: Array, rows: list[Any]) -> Any:
-    """Rows (c, n_v) of gaps with a gradient (3, c, d) on vectors with rows (c·d, n_v)."""
+    """Rows (c, n_v) of gaps from their gradients (3, c, d) by vectors with rows (c·d, n_v)."""
     total = along(gradient[0], rows[0])
     for part, row in zip(gradient[1:], rows[1:], strict=True):
         if part.any():
@@ -53,15 +53,15 @@ def gap_rows(gradient: Array, rows: list[Any]) -> Any:
 
 
 def slip_rows(a: Arrays, apart: Any, touch: Touch, frame: Array) -> list[Any]:
-    """Rows (c, n_v) of the slips along each tangent, from those (c·d, n_v) of V.
+    """Rows (c, n_v) of the slips along each tangent, from the rows (c·d, n_v) of V.
 
-    Frames (b, d, d) take spins to the world.
+    ``frame`` (b, d, d) transforms spins to the world.
     """
     return [_turning(a, t, touch.arm, (frame, along(t, apart))) for t in touch.tangent]
 
 
 def _turning(a: Arrays, tangent: Array, arm: Array, at: tuple[Array, Any]) -> Any:
-    """Rows (c, n_v) of the slips along a tangent (c, d), with what the spins of bodies add to those of points."""
+    """Rows (c, n_v) of the slips along a tangent (c, d): those of points plus the spins of bodies."""
     c, (frame, rows) = a.contacts, at
     for side in range(2):
         own = np.flatnonzero(c.body[side] >= 0)
@@ -80,9 +80,9 @@ def _turning(a: Arrays, tangent: Array, arm: Array, at: tuple[Array, Any]) -> An
 
 
 def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
-    """−h ∂(forces of contacts)/∂(mean velocities), from the discrete gradient and end derivative of the nodes.
+    """Jacobian −h ∂(contact forces)/∂(mean velocities), from the discrete gradient and end derivative of the nodes.
 
-    None where nothing touches.
+    None without contact.
     """
     touch = at.trial.touch
     assert touch is not None
@@ -102,7 +102,7 @@ def contact_stiffness(a: Arrays, at: Point, B: Any, W: Any) -> Any:
 
 
 def _flat(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
-    """Change of the forces of offsets V·W as V and W turn; None where no W does."""
+    """Geometric stiffness of offsets V·W as V and W change; None if all W are constant."""
     d = touch.gaps.mean.shape[2]
     if not ((c.kind == OFFSET) & ((c.plus[1] >= 0) | (c.minus[1] >= 0))).any():
         return None
@@ -111,7 +111,7 @@ def _flat(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
 
 
 def _round(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
-    """Change of the forces of distances |V| as V turns; None where there are none."""
+    """Geometric stiffness of distances |V| as V rotates; None without distances."""
     if not (c.kind == DISTANCE).any():
         return None
     (v0, v1), d = touch.gaps.vectors[:, 0], touch.gaps.mean.shape[2]
@@ -123,7 +123,7 @@ def _round(c: Contacts, touch: Touch, on: list[Any], moved: list[Any]) -> Any:
 
 
 def _resisting(a: Arrays, at: Point, touch: Touch, rows: tuple[Any, Any]) -> Any:
-    """What friction of compliant contacts changes with the slip and with the normal force, (n_v, n_v)."""
+    """Jacobian (n_v, n_v) of the friction of compliant contacts, by slip and by normal force."""
     (apart, rate), h, own = rows, at.h, touch.rubbing
     assert own is not None
     slip_row = slip_rows(a, apart, touch, np.swapaxes(at.trial.inverse, 1, 2))
@@ -134,7 +134,7 @@ def _resisting(a: Arrays, at: Point, touch: Touch, rows: tuple[Any, Any]) -> Any
 
 
 def taken(touch: Touch, index: Array) -> Touch:
-    """Those of some of the gaps."""
+    """The contact forces of some of the gaps."""
     gaps = touch.gaps
     own = gaps._replace(
         before=gaps.before[index], after=gaps.after[index], mean=gaps.mean[:, index], end=gaps.end[:, index],

@@ -1,4 +1,4 @@
-"""The dense Jacobian of the step of a small mechanism."""
+"""Dense Jacobian of a step, for small mechanisms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .contacts import contact_stiffness
 
 
 def dense_jacobian(a: Arrays, at: Point) -> Array:
-    """K as a full matrix."""
+    """Jacobian K as a dense matrix."""
     (cv, cw, cu), size = a.columns, velocity_count(a)
     omega, u = velocity_slices(a)
     K = np.zeros((size + at.trial.gap.size,) * 2)
@@ -54,7 +54,7 @@ def dense_jacobian(a: Arrays, at: Point) -> Array:
 
 
 def dense_factor(a: Arrays, at: Point) -> Solve:
-    """Factor K as a full matrix."""
+    """Solver with the factored dense Jacobian."""
     size = velocity_count(a)
     lu, pivots, info = lapack.dgetrf(dense_jacobian(a, at).T, overwrite_a=True)  # by columns is its transpose by rows
     if info > 0:
@@ -68,7 +68,7 @@ def dense_factor(a: Arrays, at: Point) -> Solve:
 
 
 def add_nodes(a: Arrays, at: Point, K: Array, size: int) -> None:
-    """Add what node forces and constraints contribute to K (in place)."""
+    """Add the contributions of node forces and constraints to K, in place."""
     arm_omega, torque, inverse = node_blocks(a, at)
     B, W = node_gradients(a, at, arm_omega)
     if a.strains.cells is not None:
@@ -106,7 +106,7 @@ def _strained(a: Arrays, at: Point, beta: Array, gamma: Array) -> Array:
 
 
 def _add_turning(a: Arrays, K: Array, W: Array, blocks: tuple[Array, Array]) -> None:
-    """Add that the levers and R̄⁻¹ of the bodies that turn change under the forces on their nodes (in place)."""
+    """Add the derivatives of levers and R̄⁻¹ of rotating bodies under their node forces to K, in place."""
     (omega, u), nodes, (torque, inverse) = velocity_slices(a), a.node_position.shape, blocks
     relative = slice(omega.start, u.stop)
     K[omega, relative] += _by_body(a, np.matmul(torque, W.reshape(*nodes, u.stop)[:, :, relative]))
@@ -115,7 +115,7 @@ def _add_turning(a: Arrays, K: Array, W: Array, blocks: tuple[Array, Array]) -> 
 
 
 def _by_body(a: Arrays, by_node: Array) -> Array:
-    """Rows of the spins of the bodies that turn from those of their nodes, (k, s, x) to (spins, x)."""
+    """Sums of node rows (k, s, x) by body, as rows (spins, x) of the spins of rotating bodies."""
     k, s, width = by_node.shape
     summed: Array = (a.sum_nodes @ by_node.reshape(k, s * width)).take(a.turning, axis=0)
     return summed.reshape(a.turning.size * s, width)

@@ -30,11 +30,11 @@ from .cells import joints_alone, solid_stiffness
 from .contacts import contact_stiffness
 
 FEW = 30
-"""Rank of the product that is subtracted from a sparse matrix, up to which Woodbury's formula brings it in."""
+"""Largest rank of the product subtracted from a sparse matrix for which Woodbury's formula is used."""
 
 
 class Extended(NamedTuple):
-    """The matrix over (ṙ̄, ω̄, u̇̄ | hλ | end vectors), less the product ``left`` ``right``, and the number of rows hλ."""
+    """The matrix K − ``left`` ``right`` over (ṙ̄, ω̄, u̇̄ | hλ | end vectors), and the number of rows hλ."""
 
     K: Any
     left: Any
@@ -43,9 +43,9 @@ class Extended(NamedTuple):
 
 
 def sparse_jacobian(a: Arrays, at: Point) -> Extended:
-    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors): every block stays sparse.
+    """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors), whose blocks are all sparse.
 
-    Vectors of strains, which are many and of few neighbouring nodes each, are no unknowns.
+    Vectors of strains, which are many and each of few neighbouring nodes, are eliminated.
     """
     nodes = node_gradients(a, at, node_blocks(a, at)[0])
     solid = None
@@ -83,7 +83,7 @@ def sparse_jacobian(a: Arrays, at: Point) -> Extended:
 
 
 def sparse_factor(a: Arrays, at: Point) -> Solve:
-    """Factor the extended system with φ̄u̇̄ and borders, which are left to :func:`_bordered` where they are few."""
+    """Factor the extended system; the shift φ̄u̇̄ and the borders are included by :func:`_bordered`."""
     (K, left, right, rows), size = sparse_jacobian(a, at), velocity_count(a)
     total = K.shape[0]
     try:
@@ -101,7 +101,7 @@ def sparse_factor(a: Arrays, at: Point) -> Solve:
 
 
 def _joined(a: Arrays) -> int:
-    """Number of vectors of joints, springs and loads, before those of strains."""
+    """Number of vectors of joints, springs and loads, which precede those of strains."""
     s = a.strains
     if not s.stress.size:
         return len(a.vector_fixed)
@@ -110,9 +110,9 @@ def _joined(a: Arrays) -> int:
 
 
 def _bordered(K: Any, left: Any, right: Any) -> Callable[[Array], Array]:
-    """Solutions with K − left right: by Woodbury's formula where the rank is low, else by an extended matrix.
+    """Solver for K − left right: by Woodbury's formula for low rank, else by an extended matrix.
 
-    RuntimeError where it is singular.
+    Raises RuntimeError if the matrix is singular.
     """
     size, rank = left.shape
     if rank > FEW:

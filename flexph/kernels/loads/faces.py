@@ -1,13 +1,13 @@
-"""Loads that follow the faces of bodies of nodes: tangential tractions and pressure, per area of the deformed face.
+"""Follower loads on faces of nodal bodies: tangential tractions and pressure, per area of the deformed face.
 
-At each sample of a face, with its tangents a = ∂x/∂s₁ and, in space, b = ∂x/∂s₂ by orthonormal directions of the
+At each quadrature point of a face, with tangents a = ∂x/∂s₁ and, in space, b = ∂x/∂s₂ by orthonormal directions of the
 undeformed face, and n = a × b, the outward normal times the ratio of areas,
 
     df = (τ₁ |n| a/|a| + τ₂ n × a/|a| + σ n) dA₀,    in the plane  df = (τ a + σ n) dA₀,  n = a turned by −90°.
 
-A step takes a and b of the mean places of its ends. The resultant and, about the mean places, the moment of σ n over a
-closed surface are then zero. The work of a uniform σ = −p is −p (ΔV − ¼ V[Δx]) in space, V[Δx] = ⅓∮Δx·Δa × Δb, since
-the volume is a cubic form of the places; in the plane, where it is quadratic, −p ΔV.
+A step uses a and b at the mean positions of its ends. The resultant and, about the mean positions, the moment of σ n
+over a closed surface are then zero. The work of a uniform σ = −p is −p (ΔV − ¼ V[Δx]) in space, V[Δx] = ⅓∮Δx·Δa × Δb,
+since the volume is a cubic form of the positions; in the plane, where it is quadratic, −p ΔV.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Index = np.ndarray
 
 
 class Faces(NamedTuple):
-    """Samples of loaded faces by the places (k, d) of a mechanism: positions and both tangents, sparse (q, k)."""
+    """Quadrature points of loaded faces: sparse matrices (q, k) from node positions to positions and both tangents."""
 
     points: Any
     along: Any
@@ -38,7 +38,7 @@ def _tangents(f: Faces, places: Array) -> tuple[Array, Array]:
 
 
 def _axes(f: Faces, places: Array) -> Array:
-    """Forces of unit inputs on the samples, (q, d, d): one input a row."""
+    """Forces on the quadrature points by unit inputs, (q, d, d), one row for each input."""
     a, b = _tangents(f, places)
     if places.shape[1] == 2:
         axes = np.stack([a, np.stack([a[:, 1], -a[:, 0]], axis=1)], axis=1)
@@ -50,18 +50,18 @@ def _axes(f: Faces, places: Array) -> Array:
 
 
 def face_forces(f: Faces, places: Array, inputs: Array) -> Array:
-    """Forces on all places, (k, d) [N]."""
+    """Forces on all nodes, (k, d) [N]."""
     return np.asarray(f.points.T @ np.einsum("qc,qcd->qd", inputs[f.input], _axes(f, places)))
 
 
 def face_outputs(f: Faces, places: Array, moved: Array, inputs: int) -> Array:
-    """What the inputs work on where the places move, (i,)."""
+    """Outputs (i,) collocated with the inputs, for displacements or velocities ``moved`` of the nodes."""
     done = np.einsum("qcd,qd->qc", _axes(f, places), f.points @ moved)
     return np.bincount(f.input.ravel(), weights=done.ravel(), minlength=inputs)
 
 
 def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
-    """Forces on all places by the inputs, sparse (k·d, i)."""
+    """Matrix of the forces on all nodes by the inputs, sparse (k·d, i)."""
     axes, d = _axes(f, places), places.shape[1]
     rows = np.broadcast_to(d * np.arange(len(axes))[:, None, None] + np.arange(d), axes.shape)
     columns = np.broadcast_to(f.input[:, :, None], axes.shape)
@@ -71,7 +71,7 @@ def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
 
 
 def face_tangent(f: Faces, places: Array, inputs: Array) -> Any:
-    """∂(forces on places)/∂places, sparse (k·d, k·d)."""
+    """Derivative of the forces on nodes by the node positions, sparse (k·d, k·d)."""
     d, identity = places.shape[1], sparse.eye_array(places.shape[1])
     by_tangents = zip(_slopes(f, places, inputs[f.input]), (f.along, f.across), strict=False)
     changed = sum(_diagonal(slope) @ sparse.kron(tangent, identity) for slope, tangent in by_tangents)
@@ -84,7 +84,7 @@ def _diagonal(blocks: Array) -> Any:
 
 
 def _slopes(f: Faces, places: Array, given: Array) -> list[Array]:
-    """∂(forces on samples)/∂a and, in space, ∂b, (q, d, d), under inputs (q, d)."""
+    """Derivatives of the forces on quadrature points by a and, in space, by b, (q, d, d), for inputs (q, d)."""
     a, b = _tangents(f, places)
     weighted = f.areas[:, None] * given
     if places.shape[1] == 2:
@@ -92,7 +92,7 @@ def _slopes(f: Faces, places: Array, given: Array) -> list[Array]:
         return [weighted[:, :1, None] * np.eye(2) + weighted[:, 1:, None] * turned]
     normal, length, unit = np.cross(a, b), np.linalg.norm(a, axis=1), np.eye(3)
     area, (first, second, out) = np.linalg.norm(normal, axis=1), weighted.T[:, :, None, None]
-    by_normal = out * unit  # what the force changes with n
+    by_normal = out * unit  # ∂(force)/∂n
     by_normal = by_normal + first * np.einsum("qi,qj,q->qij", a, normal, 1.0 / (area * length))
     by_normal = by_normal - second * skew(a, 3) / length[:, None, None]
     along = a / length[:, None]

@@ -1,4 +1,4 @@
-"""Piecewise polynomial curves through points that move: their shapes, the foot of a point, slopes over a step."""
+"""Piecewise polynomial curves through moving points: shape functions, foot of a point, mean slopes over a step."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from ...numerics.arrays import Array
 
 Index = np.ndarray
 STEPS = 12
-"""Newton steps to a foot, of the second order: from the middle of a piece six do."""
+"""Largest number of Newton steps to a foot; six are usually enough from the middle of a piece."""
 BEYOND = 0.5
-"""Part of a piece by which an iterate may lie beyond the ends of the curve."""
+"""Fraction of a piece by which an iterate may lie beyond the ends of the curve."""
 APART = 0.1
-"""Distance from the curve over the length of a piece, up to which the foot is looked for near the last one alone."""
+"""Distance from the curve, relative to the length of a piece, up to which the foot is searched only near the last."""
 SETTLED = 1e-9
-"""Part of a piece by which a step to the foot is the last one: what is left is of the second order in it."""
+"""Newton step to the foot, relative to a piece, at which the iteration ends; the error is of second order in it."""
 END = 1e-9
-"""Part of the curve by which a point may be beyond an end."""
+"""Fraction of the curve by which a point may be beyond an end."""
 OFF = 1e-9
-"""Distance of a point from its curve, over the largest from the points of the curve, from which on it is off."""
+"""Distance of a point from its curve, relative to its largest distance from points of it, above which it is off."""
 KINK = 0.1
-"""Angle [rad] of a curve from which on passing it is no motion along the curve: a velocity across it remains."""
+"""Largest kink of a curve [rad] that a point may pass; beyond, a velocity across the curve would remain."""
 NEAR = 1e-5
-"""Δs over the length of a piece below which ∂C/∂s₁ is taken from its limit, for the Jacobian alone."""
+"""Δs, relative to the length of a piece, below which ∂C/∂s₁ is approximated by its limit (in the Jacobian only)."""
 
 
 class Curve(NamedTuple):
     """A point on a curve: the constraint rows (d − 1,), the products Π (d, K), and the polynomials of the pieces.
 
-    Piece e goes from ``knots[e]`` to the next one and has the points ``first[e]``, … with the powers of s − knots[e]
-    in ``powers[e]`` (degree + 1 points, degree + 1 powers). Where the place is ``driven``, a last row is that of s;
-    ``input`` is the number of the input that pushes along the curve, or −1.
+    Piece e goes from ``knots[e]`` to the next knot and has the points ``first[e]``, …; ``powers[e]`` (degree + 1,
+    degree + 1) are the coefficients of the powers of s − knots[e] for each point. If ``driven``, the last row
+    prescribes s. ``input``: number of the input that pushes along the curve, or −1.
     """
 
     rows: Index
@@ -47,15 +47,15 @@ class Curve(NamedTuple):
 
     @property
     def points(self) -> int:
-        """K."""
+        """Number K of points of the curve."""
         return int(self.products.shape[1])
 
     def shapes(self, s: float, order: int = 0) -> Array:
-        """The derivative of an order of c at s, (K,)."""
+        """Shape functions c at s, or their derivative of given order, (K,)."""
         return self._of_piece(*self._local(s), order)
 
     def derivatives(self, s: float) -> Array:
-        """c and its first two derivatives at s, (3, K)."""
+        """Shape functions c and their first two derivatives at s, (3, K)."""
         e, t = self._local(s)
         own = self._weights(t) @ self.powers[e].T
         placed = np.zeros((3, self.points))
@@ -63,7 +63,7 @@ class Curve(NamedTuple):
         return placed
 
     def mean_slope(self, s0: float, s1: float) -> Array:
-        """C = Δc/Δs between two places, (K,): of polynomials without a difference, over knots by parts."""
+        """Mean slope C = Δc/Δs between two positions, (K,), computed without cancellation, piece by piece."""
         (e0, t0), (e1, t1) = self._local(s0), self._local(s1)
         if e0 == e1:
             return self._divided(e0, t0, t1)
@@ -76,14 +76,14 @@ class Curve(NamedTuple):
         return sum((self._divided(e, a, b) * (b - a) for e, a, b in parts), np.zeros(self.points)) / abs(s1 - s0)
 
     def mean_slope_change(self, s0: float, s1: float) -> Array:
-        """∂C/∂s₁, (K,)."""
+        """Derivative of the mean slope by s₁, (K,)."""
         if abs(s1 - s0) < NEAR * float(np.diff(self.knots).min()):
             return 0.5 * self.shapes(s1, 2)
         return (self.shapes(s1, 1) - self.mean_slope(s0, s1)) / (s1 - s0)
 
     def foot(self, products: Array) -> float:
-        """s with V·T = 0 nearest to the curve, from its products (d, K)."""
-        # of all pieces at once, each from its middle and held to it: a curve of many pieces has many feet
+        """Position s of the foot, V·T = 0, nearest to the point, from its products (d, K)."""
+        # all pieces at once, each from its middle and limited to it, as a curve of many pieces can have many feet
         length = np.diff(self.knots)
         own = products[:, self.first[:, None] + np.arange(self.powers.shape[1])]  # (d, E, points)
         V = np.einsum("jem,emq->jeq", own, self.powers)
@@ -102,7 +102,7 @@ class Curve(NamedTuple):
         return float(self.knots[e] + t[e])
 
     def foot_from(self, products: Array, s: float) -> float:
-        """The same from a place near it, where a point that is near the curve has a foot; else of all pieces."""
+        """Position s of the foot near a given s; if none is found there, the nearest one of all pieces."""
         for _ in range(STEPS):
             e, t = self._local(s)
             length = float(self.knots[e + 1] - self.knots[e])
@@ -122,12 +122,12 @@ class Curve(NamedTuple):
         return self.foot(products)
 
     def is_beyond(self, s: float) -> bool:
-        """Whether a place is beyond an end of the curve by more than round-off."""
+        """True if a position is beyond an end of the curve by more than round-off."""
         margin = END * float(self.knots[-1] - self.knots[0])
         return not self.knots[0] - margin <= s <= self.knots[-1] + margin
 
     def kink(self, products: Array, s0: float, s1: float) -> float:
-        """The largest angle by which the curve turns at once at a knot between two places, or at the second [rad]."""
+        """Largest kink [rad] of the curve at a knot between two positions, or at the second one."""
         inner = self.knots[1:-1]
         angles = [0.0]
         passed = (inner > min(s0, s1)) & (inner < max(s0, s1)) | (inner == s1)
@@ -151,7 +151,7 @@ class Curve(NamedTuple):
         return np.array([[math.perm(q, k) * t ** (q - k) if q >= k else 0.0 for q in range(count)] for k in range(3)])
 
     def _divided(self, e: int, a: float, b: float) -> Array:
-        """(c(b) − c(a))/(b − a) of a piece: of t^q it is Σ a^i b^(q−1−i)."""
+        """Difference quotient (c(b) − c(a))/(b − a) of a piece; for t^q it is Σ a^i b^(q−1−i)."""
         count = self.powers.shape[2]
         sums = np.array([sum(a**i * b ** (q - 1 - i) for i in range(q)) for q in range(count)])
         return self._placed(e, self.powers[e] @ sums)
@@ -163,7 +163,7 @@ class Curve(NamedTuple):
 
 
 def _polynomial(powers: Array, t: Array | float, order: int) -> Array:
-    """Derivatives of an order of polynomials with powers (..., E, degree + 1) at t (E,), or of all at one t."""
+    """Derivatives of given order of polynomials with coefficients (..., E, degree + 1) at t (E,), or at one t."""
     last = powers.shape[-1] - 1
     if order > last:
         return np.zeros(powers.shape[:-1])
@@ -174,7 +174,7 @@ def _polynomial(powers: Array, t: Array | float, order: int) -> Array:
 
 
 def pieces(at: Array, degree: int) -> tuple[Array, Index, Array]:
-    """Knots, first points and powers of the polynomials through points at places s, degree + 1 a piece."""
+    """Knots, first points and coefficients of polynomials through points at positions s, degree + 1 points a piece."""
     first = np.arange(0, at.size - 1, degree)
     local = at[first[:, None] + np.arange(degree + 1)] - at[first, None]
     powers = np.linalg.inv(local[:, :, None] ** np.arange(degree + 1)).transpose(0, 2, 1)

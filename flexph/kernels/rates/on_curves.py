@@ -1,7 +1,7 @@
-"""Points on curves through points of a body, which move and bend with it.
+"""Points on curves through points of a body, which move and deform with it.
 
 The curve is p(s) = Σ_k c_k(s) P_k, piecewise polynomial in s. In a frame of three (two) directions D_j of the body the
-point P stands apart from it by V_j(s) = Σ_k c_k(s) Π_jk, Π_jk = D_j·(P − P_k), as Σ_k c_k = 1; with T = dV/ds,
+distance of a point P from it is V_j(s) = Σ_k c_k(s) Π_jk, Π_jk = D_j·(P − P_k), as Σ_k c_k = 1; with T = dV/ds,
 
     V·T = 0      gives s, the foot of P on the curve,        n_i·V(s) = 0,  n_i ⟂ T,      are the constraints.
 
@@ -9,9 +9,9 @@ Over a step from s₀ to s₁ with the mean coefficients c̄ and C = Δc/Δs, ex
 
     ΔV = Σ_k c̄_k ΔΠ_k + τ Δs,    τ = Σ_k C_k Π̄_k,
 
-so forces Σ_i λ_i n̄_i c̄_k on Π_k with n̄_i ⟂ τ do no work on the way of a point that stays on the curve, at any step
-size. Products keep both momenta. There Δs = b·Σ_k c̄_k ΔΠ_k with b = −τ/|τ|²: forces F b c̄_k on Π_k do the work F Δs,
-those of a motor along the curve, or of the multiplier of a place that is prescribed.
+so forces Σ_i λ_i n̄_i c̄_k on Π_k with n̄_i ⟂ τ do no work on a point that stays on the curve, for any step size.
+Forces on products conserve both momenta. On the curve Δs = b·Σ_k c̄_k ΔΠ_k with b = −τ/|τ|²: forces F b c̄_k on Π_k do
+the work F Δs; these are the forces of a motor along the curve, or of the multiplier of a prescribed position.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .curves import Curve
 
 
 class OnCurve(NamedTuple):
-    """A point on a curve over a step: places s, c̄, c₁, C, n̄ (d − 1, d), what it misses at the end, and slopes.
+    """A point on a curve over a step: positions s, c̄, c₁, C, n̄ (d − 1, d), deviation V at the end, and derivatives.
 
-    ``resting`` (d − 1, d) are n at the start; ``way`` is τ, ``moved`` ∂s₁/∂Π (d, K). Where the place is ``driven``, its
-    row is the last one.
+    ``resting`` (d − 1, d): n at the start; ``way``: τ; ``apart``: V at the end; ``moved``: ∂s₁/∂Π (d, K). If the
+    position is ``driven``, its row is the last one.
     """
 
     places: tuple[float, float]
@@ -52,33 +52,33 @@ class OnCurve(NamedTuple):
 
     @property
     def going(self) -> Array:
-        """b (d,): the place goes on by b·Σ c̄ ΔΠ."""
+        """Vector b (d,) with Δs = b·Σ c̄ ΔΠ."""
         going: Array = -self.way / (self.way @ self.way)
         return going
 
     @property
     def thrust(self) -> Array:
-        """Forces on the products of a unit force along the curve, (d, K)."""
+        """Forces on the products for a unit force along the curve, (d, K)."""
         thrust: Array = np.multiply.outer(self.going, self.mean)
         return thrust
 
     @property
     def missed(self) -> Array:
-        """How far the point is from the curve at the end, and where along it, if driven, (rows,)."""
+        """Constraint values (rows,): deviation from the curve at the end, and position along it if driven."""
         own: Array = self.normals @ self.apart
         return np.append(own, self.places[1]) if self.driven else own
 
     @property
     def along(self) -> Array:
-        """How far the point slips along its curve with changes of the products, towards smaller s, (d, K)."""
+        """Derivatives (d, K) of the slip along the curve, towards smaller s, by the products."""
         own: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
         return own
 
 
 def on_curve(curve: Curve, before: Array, after: Array, *, known: OnCurve | None = None) -> OnCurve:
-    """A point on a curve over a step from where it is ``known``, from all products (p,) at both ends.
+    """A point on a curve over a step, from all products (p,) at both ends; ``known`` is its start.
 
-    At a state, of which nothing is known, both are the same.
+    For a single state, ``before`` and ``after`` are the same, and ``known`` is None.
     """
     start, end = before[curve.products], after[curve.products]
     s0 = curve.foot(start) if known is None else known.places[1]
@@ -96,7 +96,7 @@ def on_curve(curve: Curve, before: Array, after: Array, *, known: OnCurve | None
 
 
 def _normals(tangent: Array) -> Array:
-    """Unit vectors across a tangent, (d − 1, d): in space the first is across the axis that is most across it."""
+    """Unit vectors normal to a tangent, (d − 1, d)."""
     t = tangent / np.linalg.norm(tangent)
     if t.size == 2:
         return np.array([[-t[1], t[0]]])
@@ -114,14 +114,14 @@ def all_at_state(curves: tuple[Curve, ...], product: Array) -> tuple[OnCurve, ..
 def all_over_step(
     curves: tuple[Curve, ...], known: tuple[OnCurve, ...], before: Array, after: Array
 ) -> tuple[OnCurve, ...]:
-    """All points on curves over a step that starts where they are ``known``, see :func:`on_curve`."""
+    """All points on curves over a step that starts at ``known``, see :func:`on_curve`."""
     return tuple(on_curve(curve, before, after, known=at) for curve, at in zip(curves, known, strict=True))
 
 
 def add_curve_forces(
     curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
 ) -> None:
-    """Add the forces of the multipliers λ (g,) and of the inputs (i,) to those on products (in place)."""
+    """Add the forces of multipliers λ (g,) and inputs (i,) to the forces on products, in place."""
     lam, inputs = acting
     for curve, at in zip(curves, own, strict=True):
         np.add.at(on_product, curve.products, np.einsum("i,ijk->jk", lam[curve.rows], at.gain))
@@ -139,7 +139,7 @@ def curve_inputs(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tup
 
 
 def curve_gaps(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], count: int) -> Array:
-    """How far the points are from their curves at the end of a step, and places of driven ones, (g,); else zero."""
+    """Constraint values (g,) of points on curves at the end of a step; zero in all other rows."""
     gaps = np.zeros(count)
     for curve, at in zip(curves, own, strict=True):
         gaps[curve.rows] = at.missed
@@ -147,7 +147,7 @@ def curve_gaps(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], count: int) 
 
 
 def curve_sums(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], change: Array, count: int) -> Array:
-    """Σ gain ΔΠ of the rows, (g,), from changes or rates of the products."""
+    """Sums Σ gain ΔΠ of the rows, (g,), from changes or rates of the products."""
     sums = np.zeros(count)
     for curve, at in zip(curves, own, strict=True):
         sums[curve.rows] = np.einsum("ijk,jk->i", at.gain, change[curve.products])
@@ -157,9 +157,10 @@ def curve_sums(curves: tuple[Curve, ...], own: tuple[OnCurve, ...], change: Arra
 def curve_weights(
     curves: tuple[Curve, ...], own: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
 ) -> tuple[Array, Array]:
-    """Rows (g, p): forces on products for unit multipliers, and the slopes of the gaps with the products at the end.
+    """Rows (g, p): forces on products for unit multipliers, and derivatives of the constraints by end products.
 
-    ``means`` are the mean products of a step (p,); without them, of points on their curves, normals need not turn.
+    ``means``: mean products of a step (p,); without them the rotation of the normals is neglected, which is exact for
+    points on their curves.
     """
     mean, last = np.zeros(shape), np.zeros(shape)
     for curve, at in zip(curves, own, strict=True):
@@ -196,7 +197,7 @@ def add_curve_stiffness(
 
 
 def along_slopes(curve: Curve, at: OnCurve, means: Array, change: Array) -> tuple[Array, Array]:
-    """∂(along)/∂Π at the end of a step, of what it gives of a change (d, K) of the products, and as (d, K, d, K)."""
+    """Derivative ∂(along)/∂Π by end products, contracted with a change (d, K), and in full (d, K, d, K)."""
     size = float(np.linalg.norm(at.way))
     along = at.way / size
     turned = _way_slopes(curve, at, (np.eye(along.size) - np.outer(along, along)) / size, means)
@@ -206,7 +207,7 @@ def along_slopes(curve: Curve, at: OnCurve, means: Array, change: Array) -> tupl
 
 
 def _turning(at: OnCurve, vector: Array) -> Array:
-    """A with δn̄ = −A δτ of the part of a vector (d,) across τ."""
+    """Matrix A with δn̄ = −A δτ, for n̄ the part of a vector (d,) normal to τ."""
     size = float(np.linalg.norm(at.way))
     along = at.way / size
     across = np.eye(along.size) - np.outer(along, along)
@@ -215,14 +216,14 @@ def _turning(at: OnCurve, vector: Array) -> Array:
 
 
 def _reversing(at: OnCurve) -> Array:
-    """A with δb = −A δτ, (d, d)."""
+    """Matrix A (d, d) with δb = −A δτ."""
     square = float(at.way @ at.way)
     reversing: Array = (np.eye(at.way.size) - 2.0 * np.outer(at.way, at.way) / square) / square
     return reversing
 
 
 def _way_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:
-    """Rows (r, d) of ∂τ/∂Π at the end of a step, (r, d, K)."""
+    """Product (r, d, K) of rows (r, d) with ∂τ/∂Π, by end products."""
     by_place = means[curve.products] @ curve.mean_slope_change(*at.places)
     slopes: Array = 0.5 * rows[:, :, None] * at.chord + (rows @ by_place)[:, None, None] * at.moved
     return slopes

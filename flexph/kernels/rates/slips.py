@@ -1,7 +1,7 @@
-"""Friction against slips: velocities s of one or two components that terms of products sum to, or along a curve.
+"""Friction against slips, velocities s of one or two components, which are sums of product terms or along a curve.
 
-Over a step the slip is S = Σ gain ΔΠ, exactly; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h),
-so that what a relation ρ loses is its force times the way that slips.
+Over a step the slip is exactly S = Σ gain ΔΠ; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h), so
+that the loss of a relation ρ is its force times the slip distance.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .terms import Index, term_gains, term_slopes
 
 
 class Slips(NamedTuple):
-    """Terms (w,) of components of slip, the slip that each of these belongs to, and the relations of all slips.
+    """Terms (w,) of the components of slip, the slip of each component, and the relations of all slips.
 
-    A component without terms is that of a port along its curve.
+    A component without terms is the slip of a port along its curve.
     """
 
     row: Index  # (w,), component
@@ -35,7 +35,7 @@ class Slips(NamedTuple):
 
 
 class Slid(NamedTuple):
-    """Slips of a step (components,), the forces against them, and the gains of the terms (w,)."""
+    """Slips of a step (components,), friction forces, and gains of the terms (w,)."""
 
     way: Array
     force: Array
@@ -45,7 +45,7 @@ class Slid(NamedTuple):
 def slid(t: Slips, products: tuple[Array, Array], change: Array, h: float, places: Places) -> Slid:
     """Slips and forces over a step, from the products at both ends and their mean rates of change (p,).
 
-    Rates are those by the mean velocities: a difference of products has the round-off of positions.
+    The rates come from the mean velocities, as differences of products have the round-off of positions.
     """
     gain = term_gains(t, *products)
     rate = np.zeros(t.slip.size)
@@ -57,26 +57,26 @@ def slid(t: Slips, products: tuple[Array, Array], change: Array, h: float, place
 
 
 def _along_curves(t: Slips, places: Places) -> list[tuple[int, tuple[Curve, OnCurve]]]:
-    """Components along curves, with these."""
+    """Indices of the components along curves, with the curves."""
     return [(int(k), places[t.curve[k]]) for k in np.flatnonzero(t.curve >= 0)]
 
 
 def _resistances(t: Slips, rate: Array) -> tuple[Array, Array]:
-    """ρ(s)/s and ρ'(s) at the speeds of all slips, (slips,) each."""
+    """Resistances ρ(s)/s and slopes ρ'(s) at the speeds of all slips, (slips,) each."""
     speed = np.sqrt(np.bincount(t.slip, weights=rate**2, minlength=len(t.relations)))
     pairs = list(zip(t.relations, speed, strict=True))
     return np.array([float(r.resistance(s)) for r, s in pairs]), np.array([float(r.slope(s)) for r, s in pairs])
 
 
 def add_slip_forces(t: Slips, own: Slid, places: Places, on_product: Array) -> None:
-    """Add the forces on the products (in place)."""
+    """Add friction forces to the forces on products, in place."""
     np.add.at(on_product, t.product, own.force.take(t.row) * own.gain)
     for k, (curve, at) in _along_curves(t, places):
         np.add.at(on_product, curve.products, own.force[k] * at.along)
 
 
 def lost_to_slips(t: Slips, own: Slid) -> Array:
-    """What each slip loses in a step [J], (slips,)."""
+    """Energy losses of the slips in a step, (slips,) [J]."""
     return np.bincount(t.slip, weights=-own.force * own.way, minlength=len(t.relations))
 
 
@@ -104,7 +104,7 @@ def slip_tangent(t: Slips, own: Slid, h: float, products: tuple[Array, Array], p
 
 
 def _force_slopes(t: Slips, rate: Array) -> Array:
-    """−∂(forces)/∂(rates), (components, components): κ across the slip and ρ' along it."""
+    """Derivatives −∂(forces)/∂(rates), (components, components): κ across the slip and ρ' along it."""
     resistance, slope = _resistances(t, rate)
     speed = np.sqrt(np.bincount(t.slip, weights=rate**2, minlength=len(t.relations)))
     direction = rate / np.where(speed > 0.0, speed, 1.0).take(t.slip)

@@ -1,4 +1,4 @@
-"""Gains of terms over a step: w Π̄_by ΔΠ of products, κ w Π̄_by ΔΠ of the two terms of an angle."""
+"""Gains of velocity terms over a step: w Π̄_by for products, κ w Π̄_by for the two terms of an angle."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is t
 
 
 class Terms(Protocol):
-    """Terms by product, the product that weighs them, and whether they are of an angle, (w,) each."""
+    """Protocol of velocity terms: product, weighting product, weight, and type, (w,) each."""
 
     @property
     def product(self) -> Index:
-        """Π."""
+        """Indices of the products Π."""
         ...
 
     @property
     def by(self) -> Index:
-        """Π_by."""
+        """Indices of the weighting products Π_by."""
         ...
 
     @property
     def weight(self) -> Array:
-        """w."""
+        """Weights w."""
         ...
 
     @property
     def angular(self) -> Index:
-        """1 where the term is one of the two of an angle."""
+        """1 for the two terms of an angle, 0 for others."""
         ...
 
 
 def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
-    """κ = atan2(y, x)/y and its derivatives by y and x."""
+    """Factor κ = atan2(y, x)/y and its derivatives by y and x."""
     near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
     q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
     size = x**2 + y**2
@@ -47,7 +47,7 @@ def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
 
 
 def term_gains(t: Terms, before: Array, after: Array) -> Array:
-    """w Π̄_by of all terms, times κ of angles, (w,), from the products at both ends."""
+    """Gains w Π̄_by of all terms, for angles times κ, (w,), from the products at both ends."""
     if not t.by.size:
         return t.weight
     gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))
@@ -55,7 +55,7 @@ def term_gains(t: Terms, before: Array, after: Array) -> Array:
 
 
 def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
-    """∂(gain) by Π and by Π_by at the end, (w,) each."""
+    """Derivatives of the gains by Π and by Π_by at the end, (w,) each."""
     none: Any = np.zeros(t.by.size)
     if not t.angular.any():
         return none, 0.5 * t.weight
@@ -66,7 +66,7 @@ def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
 
 
 def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Array]:
-    """κ of the angle whose sine and cosine a term has, and its derivatives by Y and X; 1, 0, 0 of other terms."""
+    """Factors κ of angle terms, and their derivatives by Y and X; 1, 0, 0 for other terms."""
     own = t.angular > 0
     p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
     y, x = np.where(own, p1 * q0 - q1 * p0, 0.0), np.where(own, q0 * q1 + p0 * p1, 1.0)

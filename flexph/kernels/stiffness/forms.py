@@ -1,4 +1,4 @@
-"""Matrices over all velocities, or over products, from loads, springs and spins; dense or sparse as the arrays are."""
+"""Matrices over all velocities or over products, from loads, springs and spins; dense or sparse like the arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> 
 
 
 def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
-    """What forces on products (p,) change as the vectors of these move, (n_v, n_v)."""
+    """Geometric stiffness (n_v, n_v) of forces on products (p,) as the vectors of these move."""
     if is_sparse(a):
         swap = a.select_first.T @ sparse.diags_array(on_product) @ a.select_second
         return pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
@@ -43,14 +43,14 @@ def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
 
 
 def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
-    """A matrix over all velocities from blocks on the spins of each body (b, s, s), across to u, and back."""
+    """Matrix over all velocities from blocks on the spins of each body (b, s, s), and between spins and u."""
     n, spins = a.body_u.size, diagonal_of(a, own[a.turning])
     at = spins.shape[0]
     return below(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
 
 
 def torque_columns(a: Arrays, turned: Array) -> Any:
-    """ψᵀ[τ]× of the sections on the spins of their bodies, (n, spins)."""
+    """Matrix ψᵀ[τ]× (n, spins) from the spins of the bodies to the flexible coordinates at sections with torques."""
     s, t = a.n.shape[0], a.torque_body.size
     place = np.full(len(a.mass), -1)
     place[a.turning] = np.arange(a.turning.size)
@@ -60,7 +60,7 @@ def torque_columns(a: Arrays, turned: Array) -> Any:
 
 
 def following(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
-    """Loads that follow a section turn with it: of motions of nodes (k·d, n_v) and rotations of sections (t·s, n_v)."""
+    """Derivative of loads that rotate with a section, from node rows (k·d, n_v) and section rotations (t·s, n_v)."""
     size = motion.shape[1]
     if not a.follow_input.size:
         return kept(a, np.zeros((size, size)))

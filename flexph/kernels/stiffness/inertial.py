@@ -15,7 +15,7 @@ from ..state import Configuration, inertia_products, momenta, rotational_inertia
 
 
 def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
-    """Inertia forces of a steady motion on (ṙ, ω, u̇): m a, p × ω reversed, −∂T/∂u; centripetal are r̈ (b, d)."""
+    """Inertia forces of a steady motion on (ṙ, ω, u̇): m a, −p × ω, −∂T/∂u; ``centripetal``: accelerations r̈ (b, d)."""
     p_r, _ = momenta(a, c.omega, c.u, c.du)
     turning = -np.matmul(spin_skew(p_r), c.omega[:, :, None])[a.turning, :, 0]
     return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])

@@ -1,9 +1,9 @@
-"""Spring-dampers in a steady motion: what the motion makes of their rates, and how that changes with displacements.
+"""Spring-dampers in a steady motion: their rates, and the derivatives of these by displacements.
 
-All bodies move with v₀ + Ω × r. Between points that turn together nothing is stretched. Dampers to points and
-directions of the world are, with the rates s of their measures. Displacements ξ are seen in the axes that turn. They
-change the rates by S ξ̇ + F ξ, F at the velocities of the motion. A damper acts with Sᵀ(c + ρ'(s))(S ξ̇ + F ξ), and
-Sᵀ(c + ρ'(s))F is the circulatory part of the stiffness, for an isotropic damper c Ω× itself.
+All bodies move with v₀ + Ω × r. Dampers between points that rotate together have no rate; dampers to points and
+directions of the world have rates s. Displacements ξ are expressed in the rotating axes and change the rates by S ξ̇ +
+F ξ, with F at the velocities of the motion. A damper acts with Sᵀ(c + ρ'(s))(S ξ̇ + F ξ), and Sᵀ(c + ρ'(s))F is the
+circulatory part of the stiffness; for an isotropic damper this is c Ω×.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..state import Configuration, Derived, node_velocities
 
 
 def has_dampers(a: Arrays, c: Configuration) -> bool:
-    """Whether a configuration moves, and has dampers that may feel it."""
+    """True if a configuration has velocities, and dampers that may have rates."""
     springs = a.springs
     return bool((springs.damping.any() or springs.relations) and (c.v.any() or c.omega.any()))
 
 
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Rates of the measures of all spring-dampers at the velocities of a configuration, (springs,)."""
+    """Rates of all spring-dampers at the velocities of a configuration, (springs,)."""
     rates = product_gradient(a, d.vector) @ _vector_rates(a, c, d).ravel()
     return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
 
@@ -44,7 +44,7 @@ def steady_tensions(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> tuple[Any, Array, Any]:
-    """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a motion with world spin (s,), as the arrays are.
+    """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a steady motion with world spin (s,).
 
     S are the rates of the measures with the velocities.
     """
@@ -64,7 +64,7 @@ def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> t
 
 
 def circulatory(a: Arrays, c: Configuration, d: Derived, spin: Array) -> Any:
-    """Sᵀ(c + ρ'(s))F, (n_v, n_v), as the arrays are."""
+    """Circulatory stiffness Sᵀ(c + ρ'(s))F, (n_v, n_v), dense or sparse like the arrays."""
     S, slopes, F = circulatory_parts(a, c, d, spin)
     return S.T @ scale_rows(F, slopes)
 

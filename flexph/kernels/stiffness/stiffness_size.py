@@ -1,7 +1,7 @@
-"""Size of the tangent stiffness: the sum of the absolute values of all terms that it adds up.
+"""Magnitude of the tangent stiffness: the sum of the absolute values of all its terms.
 
-Where terms cancel, the stiffness is small and its round-off is not: |δK| ≤ a few units of round-off times this sum,
-entry by entry. What is smaller than that is zero; what is larger has a sign.
+If terms cancel, the stiffness is small but its round-off is not: |δK| ≤ a few units of round-off times this sum, entry
+by entry. Smaller entries count as zero; the sign of larger ones is reliable.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .tangent import Forces, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """Σ|terms| of K over (δr, θ, δu) at a steady motion with world spin (s,): symmetric pattern, as the arrays are."""
+    """Sum of the absolute terms of K over (δr, θ, δu) at a steady motion with world spin (s,); symmetric pattern."""
     motion = abs(node_motion(a, c, d))
     pulled = pull(a._replace(incidence=abs(a.incidence)), motion)
     moved = product_rows(a, abs(d.vector), pulled)
@@ -62,13 +62,13 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
 
 
 def _sized(a: Arrays) -> Arrays:
-    """The arrays with the sizes of inputs and section shapes."""
+    """The arrays with absolute values of inputs and section shapes."""
     names = ("input_node", "input_torque", "torque_shape")
     return a._replace(**{name: abs(getattr(a, name)) for name in names})
 
 
 def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
-    """Centrifugal terms; of one body they cancel about its principal axes."""
+    """Centrifugal terms; those of one body cancel about its principal axes."""
     square = float(spin @ spin)
     J = rotational_inertia(a, c.u, inertia_products(a, c.u))[a.turning]
     d, s, n = a.dim, a.n.shape[0], a.body_u.size
@@ -80,7 +80,7 @@ def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
-    """|D|ᵀ|C⁻¹||D| with the terms of D(u), and what the terms of the stresses add."""
+    """Elastic terms |D|ᵀ|C⁻¹||D| with the terms of D(u), and geometric stiffness of the stresses."""
     strain, slopes, weights, flexibility = (abs(part) for part in (a.strain, a.slopes, a.weights, a.stiffness))
     slope = abs(a.slopes @ c.u)
     stress = flexibility @ (strain @ abs(c.u) + 0.5 * (weights @ slope**2))
@@ -89,7 +89,7 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
-    """Stiffness of the springs, and their tension on the second derivatives of their measures."""
+    """Stiffness of the springs, and their tensions times the second derivatives of their measures."""
     springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
     length, size = d.product[springs.length_product], sine**2 + cosine**2
@@ -104,7 +104,7 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
 
 
 def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
-    """Stiffness of the strain rows, and their stresses on the second derivatives of their strains."""
+    """Stiffness of the strain rows, and their stresses times the second derivatives of their strains."""
     strains, stress = a.strains, strain_stresses(a.strains, d.product)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(curvature(strains, d.product, stress))
@@ -112,7 +112,7 @@ def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
-    """Forces on products as the vectors of these move, from the rows of the vectors and of the products."""
+    """Geometric stiffness of forces on products, from the rows of the vectors and of the products."""
     pulled, moved = motion
     size = on_vectors(a, _on_products(a, d, forces), pulled)
     if not (a.rolling.row.size or a.curves):
@@ -122,7 +122,7 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
 
 
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
-    """Sizes of the forces of multipliers and springs on the products, (p,)."""
+    """Absolute forces of multipliers and springs on the products, (p,)."""
     springs, size = a.springs, abs(forces.product)
     tension, component, torque = split(springs, abs(forces.spring))
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
@@ -135,7 +135,7 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """Forces on nodes and torques on sections that stay in the world while the body turns under them."""
+    """Node forces and section torques with constant world directions on rotating bodies."""
     basis, R, loads = abs(cross(a.dim)), abs(c.R)[a.node_body], abs(world_loads(a, d.arm, forces.inputs))
     on_vector = vector_forces(a, abs(d.vector), _on_products(a, d, forces))
     force = (abs(a.incidence).T @ on_vector).ravel() + abs(a.input_node) @ loads
@@ -157,12 +157,12 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
 
 
 def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:
-    """Sizes of the torques on sections in body axes, (t, s)."""
+    """Absolute torques on sections in body axes, (t, s)."""
     world = abs(section_torques(_sized(a), loads))
     return np.einsum("tji,tj->ti", abs(spin_map(c.R))[a.torque_body], world)
 
 
 def _shapes(a: Arrays) -> Any:
-    """|φ| + |φ̄| of the nodes, (k·d, n)."""
+    """Sums |φ| + |φ̄| of the node shapes, (k·d, n)."""
     shape = abs(a.node_shape)
     return shape if a.mean is None else shape + a.translating @ abs(a.mean)

@@ -1,6 +1,6 @@
 """Equations of motion linearised about rest or a steady rotation: mass, gyroscopic and stiffness matrices.
 
-The whole mechanism may turn steadily with Ω about an axis of the world; all is seen in the frame that turns with it.
+The whole mechanism may rotate steadily with Ω about an axis of the world; the equations are in the rotating frame.
 Displacements are ξ = (δr in world axes, θ in body axes with R exp[θ]×, δu). With p = J(u)ω, c = n + Nu,
 A = ∂(J(u)ω)/∂u and the spin ω = RᵀΩ of a body in its own axes, the inertia forces on a body are
 
@@ -8,8 +8,8 @@ A = ∂(J(u)ω)/∂u and the spin ω = RᵀΩ of a body in its own axes, the ine
     J(θ̈ + ω×θ̇) + Aδu̇ + cδü + ω × (J(θ̇ + ω×θ) + Aδu + cδu̇) − p × (θ̇ + ω×θ),
     cᵀ(θ̈ + ω×θ̇) + 2ω_aN_a δu̇ + Mδü − Aᵀ(θ̇ + ω×θ) − ω_aω_b K_ab δu.
 
-The gyroscopic matrix is skew; the stiffness is symmetric where all forces balance and have a potential, and no damper
-to the ground feels the motion (:mod:`.steady_dampers`).
+The gyroscopic matrix is skew-symmetric; the stiffness is symmetric if all forces balance and have a potential, and no
+damper to the ground has a rate (:mod:`.steady_dampers`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from .steady_dampers import circulatory, has_dampers
 
 
 class Forces(NamedTuple):
-    """What acts on the bodies at a state: forces on products, springs e and inputs in their own axes."""
+    """Forces on the bodies at a state: forces on products, spring forces, and inputs in their own axes."""
 
     product: Array  # (p,), of the multipliers alone
     spring: Array  # (springs,), tension or torque of springs and of dampers
@@ -71,7 +71,7 @@ class Forces(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """M ξ̈ + C ξ̇ + K ξ over (δr, θ, δu), as the arrays are; C with its damping part apart."""
+    """Matrices of M ξ̈ + C ξ̇ + K ξ over (δr, θ, δu), with C split into gyroscopic and damping matrix."""
 
     mass: Any
     gyroscopic: Any
@@ -80,7 +80,7 @@ class Tangent(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """How nodes (k·d, n_v), vectors (v·d, n_v) and their products (p, n_v) move with ξ, as the arrays are."""
+    """Jacobians of nodes (k·d, n_v), vectors (v·d, n_v) and products (p, n_v) by displacements ξ."""
 
     nodes: Any
     vectors: Any
@@ -88,14 +88,14 @@ class Rows(NamedTuple):
 
 
 def motion_rows(a: Arrays, c: Configuration, d: Derived) -> Rows:
-    """The rows at a configuration."""
+    """The Jacobians at a configuration."""
     nodes = node_motion(a, c, d)
     pulled = pull(a, nodes)
     return Rows(nodes, pulled, product_rows(a, d.vector, pulled))
 
 
 def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """World displacements of the nodes with ξ, (k·d, n_v), as the arrays are."""
+    """Jacobian (k·d, n_v) of the node positions by ξ, dense or sparse like the arrays."""
     return node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
 
 
@@ -114,9 +114,9 @@ def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -
 
 
 def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Tangent:
-    """The matrices at a steady motion with world spin (s,), u̇ = 0.
+    """The linearised equations of motion about a steady motion with world spin (s,) and u̇ = 0.
 
-    The stresses σ of strain rows are those of the configuration, which in an iteration run ahead of the strains.
+    The stresses σ of strain rows are those of the configuration; in an iteration they may differ from C⁻¹ε.
     """
     gyroscopic, centrifugal = inertial(a, c, spin)
     damping = damping_matrix(a, c, d, damping_slopes)
@@ -124,13 +124,13 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
 
 
 def tangent_stiffness(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """K of :func:`tangent` alone."""
+    """The stiffness matrix K of :func:`tangent`."""
     acting = _acting(a, (c, d), forces, spin)
     return inertial(a, c, spin)[1] + acting if spin.any() or c.omega.any() else acting
 
 
 def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: Array) -> Any:
-    """Stiffness of all but inertia forces."""
+    """Stiffness of all forces except inertia forces."""
     (c, d), rows = at, motion_rows(a, *at)
     stiffness = below(a, stiffness_of(a, c.u)) - _loads(a, at, forces, rows)
     if forces.spring.size:
@@ -152,7 +152,7 @@ def _node_force(
 
 
 def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
-    """Forces on the products (p,) of the tensions and torques of springs (springs,)."""
+    """Forces on the products (p,) from tensions and torques of springs (springs,)."""
     if not spring.size:
         return np.zeros(a.first.size)
     springs, (tension, component, torque) = a.springs, split(a.springs, spring)
@@ -165,7 +165,7 @@ def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
-    """Stiffness of the springs and the change of their directions at constant products' gradients."""
+    """Stiffness of the springs, material and geometric, at constant gradients of the products."""
     springs, S = a.springs, spring_rates(a.springs, d.product, moved)
     tension, _, torque = split(springs, forces.spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
@@ -176,7 +176,7 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
 
 
 def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any) -> Any:
-    """Stiffness of the strain rows at constant products' gradients."""
+    """Stiffness of the strain rows at constant gradients of the products."""
     c, d = at
     D = strain_rows(a, d) @ moved
     second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
@@ -184,7 +184,7 @@ def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any) -> Any:
 
 
 def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: Rows) -> Any:
-    """∂(generalised force)/∂ξ of node forces, section torques and following loads at constant multipliers."""
+    """Derivative by ξ of the generalised force of node forces, section torques and follower loads."""
     c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
@@ -202,9 +202,9 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
 
 
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
-    """∂(force on products)/∂(products) of multipliers and inputs whose weights change with the pose, (p, p).
+    """Derivative (p, p) of the forces on products by products, for multipliers and inputs with varying weights.
 
-    Over a step these are means, which change by half as much with its end.
+    Over a step the weights are means, whose derivative by the end products is half as large.
     """
     form = stiffness(a, forces.multipliers, d.product, d.product)
     acting = forces.multipliers, forces.inputs
@@ -213,7 +213,7 @@ def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """∂/∂ξ of node forces and section torques that stay in the world while the body turns under them."""
+    """Derivative by ξ of node forces and section torques with constant world directions on a rotating body."""
     basis, loads = cross(a.dim), world_loads(a, d.arm, forces.inputs)
     f = _node_force(a, (c, d), forces, loads, stress=c.sigma[a.strains.stress]).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)

@@ -111,7 +111,7 @@ def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[st
 
 
 def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: Held) -> list[str]:
-    """Warnings about the deflection of a body relative to its frames."""
+    """Warnings of large deflections of a body relative to its frames."""
     found = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
     if found is None or found.error.max() <= DEFLECTION_ERROR:
         return []

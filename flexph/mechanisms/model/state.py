@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ...display.tables import html_table, listed
 from ...kernels.state import Configuration, momenta, products, vectors
@@ -49,7 +49,7 @@ class Pose:
         return f"<Pose of {_named(self.bodies, len(self.centres))}>"
 
     def _repr_html_(self) -> str:
-        """Where each body is, as notebooks show it."""
+        """Table of the positions and rotations of the bodies, for notebooks."""
         turn = "angle [°]" if self.rotations.shape[-1] == 2 else "turn about x, y, z [°]"
         names = self.bodies or tuple(map(str, range(len(self.centres))))
         rows = zip(names, map(_numbers, self.centres), map(_turn, self.rotations), strict=True)
@@ -110,7 +110,7 @@ class State:
         return f"<State of {_named(self.bodies, None)} at {self.time:.6g} s: {len(self.x)} numbers>"
 
     def _repr_html_(self) -> str:
-        """What it holds, as notebooks show it."""
+        """Table of the contents of the state, for notebooks."""
         known = "known" if self.joint_forces else "not computed"
         rows = [
             ("bodies", _named(self.bodies, None)),
@@ -143,7 +143,7 @@ def _turn(rotation: Array) -> str:
     """Angle of a rotation, or its rotation vector, in degrees."""
     if rotation.shape[-1] == 2:
         return _numbers(np.degrees([planar_angle(rotation)]))
-    return _numbers(Rotation.from_matrix(rotation).as_rotvec(degrees=True))
+    return _numbers(scipy.spatial.transform.Rotation.from_matrix(rotation).as_rotvec(degrees=True))
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:

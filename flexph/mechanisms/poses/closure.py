@@ -63,12 +63,12 @@ class Closure:
         self.stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
         self.length = lever(mechanism.network.arrays)
         self.guides, self.rigid = guides(mechanism, time), mechanism.rigid_motion
-        self._last: _Here | None = None
+        self._last: _PoseValues | None = None
 
-    def here(self, at: Placed) -> _Here:
+    def here(self, at: Placed) -> _PoseValues:
         """Constraints at a pose; those of the last pose are cached."""
         if self._last is None or self._last.at is not at:
-            self._last = _Here(self.mechanism, at, self.time)
+            self._last = _PoseValues(self.mechanism, at, self.time)
         return self._last
 
     def units(self, size: float) -> Array:
@@ -126,7 +126,7 @@ class Closure:
         return _Equations(at, np.concatenate([gap[own], apart]), wanted, matrix)
 
 
-class _Here:
+class _PoseValues:
     """Constraint values g and their matrix G at an undeformed pose; rows without a prescribed value are zero."""
 
     def __init__(self, mechanism: Model, at: Placed, time: float) -> None:

@@ -26,7 +26,7 @@ LARGEST = 1000
 
 
 class Rank(NamedTuple):
-    """Rank of the constraints at a pose: names of redundant ones, number of freedoms, admissible velocities.
+    """Rank of the constraints at a pose: names of redundant ones, degrees of freedom, admissible velocities.
 
     ``basis`` (v, f) spans the admissible velocities.
     """

@@ -94,7 +94,7 @@ class Basis(NamedTuple):
 
 
 def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
-    """True if any entry differs by more than round-off."""
+    """True if the matrices of two supports differ by more than round-off."""
     return any(
         bool(np.any(np.abs(x - y) > CHANGED * b + ROUND_OFF * np.abs(x).max(initial=0.0)))
         for x, y, b in zip(one, other, bounds, strict=True)

@@ -74,8 +74,8 @@ class Spectrum(Labelled):
 
     def __repr__(self) -> str:
         span = self.frequencies[[0, -1]] if len(self.frequencies) else ()
-        told = ", {:.4g} to {:.4g} rad/s".format(*span) if len(span) else ""
-        return f"<Spectrum about {self.about}: {len(self.values)} values{told}>"
+        band = ", {:.4g} to {:.4g} rad/s".format(*span) if len(span) else ""
+        return f"<Spectrum about {self.about}: {len(self.values)} values{band}>"
 
     def _repr_html_(self) -> str:
         """Its message, and the values with their frequencies, as notebooks show them."""

@@ -34,8 +34,8 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
         along += 2.0 * _sizes(z, weight).sum(axis=0)
     whole = circles.sum(axis=1)
     single, together = circles[:, 0], circles[:, 1]
-    told = np.where(together.sum(axis=0) > COMMON * single.sum(axis=0), together, single)
-    turn = np.where(told[0] >= told[1], speed, -speed)
+    chosen = np.where(together.sum(axis=0) > COMMON * single.sum(axis=0), together, single)
+    turn = np.where(chosen[0] >= chosen[1], speed, -speed)
     return np.where(whole.max(axis=0) > along, turn, 0.0)
 
 

@@ -62,13 +62,13 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
     parts = frozenset(get_args(hint)) if get_origin(hint) in (Union, UnionType) else frozenset({hint})
     number = fields.quantity(*((unit,) if isinstance(unit, str) else unit))
     one, several = functions.damping(unit if isinstance(unit, str) else " or ".join(unit))
-    each = fields.by_shape(functions.EACH, scalar=number, sequence=list[number])  # type: ignore[valid-type]
+    each = fields.by_shape(functions.EACH, scalar=number, sequence=list[number])
     types: dict[frozenset[Any], Any] = {
         frozenset({str}): fields.Name if name == "name" else fields.Port,
         frozenset({str, Ground}): fields.Ground if name == "ground" else fields.End,
         frozenset({Sequence[str | Ground]}): list[fields.End],
         frozenset({float}): number,
-        frozenset({Sequence[float]}): list[number],  # type: ignore[valid-type]
+        frozenset({Sequence[float]}): list[number],
         frozenset({Sequence[Sequence[float]]}): fields.Matrix,
         frozenset({float, Sequence[float]}): each,
         frozenset({float, Relation}): one,

@@ -79,7 +79,7 @@ def filled(matrix: Any) -> Any:
 
 
 def some_rows(matrix: Any, rows: Any) -> Any:
-    """Some rows of a sparse, dense or bordered matrix; a bordered one stays bordered."""
+    """Selected rows of a sparse, dense or bordered matrix; a bordered one stays bordered."""
     return matrix[rows] if isinstance(matrix, Bordered) else sparse.csr_array(matrix)[rows]
 
 

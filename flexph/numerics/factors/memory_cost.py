@@ -29,8 +29,8 @@ class Cost(NamedTuple):
 def available_memory() -> float:
     """Memory available without swapping [bytes]: as Linux reports it, else all of the machine's; inf if unknown."""
     try:
-        said = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
-        return 1024.0 * float(said["MemAvailable"].split()[0])
+        entries = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
+        return 1024.0 * float(entries["MemAvailable"].split()[0])
     except (OSError, KeyError, ValueError):
         pass
     try:

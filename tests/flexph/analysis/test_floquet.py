@@ -212,5 +212,5 @@ def test_contacts_are_refused():
     ball = rigid.body(1.0, inertia=1.0, ports={"c": (0.0, 0.0)})
     touch = contact(Sphere("ball.c", 0.1), Plane(GROUND.at(0.0, -1.0), (0.0, 1.0)), KelvinVoigt(1e3), name="floor")
     mechanism = connect({"ball": ball}, [touch])
-    with pytest.raises(ValueError, match=r"analysis.floquet knows nothing of contacts, and 'floor' is one"):
+    with pytest.raises(ValueError, match=r"analysis.floquet does not support contacts, and 'floor' is one"):
         floquet(mechanism, mechanism.consistent_state(mechanism.assemble()), period=1.0)

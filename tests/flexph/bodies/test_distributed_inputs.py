@@ -113,7 +113,7 @@ def test_a_push_along_the_beam():
     [
         ({"loads": ("weight",)}, "no load port 'weight': there are 'load'"),
         ({"loads": "load"}, "loads must be a list of names, got 'load'"),
-        ({"loads": ("load", "load")}, "loads must each be given once, none by the name of a port, got 'load'"),
+        ({"loads": ("load", "load")}, "none named as a port, got 'load'"),
     ],
 )
 def test_bad_input_is_named(options, message):
@@ -122,5 +122,5 @@ def test_bad_input_is_named(options, message):
 
 
 def test_a_load_may_not_have_the_name_of_a_port():
-    with pytest.raises(ValueError, match=re.escape("each be given once, none by the name of a port, got 'load'")):
+    with pytest.raises(ValueError, match=r"loads must be different.*port, got 'load'"):
         floating_body(beam(2, stations={"load": 0.5}), loads=("load",))

@@ -356,7 +356,7 @@ def test_names_and_sizes():
     ("make", "message"),
     [
         (lambda: floating_body(solid(), gravity=(0.0, -9.81)), r"gravity must have shape \(3,\), got \(2"),
-        (lambda: floating_body(rigid.point(1.0, dim=3)), "floating_body needs a spatial body that turns"),
+        (lambda: floating_body(rigid.point(1.0, dim=3)), "spatial body with rotation"),
         (lambda: floating_body(solid(), form="other"), "form must be one of 'paper', 'canonical', got 'other'"),
     ],
 )

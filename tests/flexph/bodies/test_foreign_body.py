@@ -300,9 +300,7 @@ def test_stresses_that_fit_in_no_or_two_ways_are_refused(block):
     phi = np.linalg.qr(np.random.default_rng(3).standard_normal((block.X.size, 6)))[0]
     cells = ("hexahedron", block.cells)
     six = np.zeros((len(block.X), 6, 6))
-    with pytest.raises(
-        ValueError, match=r"shape \(42, 6, 6\) fits in more than one way: right is .*places \* 6, modes"
-    ):
+    with pytest.raises(ValueError, match=r"shape \(42, 6, 6\) fits in more than one way: write .* \* 6, modes"):
         block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six)})
     made = block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six.reshape(-1, 6))})
     assert made.view.tensors["s"].unit == "Pa"
@@ -392,7 +390,7 @@ def bad(block):
     rigid_shape = np.tile([1.0, 0.0, 0.0], len(X))[:, None]
     bend = np.random.default_rng(0).standard_normal((X.size, 2))
     yield "rotations", (sparse.eye_array(2 * X.size), K, X), few, "mass must have shape.*rotational degrees of freedom"
-    yield "coupled", (coupled, K, X), few, "mass must be the same in all directions and couple none.*M‖ = .e-"
+    yield "coupled", (coupled, K, X), few, "mass must be equal in all directions and couple none.*M‖ = .e-"
     yield "grounded", (M, grounded, X), few, "stiffness must vanish on rigid motions.*at node 1"
     yield "skew", (M, K + sparse.csr_array(([1e6], ([0], [5])), shape=K.shape), X), few, "stiffness must be symmetric"
     yield "nan", (M * np.nan, K, X), few, "mass must be finite"
@@ -409,7 +407,7 @@ def bad(block):
         {"ports": {"tip": 0}, "static": "tip"},
         "static must be a list of names, got 'tip'",
     )
-    yield "zero", (M, K, X), {**few, "shapes": bend * (1.0, 0.0)}, "shapes must move masses, shape 1 moves none"
+    yield "zero", (M, K, X), {**few, "shapes": bend * (1.0, 0.0)}, "shapes must move masses.* shape 1"
     corners = {**few, "cells": ("hexahedron", [[0, 1, 2]])}
     yield "corners", (M, K, X), corners, "cells of type 'hexahedron' must have 8 nodes each, got 3"
     higher = {**few, "cells": ("tetra10", [[0, 1, 2, 3]])}
@@ -419,20 +417,20 @@ def bad(block):
     yield "none", (M, K, X), {**few, "cells": ("tetra", np.zeros((0, 4), dtype=int))}, "cells must be .type, node"
     yield "fixed", (M, K, X), {**few, "modes": 2, "fixed": [0, 1]}, "fixed nodes must prevent every rigid motion"
     yield "many", (M, K, X), {**few, "modes": X.size}, "modes must be at most"
-    yield "both", (M, K, X), {**few, "modes": 2, "shapes": bend}, "shapes must be given without modes"
+    yield "both", (M, K, X), {**few, "modes": 2, "shapes": bend}, "shapes= excludes modes="
     yield "shape", (M, K, X), {**few, "shapes": bend[1:]}, "shapes must have shape"
     yield (
         "rigid",
         (M, K, X),
         {**few, "shapes": np.hstack([bend, rigid_shape])},
-        "must not contain rigid motions.*2 does",
+        "without rigid motions.*shape 2",
     )
-    yield "depend", (M, K, X), {**few, "shapes": bend[:, [0, 1, 0]]}, "or follow from each other"
+    yield "depend", (M, K, X), {**few, "shapes": bend[:, [0, 1, 0]]}, "independent.*shape 2"
     yield "negative", (M, -K, X), {**few, "shapes": bend}, "ΦᵀKΦ of the shapes must be positive definite"
-    yield "loose", (M, 0.0 * K, X), {**few, "modes": 2}, "stiffness must be positive but for rigid motions"
+    yield "loose", (M, 0.0 * K, X), {**few, "modes": 2}, "stiffness must be positive.* rigid motions"
     yield "damping", (M, K, X), {**few, "modes": 2, "damping": -M}, "damping must be positive semi-definite"
     yield "cells", (M, K, X), {**few, "cells": ("tetra", [[0, 1, 2, 999]])}, "cells must be"
-    yield "stress", (M, K, X), {**few, "stresses": {"s": ("Pa", bend.T)}}, "stresses need cells"
+    yield "stress", (M, K, X), {**few, "stresses": {"s": ("Pa", bend.T)}}, "stresses= needs cells="
     yield "plane", (M, K, X[:, :1]), few, "nodes must have shape"
 
 
@@ -450,7 +448,7 @@ def test_nodes_on_a_line_are_refused():
     """Bars in a row along x: they have no inertia about it."""
     chain = np.diag([1.0, 2.0, 1.0]) - np.eye(3, k=1) - np.eye(3, k=-1)
     X, K = np.outer(np.arange(3.0), (1.0, 0.0, 0.0)), np.kron(chain, np.diag([1.0, 0.0, 0.0]))
-    with pytest.raises(ValueError, match=r"mass must resist a turn about every axis: nodes.*on one line"):
+    with pytest.raises(ValueError, match=r"mass must.* about every axis: nodes.* on one line"):
         body_from_matrices(np.eye(9), K, X, ports={}, shapes=np.eye(9)[:, [6]])
 
 
@@ -490,5 +488,5 @@ def test_bad_modes(block, change, message):
 def test_modes_of_other_masses_are_refused(block):
     lumps, omega, phi = modal(block)
     lumps = np.where(block.X[:, 0] > 0.5, lumps, 0.1 * lumps)
-    with pytest.raises(ValueError, match="masses must leave the modes orthogonal"):
+    with pytest.raises(ValueError, match=r"modes must be orthogonal.* masses"):
         body_from_modes(phi, omega, block.X, masses=lumps, ports={})

@@ -167,7 +167,7 @@ def test_nodes_and_regions_of_an_input_file(tmp_path):
     np.testing.assert_allclose(body.ports["root"].position, [0.0, 0.1, 0.075], atol=1e-14)
     np.testing.assert_allclose(body.centre, twin.centre, atol=1e-12)
     assert body.view.cell_type == "hexahedron20" and body.ports["corner"].rotation is None
-    with pytest.raises(ValueError, match="port 'p' must be a region of facets or nodes, got 'Set-1', which is made"):
+    with pytest.raises(ValueError, match=r"port 'p' must be a region of facets or nodes, got 'Set-1'.* cells"):
         body_from_matrices(*files, tmp_path / "bar.inp", ports={"p": "Set-1"})
     with pytest.raises(ValueError, match=r"no region 'X': port 'p': the mesh has 'ROOT', .*'CLAMP', 'TIP'"):
         body_from_matrices(*files, tmp_path / "bar.inp", ports={"p": "X"})
@@ -228,15 +228,15 @@ def test_matrices_that_are_refused(name, model, tmp_path):
 
 
 LINES = {
-    "words": ("** c\n1, 1, 2.0\n1, x, 2.0\n", r"line 3: '1, x, 2.0' is not made of numbers: right would be"),
-    "columns": ("1, 1, 2.0\n1, 2, 3, 2.0\n", "line 2: 4 numbers in '1, 2, 3, 2.0', 3 in the lines before"),
-    "four": ("1 1 2 2.0\n1 2 3 2.0\n", "it has 2 lines of 4 numbers: right would be"),
+    "words": ("** c\n1, 1, 2.0\n1, x, 2.0\n", r"line 3: '1, x, 2.0'.* numbers: "),
+    "columns": ("1, 1, 2.0\n1, 2, 3, 2.0\n", "line 2: '1, 2, 3, 2.0' has 4 numbers.*lines before have 3"),
+    "four": ("1 1 2 2.0\n1 2 3 2.0\n", "it has 2 lines of 4 numbers"),
     "element": ("*USER ELEMENT, NODES=2\n*MATRIX,TYPE=STIFFNESS\n 1.0\n", "line 1: .* begins a matrix of one element"),
-    "twice": ("1 1 2.0\n2 1 3.0\n2 1 3.0\n", r"must have every entry once, got \[2, 1\] again"),
+    "twice": ("1 1 2.0\n2 1 3.0\n2 1 3.0\n", r"must have every entry once, got \[2, 1\]"),
     "zero": ("0 0 2.0\n1 1 3.0\n", "it must count rows and columns from 1, got 0"),
-    "internal": ("-1, 1, -1, 1, 2.0\n-1, 1, 3, 1, 2.\n", "it has entries of node -1: nodes of the program's own"),
+    "internal": ("-1, 1, -1, 1, 2.0\n-1, 1, 3, 1, 2.\n", "it has entries of node -1: internal nodes"),
     "complex": ("t\n 1 1 1 1 0\nCSA  1 1 1 0\n(1I5) (1I5) (1E9.2)\n", "it must hold a real assembled matrix"),
-    "short": ("t\n 3 2 1 1 0\nRSA  1 1 1 0\n(1I5) (1I5) (1E9.2)\n    1\n", "it ends early: 1 numbers where its"),
+    "short": ("t\n 3 2 1 1 0\nRSA  1 1 1 0\n(1I5) (1I5) (1E9.2)\n    1\n", "it ends early.* 1 numbers"),
 }  # fmt: skip
 
 
@@ -270,9 +270,9 @@ def test_mappings_that_are_refused(name, model, tmp_path):
 
 def test_rows_in_another_order_are_said(model):
     """Without its mapping a matrix in the order of a solver is no mass of translations, or resists rigid motions."""
-    with pytest.raises(ValueError, match=r"mass must be the same in all directions.*total masses x .* by mapping"):
+    with pytest.raises(ValueError, match=r"mass must be equal in all directions.*total masses x .* mapping="):
         model.body(model.shuffled(model.M), model.shuffled(model.K))
-    with pytest.raises(ValueError, match=r"stiffness must vanish on rigid motions.*\(numbers, mapping\)"):
+    with pytest.raises(ValueError, match=r"stiffness must vanish on rigid motions.*\(numbers=, mapping=\)"):
         model.body(model.in_blocks(model.M), model.in_blocks(model.K))
 
 

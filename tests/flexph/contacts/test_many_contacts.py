@@ -13,7 +13,7 @@ from cases.disc_pile import RADIUS, pile
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Cylinder, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.contacts.complementarity import Problem, by_weights, judged, linear_system, solve, together
-from flexph.contacts.cones import NewtonSteps, apart, cones, swept
+from flexph.contacts.cones import NewtonSteps, cones, gauss_seidel, uncoupled_groups
 from flexph.contacts.coupled import Coupled, pattern_of
 from flexph.contacts.interior import interior_points
 from flexph.contacts.loops.dense import solve_dense
@@ -152,13 +152,13 @@ def test_sweeps_over_a_heap_lead_to_impulses_that_obey_its_laws(friction):
     M = np.tile([1.0, 1.0, 0.5], H.shape[1] // 3)
     v = np.tile([0.0, -1.0, 0.0], M.size // 3) + 0.3 * rng.standard_normal(M.size)
     problem = Problem((H / M) @ H.T, H @ v, np.full(count, friction))
-    groups = apart(problem.D, count)
+    groups = uncoupled_groups(problem.D, count)
     assert sorted(np.concatenate(groups)) == list(range(count)) and len(groups) < 7
     for own in groups:
         rows = np.add.outer(count * np.arange(len(H) // count), own).ravel()
         acting = np.abs(problem.D[np.ix_(rows, rows)]).reshape(-1, own.size, len(H) // count, own.size).max((0, 2))
         assert np.abs(acting - np.diag(np.diag(acting))).max() < 1e-12
-    x = swept(problem.cones, (problem.D, problem.b), np.zeros(len(H)), 1000, groups)
+    x = gauss_seidel(problem.cones, (problem.D, problem.b), np.zeros(len(H)), 1000, groups)
     normal, along = problem.split(x)
     assert normal.min() >= 0.0 and np.all(np.abs(along) <= friction * normal * (1.0 + 1e-15))
     assert judged(problem, x).defect < 1e-6

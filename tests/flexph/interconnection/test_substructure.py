@@ -321,8 +321,8 @@ def test_disconnected_blocks_on_request():
         (lambda: tie("a.in", "a.in"), r"a tie needs two or more different ports"),
         (lambda: couple("a.in", "a.in"), r"a couple needs two different ports, got 'a.in' twice"),
         (lambda: tie("a", "b", "c", turn=np.eye(2)), r"turn= needs a tie of two ports, got 3"),
-        (lambda: tie("a", "b", components=(0, 0)), r"components must be different indices, got \(0, 0\)"),
-        (lambda: clamp("a", components=()), r"components must be different indices, got \(\)"),
+        (lambda: tie("a", "b", components=(0, 0)), r"components must be different indices.*got \(0, 0\)"),
+        (lambda: clamp("a", components=()), r"components must be different indices.*got \(\)"),
         (lambda: clamp("a", components=(-1,)), r"components\[0\] must be at least 0, got -1"),
         (lambda: tie("a", "b", turn=[[np.nan]]), r"turn must be finite"),
         (lambda: substructure({}, []), r"blocks must have at least one entry"),
@@ -344,5 +344,5 @@ def test_names_that_clash():
         replace(inner, ports={"p": slice(0, 4)}, parts={"c.x": slice(0, 5)}),
         replace(outer, ports={"q": slice(0, 4)}),
     )
-    with pytest.raises(ValueError, match=r"two blocks have a part 'b.c.x': give one of them another name than 'b.c'"):
+    with pytest.raises(ValueError, match=r"two blocks have a part 'b.c.x'.*'b.c'"):
         substructure({"b": inner, "b.c": outer}, [], disconnected=True)

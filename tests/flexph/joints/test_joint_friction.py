@@ -209,5 +209,5 @@ def test_what_cannot_be_is_said():
     for method in (Exact4(), Decaying(radius=0.5), ExactGauss()):
         with pytest.raises(ValueError, match="CoulombFriction"):
             integrate(mechanism, start, [0.0, 0.1], method=method)
-    with pytest.raises(ValueError, match=r"linearize knows nothing of CoulombFriction, and 'slider"):
+    with pytest.raises(ValueError, match=r"linearize does not support CoulombFriction, and 'slider"):
         mechanism.linearize(mechanism.assemble())

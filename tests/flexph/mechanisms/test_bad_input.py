@@ -83,7 +83,7 @@ def run(mechanism, times=(0.0, 0.1), **options):
         (lambda: fem.beam(0.3, STEEL, ROUND, elements=2, momenta="all"), "momenta must be one of 'full', 'constant'"),
         (lambda: BAR.with_mass("tip", -1.0), "mass must not be negative, got -1.0 kg"),
         (lambda: BAR.with_mass("tp", 1.0), "no port 'tp': .*'root', 'middle', 'tip'"),
-        (lambda: POINT.with_mass("point", 0.0, 1.0), "inertia cannot be lumped at port 'point': nothing turns there"),
+        (lambda: POINT.with_mass("point", 0.0, 1.0), "inertia cannot be lumped at port 'point'.*rotation"),
     ],
 )
 def test_bodies(make, message):
@@ -108,7 +108,7 @@ def test_bodies(make, message):
         (lambda: distance("bar.root", "b.tip", length=0.0), "length must be positive, got 0.0 m"),
         (lambda: distance("bar.root", "b.tip", length=NAN), "length must be finite, got nan"),
         (lambda: spring_damper("bar.root", GROUND, stiffness=1.0), "a spring to the ground needs one"),
-        (lambda: spring_damper("bar.root", ORIGIN), "needs stiffness > 0 or damping > 0"),
+        (lambda: spring_damper("bar.root", ORIGIN), "needs stiffness > 0.* damping > 0"),
         (lambda: spring_damper("bar.root", ORIGIN, stiffness=-1.0), "stiffness must not be negative, got -1.0"),
         (lambda: spring_damper("bar.root", ORIGIN, damping=-1.0), "damping must not be negative, got -1.0"),
         (lambda: spring_damper("bar.root", ORIGIN, stiffness=NAN), "stiffness must be finite, got nan"),
@@ -116,7 +116,7 @@ def test_bodies(make, message):
             lambda: spring_damper("bar.root", ORIGIN, stiffness=1.0, length=-1.0),
             "length must not be negative, got -1.0",
         ),
-        (lambda: torsion_spring("bar.root", GROUND), "needs stiffness > 0 or damping > 0"),
+        (lambda: torsion_spring("bar.root", GROUND), "needs stiffness > 0.* damping > 0"),
         (lambda: torsion_spring("bar.root", GROUND, stiffness=1.0, angle=NAN), "angle must be finite, got nan"),
         (lambda: weld("bar.root", GROUND, angle=math.inf), "angle must be finite, got inf"),
         (lambda: slider("bar.root", GROUND, direction=(0.0, 0.0)), "direction must not be zero"),

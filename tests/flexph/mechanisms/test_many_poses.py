@@ -229,7 +229,7 @@ def test_poses_of_another_mechanism_are_refused():
             other.eigenfrequencies(wrong, 2)
     with pytest.raises(ValueError, match="is open in it"):
         other.linearize(poses[1])
-    with pytest.raises(ValueError, match="the pose belongs to another mechanism: bodies"):
+    with pytest.raises(ValueError, match=r"the pose belongs to another mechanism.*bodies"):
         alone()[0].linearize(poses[0])
     assert len(poses[1:]) == 1
     assert poses[1:][0].centres.shape == (3, 2)

@@ -67,7 +67,7 @@ def test_an_error_arrives_with_its_message():
     np.testing.assert_array_equal(error.solution.states, run().states)
     system = oscillator()  # of lambdas
     lost = travelled(IntegrationError("no step", integrate(system, (1.0, 0.0), TIMES, progress=False)))
-    assert str(lost).startswith("no step (its solution stayed behind: ") and lost.solution is None
+    assert str(lost).startswith("no step (its solution could not be transferred: ") and lost.solution is None
 
 
 def test_a_function_that_cannot_travel_is_named():
