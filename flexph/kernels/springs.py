@@ -71,13 +71,10 @@ def measure(
 
 def _refuse_laws(springs: Springs, states: Array, extension: Array) -> None:
     """Raise StepFailed for springs with laws, which only compiled steps support; ValueError if a law has no value."""
-    own = (
-        *zip(springs.lawful.tolist(), springs.laws, strict=True),
-        *zip(springs.forced.tolist(), springs.force_laws, strict=True),
-    )
-    for i, law in own:
-        for share in (0.0, 0.5, 1.0):
-            law.force(states[springs.state[i]] + share * extension[i])
+    for own, laws in ((springs.lawful, springs.laws), (springs.forced, springs.force_laws)):
+        for i, law in zip(own.tolist(), laws, strict=True):
+            for share in (0.0, 0.5, 1.0):
+                law.force(float(states[springs.state[i]] + share * extension[i]))
     if springs.laws or springs.force_laws or springs.hysteresis:
         raise StepFailed("the forces of springs with laws did not settle", 0, float("nan"))
 

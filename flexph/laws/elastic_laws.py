@@ -467,4 +467,4 @@ def _changes(
 
 def _agree(first: float, last: float, integral: float) -> bool:
     round_off = 1e2 * np.finfo(float).eps * (abs(first) + abs(last))
-    return abs(last - first - integral) <= CONSISTENT * abs(integral) + round_off
+    return bool(abs(last - first - integral) <= CONSISTENT * abs(integral) + round_off)

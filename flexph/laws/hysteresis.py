@@ -156,8 +156,13 @@ def bristle(
     HysteresisLaw
         For ``law=`` of springs; a torsion spring with it is the friction of a hinge.
 
-    References
-    ----------
+    Raises
+    ------
+    ValueError
+        For a force, a stiffness or a speed that is not positive, and for ``static`` without ``stribeck``.
+
+    Notes
+    -----
     C. Canudas de Wit, H. Olsson, K. J. Åström, P. Lischinsky, A new model for control of systems with friction, IEEE
     Trans. Automat. Contr. 40 (1995) 419-425.
     """

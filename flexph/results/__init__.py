@@ -1,6 +1,6 @@
 """Results of runs: solutions, trajectories, the energy ledger, and their files.
 
-Imports: bodies, display, drawing, files, joints.rows, kernels, kernels.contacts, mechanisms, mechanisms.model,
+Imports: bodies, display, drawing, files, joints.rows, kernels, kernels.contacts, laws, mechanisms, mechanisms.model,
 mechanisms.poses, numerics, results.presentation, sensors, systems.
 """
 

@@ -13,6 +13,8 @@ from ..bodies.body import Body
 from ..bodies.nodal_body import NodalBody
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
+from ..laws.elastic_laws import ElasticLaw
+from ..laws.hysteresis import HysteresisLaw
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
@@ -42,9 +44,16 @@ def _measured(law: Law) -> Any:
 
 
 def _elastic(measure: Measure) -> str:
-    """Stiffness or elastic law, whose functions count by their name."""
-    law = measure.law
-    return f"{measure.stiffness:.9g}" if law is None else f"{law} {_digest((law.edges, law.bases, law.powers))}"
+    """Stiffness or law, whose functions count by their name."""
+    match measure.law:
+        case None:
+            return f"{measure.stiffness:.9g}"
+        case ElasticLaw() as law:
+            return f"{law} {_digest((law.edges, law.bases, law.powers))}"
+        case HysteresisLaw() as path:
+            return f"{path} {' '.join(f'{own:.9g}' for own in path.parameters)}"
+        case other:
+            return str(other)
 
 
 def _resists(measure: Measure) -> str:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph import GROUND, connect, drive, hinge, integrate, slider, spring_damper, torsion_spring
-from flexph.laws import bouc_wen, bristle
+from flexph import GROUND, Solution, connect, drive, hinge, integrate, slider, spring_damper, torsion_spring
+from flexph.laws import backlash, bouc_wen, bristle, force_law
 from flexph.methods import Decaying, Exact, Exact4
 
 LAWS = {
@@ -150,3 +150,12 @@ def test_equations_refuse_hysteresis(ask):
     about = pose if ask == "equilibrium" else mechanism.consistent_state(pose)
     with pytest.raises(ValueError, match=rf"mechanism\.{ask} takes .*torsion spring bar"):
         getattr(mechanism, ask)(about)
+
+
+def test_runs_with_any_law_are_saved(tmp_path):
+    laws = {"bristle": LAWS["bristle"], "force": force_law(lambda x, v, t: 3.0 * v), "play": backlash(9.0, play=0.1)}
+    for name, law in laws.items():
+        run = moved(law, lambda t: 0.2 * np.sin(3.0 * t), np.linspace(0.0, 1.0, 51))
+        run.save(tmp_path / f"{name}.h5")
+        again = Solution.load(tmp_path / f"{name}.h5", run.mechanism)
+        np.testing.assert_array_equal(again.states, run.states)

@@ -85,9 +85,9 @@ def spring_laws(springs: Springs) -> SpringLaws:
         ctypes.cast(_force(own.function), ctypes.c_void_p).value or 0 for own in springs.force_laws
     ]
     path_kind, path_parameter = np.zeros(springs.damping.size, dtype=np.int64), np.zeros((springs.damping.size, PATH))
-    for i, own in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
-        path_kind[i] = PATHS[own.kind]
-        path_parameter[i, : len(own.parameters)] = own.parameters
+    for i, path in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
+        path_kind[i] = PATHS[path.kind]
+        path_parameter[i, : len(path.parameters)] = path.parameters
     return SpringLaws(law, first, edges, bases, power, function, force, path_kind, path_parameter)
 
 
