@@ -202,7 +202,7 @@ def test_what_cannot_be_seen_from_mean_axes(pair, large):
     with pytest.raises(ValueError, match="damping must not have ratios for a large body about mean axes"):
         bar((8, 2, 2), reference="mean_axis", damping=fem.Damping(ratios=(0.01,)))
     damped = bar((8, 2, 2), reference="mean_axis", damping=fem.Damping(mass=0.1))
-    with pytest.raises(ValueError, match=r"mass-proportional damping of a large body about mean axes .* reduce the body"):
+    with pytest.raises(ValueError, match=r"mass-proportional damping of a large body .* reduce the body"):
         _ = connect({"b": damped}, []).network
     assert reduce_body(damped, modes=2).elasticity.mass_damping == 0.1
     mechanism = connect({"b": large["mean_axis"]}, [])
