@@ -21,7 +21,7 @@ def swing(body: Any, times: Any) -> tuple[Any, float]:
     mechanism = connect({"bar": body}, [hinge("bar.root", GROUND, axis=(0.0, 1.0, 0.0))], gravity=(0.0, 0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))}))
     clock = time.perf_counter()
-    run = integrate(mechanism, start, times, progress=False, method=Exact(compiled=False))
+    run = integrate(mechanism, start, times, progress=False, method=Exact())
     return run, time.perf_counter() - clock
 
 

@@ -56,7 +56,7 @@ class Result:
 
 
 def bodies() -> dict[str, Body]:
-    """K1 to K7; the origin of each is the point on which it hangs."""
+    """Bodies K1 to K7, each with its origin at its suspension point."""
     origin = (0.0, 0.0)
     beak = {"axle": origin, "common": (0.0, -SS), "eye": (SD, -SC)}
     return {
@@ -71,7 +71,7 @@ def bodies() -> dict[str, Body]:
 
 
 def squeezer() -> Mechanism:
-    """Seven bodies, ten hinges, a spring and a motor: one freedom. The last three hinges meet in the common point."""
+    """Seven bodies, ten hinges, a spring and a motor, one freedom; the last three hinges share the common point."""
     return connect(
         bodies(),
         [
@@ -109,7 +109,7 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
 
 
 def relative(absolute: Array) -> Array:
-    """The published angles from those of the bodies, or their rates (k, 7)."""
+    """Published angles, or their rates, from those of the bodies (k, 7)."""
     angles = absolute.copy()
     for arm, base in ((1, 0), (3, 4), (5, 6)):  # K2 on K1, K4 on K5, K6 on K7
         angles[:, arm] -= absolute[:, base]
@@ -153,7 +153,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_motion(result: Result, path: Path, frames: int = 4) -> None:
-    """The bodies at a few instants over the last turn, as lines from where they hang to their other ports."""
+    """Bodies at a few instants of the last turn, as lines from their suspension points to their other ports."""
     figure = new_figure(11.0, 3.6)
     solution, beta = result.solution, result.angles[:, 0]
     for j, axes in enumerate(figure.subplots(1, frames, sharey=True)):
@@ -233,7 +233,7 @@ def checks() -> Iterable[Check]:
 
 
 def end_forces(solution: Solution) -> Array:
-    """Forces of the common point at the end (3, 2) [N], by a parabola through the middles of the last three steps."""
+    """Forces of the common point at the end (3, 2) [N], extrapolated by a parabola through the last three steps."""
     return np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
 
 

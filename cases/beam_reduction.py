@@ -20,14 +20,14 @@ from flexph.numerics.arrays import Array
 from flexph.plot.axes import new_figure
 
 BAND = (1.0, 1e4)
-"""Frequencies that count [rad/s]; errors are taken at 600 of them, on a logarithmic scale."""
+"""Frequency range of the comparison [rad/s], sampled at 600 points on a logarithmic scale."""
 POINTS = 600
 REPEATS = 3
-"""Times are the best of so many runs."""
+"""Number of repetitions, of which the best time counts."""
 
 
 def clamped_beam(elements: int) -> LinearPHDAE:
-    """Bending of a beam of unit constants, damped by 0.5 M + 2e-4 K: transverse force in, velocity out at the tip."""
+    """Bending of a beam of unit constants, damped by 0.5 M + 2e-4 K: transverse force and velocity at the tip."""
     beam = fem.bending(
         1.0,
         fem.Material(young=1.0, density=1.0),
@@ -41,7 +41,7 @@ def clamped_beam(elements: int) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class Reduced:
-    """One method: relative errors of its system over the band, its time [s], and whether its certificate holds."""
+    """One method: relative errors of its system over the band, its time [s], and True if its certificate holds."""
 
     name: str
     order: int
@@ -55,7 +55,7 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Result:
-    """The full response H(iω) and the reduced ones."""
+    """Full response H(iω) and the reduced ones."""
 
     omega: Array
     response: Array
@@ -77,7 +77,7 @@ def ways(order: int) -> dict[str, Callable[[LinearPHDAE], LinearPHDAE]]:
 
 
 def phirka(system: LinearPHDAE, order: int) -> LinearPHDAE:
-    """The peer (extra ``bench``), on the same sparse matrices."""
+    """Reduction by pyMOR's PHIRKA (extra ``bench``) from the same sparse matrices, for comparison."""
     from pymor.core.logger import set_log_levels
     from pymor.reductors.ph.ph_irka import PHIRKAReductor
 

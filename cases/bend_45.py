@@ -35,7 +35,7 @@ CONVERGED = (47.150, 15.685, 53.475)  # tip under 600 N, of our own prototype on
 SIMO = {300.0: (58.84, 22.33, 40.08), 450.0: (52.32, 18.62, 48.39), 600.0: (47.23, 15.79, 53.37)}
 """Tips [m] under forces [N] by the code of J. C. Simo, L. Vu-Quoc, Comput. Methods Appl. Mech. Engrg. 58 (1986) 79.
 
-As they are quoted since: the paper itself was not at hand to compare them with its table.
+Values as quoted in the literature; the original table was not available for comparison.
 """
 
 
@@ -48,13 +48,13 @@ class Result(NamedTuple):
 
 
 def bend(s: float) -> tuple[Array, Array]:
-    """Place and section axes on the circle, which starts along x and turns to y."""
+    """Position and section axes on the circle, which starts along x and turns to y."""
     c, d = np.cos(s / RADIUS), np.sin(s / RADIUS)
     return RADIUS * np.array([d, 1.0 - c, 0.0]), np.array([[c, -d, 0.0], [d, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def solve(elements: int, order: int, forces: tuple[float, ...]) -> Result:
-    """At rest under forces along z."""
+    """Equilibria under forces along z."""
     rod = fem.rod(RADIUS * ANGLE, None, SECTION, elements=elements, order=order, curve=bend)
     mechanism, pose = clamped(rod, force("rod.tip", name="pull"))
     states = [mechanism.equilibrium(pose, inputs={"pull": [0.0, 0.0, value]}) for value in forces]
@@ -62,7 +62,7 @@ def solve(elements: int, order: int, forces: tuple[float, ...]) -> Result:
 
 
 def tips(result: Result) -> Array:
-    """Places of the tip, (forces, 3) [m]."""
+    """Positions of the tip, (forces, 3) [m]."""
     return np.array([result.mechanism.position(state, "rod.tip") for state in result.states])
 
 
@@ -71,12 +71,12 @@ def run(
     elements: Annotated[int, Option("elements of the rod")] = 8,
     order: Annotated[int, Option("their order: 1, 2 or 3")] = 2,
 ) -> Result:
-    """A rod bent to 45° under a force out of its plane (Bathe, Bolourchi): where its tip is."""
+    """A rod bent to 45° under a force out of its plane (Bathe, Bolourchi): position of its tip."""
     return solve(elements, order, (300.0, 450.0, 600.0))
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The tip under the largest force: x and y in the plane of the bend, z out of it."""
+    """Tip under the largest force: x and y in the plane of the bend, z out of it."""
     return {"tip_m": tips(result)[-1].tolist(), "nodes": len(result.mechanism.bodies["rod"].frames)}
 
 

@@ -64,37 +64,37 @@ class Converter:
 
     @property
     def load(self) -> float:
-        """2L/(RT)."""
+        """Conduction parameter 2L/(RT)."""
         return 2.0 * self.inductance / (self.resistance * PERIOD)
 
     @property
     def conducts(self) -> bool:
-        """Whether the current of the inductor never ends: 2L/(RT) > D(1 − D)²."""
+        """True in continuous conduction, in which the inductor current never vanishes: 2L/(RT) > D(1 − D)²."""
         return self.load > self.duty * (1.0 - self.duty) ** 2
 
     @property
     def ripple(self) -> float:
-        """DT/(RC) of the output, with conduction throughout."""
+        """Ripple DT/(RC) of the output in continuous conduction."""
         return self.duty * PERIOD / (self.resistance * self.capacitance)
 
     @property
     def ideal(self) -> float:
-        """The mean output for small ripple [V]."""
+        """Mean output for small ripple [V]."""
         if self.conducts:
             return VOLTAGE / (1.0 - self.duty)
         return 0.5 * VOLTAGE * (1.0 + math.sqrt(1.0 + 4.0 * self.duty**2 / self.load))
 
     def run(self, start: Array, periods: int, steps: int, mode: str) -> SwitchingTrajectory:
-        """From a state at the beginning of a period."""
+        """Run from a state at the beginning of a period."""
         times = np.linspace(0.0, periods * PERIOD, periods * steps + 1)
         return integrate(self.system, start, times, mode=mode, inputs=self.circuit.inputs, progress=False)
 
     def state(self, output: float, current: float) -> Array:
-        """Of voltage and current."""
+        """Sizes of voltage and current."""
         return self.circuit.stored(self.system, {"C": output}, {"L": current})
 
     def periodic(self, steps: int) -> Array:
-        """The state at the beginning of a period that comes back after it, by Newton's method (the map is smooth)."""
+        """Periodic state at the beginning of a period, by Newton's method (the period map is smooth)."""
         names = ("C", "L") if self.conducts else ("C",)
         current = self.ideal**2 / self.resistance / VOLTAGE - 0.5 * VOLTAGE * self.duty * PERIOD / self.inductance
         x = self.state(self.ideal, current if self.conducts else 0.0)
@@ -133,14 +133,14 @@ def output(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
 
 
 def mean(converter: Converter, trajectory: SwitchingTrajectory, begin: float, end: float) -> float:
-    """Mean of the output between two instants, each the end of a step: trapezia, which the scheme has for φ."""
+    """Mean output between two instants at ends of steps, by the trapezoidal rule, as in the scheme for φ."""
     inside = (trajectory.times >= begin - 1e-9 * PERIOD) & (trajectory.times <= end + 1e-9 * PERIOD)
     times = trajectory.times[inside]
     return float(np.trapezoid(output(converter, trajectory)[inside], times) / (times[-1] - times[0]))
 
 
 def ripple(converter: Converter, trajectory: SwitchingTrajectory) -> float:
-    """Peak to peak over the mean, in the first period."""
+    """Peak-to-peak ripple over the mean, in the first period."""
     first = output(converter, trajectory)[trajectory.times <= PERIOD]
     return float((first.max() - first.min()) / mean(converter, trajectory, 0.0, PERIOD))
 
@@ -151,12 +151,12 @@ def current(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
 
 
 def swing(converter: Converter) -> float:
-    """What the current of the inductor rises by while the switch is closed, V D T/L [A]."""
+    """Rise of the inductor current while the switch is closed, V D T/L [A]."""
     return VOLTAGE * converter.duty * PERIOD / converter.inductance
 
 
 def visited(trajectory: SwitchingTrajectory) -> dict[str, int]:
-    """How often a run entered each mode; once for that in which it began."""
+    """Number of times a run entered each mode; the initial mode counts once."""
     entered = [str(trajectory.modes[0]), *(switch.target for switch in trajectory.switches)]
     return {mode: entered.count(mode) for mode in MODES}
 
@@ -202,7 +202,7 @@ def run(
 
 
 def _limit(converter: Converter) -> float:
-    """The load between both kinds of conduction [Ω]."""
+    """Load at the border of both kinds of conduction [Ω]."""
     return 2.0 * converter.inductance / (PERIOD * converter.duty * (1.0 - converter.duty) ** 2)
 
 
@@ -280,7 +280,7 @@ def checks() -> Iterable[Check]:
     least = VOLTAGE / (heavy.resistance * (1.0 - heavy.duty) ** 2) - 0.5 * swing(heavy)
     yield Check("least current in continuous conduction [A]", "V/(R(1 − D)²) − VDT/(2L)", least,
                 float(current(heavy, result.steady).min()), kind="closed form", tolerance=1e-2)  # fmt: skip
-    # where the current reaches zero, it rises from there: a triangle of the same height
+    # in discontinuous conduction the current is a triangle from zero with the height of its swing
     yield Check("largest current in discontinuous conduction [A]", "VDT/L", swing(light),
                 float(current(light, result.discontinuous).max()), kind="closed form", tolerance=1e-2)  # fmt: skip
     yield at_most("ripple of the output", 1e-2, ripple(heavy, result.steady), source="small ripple: below 1 %")
@@ -310,7 +310,9 @@ def checks() -> Iterable[Check]:
         kind="theorem",
     )
     for name, (converter, trajectory) in _pairs(result).items():
-        _, forward, backward = complementarity(converter, trajectory)  # v i is zero as one of both is, in every mode
+        _, forward, backward = complementarity(
+            converter, trajectory
+        )  # v i vanishes because one factor is zero in every mode
         yield at_most(f"largest v of the diode, {name}", 0.0, forward, source="v ≤ 0", excess=1e-10)
         yield at_most(f"largest −i of the diode, {name}", 0.0, backward, source="i ≥ 0", excess=1e-10)
         # from zero, sizes of states grow with every step, and Newton's method stops at 3e-12 instead of round-off

@@ -59,12 +59,12 @@ def run(
 
 
 def heights(solution: Solution) -> Array:
-    """Height of the ball over the floor [m]."""
+    """Height of the ball above the floor [m]."""
     return solution["ball.centre"][:, 1] - RADIUS
 
 
 def apex_ratio(solution: Solution) -> float:
-    """Height of the first bounce over that of the fall."""
+    """Ratio of the first bounce height to the fall height."""
     height, speed = heights(solution), solution["ball.velocity"][:, 1]
     up = np.flatnonzero(speed > STILL)
     if not up.size:
@@ -75,7 +75,7 @@ def apex_ratio(solution: Solution) -> float:
 
 
 def rest(solution: Solution) -> float | None:
-    """From when on the ball rests [s]; None where it still moves."""
+    """Time from which on the ball rests [s]; None if it still moves."""
     moving = np.flatnonzero(np.abs(solution["ball.velocity"][:, 1]) > STILL)
     last = int(moving[-1]) + 1 if moving.size else 0
     return float(solution.times[last]) if last < len(solution.times) else None
@@ -92,7 +92,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def draw(solution: Solution, path: Path) -> None:
-    """Height, energy, and what the impacts took so far."""
+    """Height, energy, and energy dissipated by the impacts so far."""
     figure = new_figure(7.0, 5.0)
     height, energy = figure.subplots(2, 1, sharex=True)
     height.plot(solution.times, heights(solution), linewidth=1.0)
@@ -108,7 +108,7 @@ def draw(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Height of the first bounce, the time of rest, and no energy from nowhere; both ways."""
+    """Height of the first bounce, time of rest, and dissipation; with both treatments of impacts."""
     fall = math.sqrt(2.0 / GRAVITY)
     for way, apart, late in (("events", 1e-5, 1e-3), ("steps", 4e-3, 2e-2)):
         solution = run(contact=way, step=1e-3)  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ class Result:
 
 
 def cam_and_follower(spin: float, clearance: float, law: Rigid) -> Mechanism:
-    """The cam is driven at a spin [rad/s]; the follower has a clearance [m] on both sides of its guide."""
+    """The cam driven at a spin [rad/s]; the follower has a clearance [m] on both sides of its guide."""
     cam = rigid.body(0.1, inertia=1e-4, ports={"shaft": (-ECCENTRICITY, 0.0), "centre": (0.0, 0.0)})
     ports = {"face": (0.0, -HALF_LENGTH), **CORNERS}
     inertia = MASS * (HALF_WIDTH**2 + HALF_LENGTH**2) / 3.0
@@ -96,33 +96,33 @@ def heights(result: Result) -> Array:
 
 
 def lift(t: Array, spin: float) -> Array:
-    """The same in closed form: the higher one of cam and stop, as long as e ω² < g, but for what :func:`hop` says."""
+    """Height in closed form: the higher one of cam and stop, for e ω² < g, up to the bound of :func:`hop`."""
     return np.maximum(ECCENTRICITY * np.sin(spin * t), REST)
 
 
 def loss(spin: float) -> float:
-    """Loss of a turn [J]: two plastic impacts, of cam on follower and follower on stop, at e ω cos φ."""
+    """Energy loss in a turn [J]: two plastic impacts, of cam on follower and follower on stop, at e ω cos φ."""
     return MASS * spin**2 * (ECCENTRICITY**2 - REST**2)
 
 
 def hop(spin: float) -> float:
-    """Bound of how high the follower hops where the cam sets it down [m], with a guide of any clearance.
+    """Upper bound of the hop of the follower after it is set down [m], for a guide of any clearance.
 
-    However small that is, the follower leans on the cam and lands on a corner of its foot, b off its middle. A plastic
-    impact there leaves b²/(k² + b²) of its energy, which may lift it: this does not vanish with the clearance, so that
-    the closed form of the lift holds only where the cam carries the follower, and where that has come to rest.
+    However small the clearance is, the follower leans on the cam and lands on a corner of its foot, b off its middle. A
+    plastic impact there leaves b²/(k² + b²) of its energy for a hop. This does not vanish with the clearance, so that
+    the closed form of the lift holds only while the cam carries the follower, and after the hops have ended.
     """
     speed, gyration = spin * math.sqrt(ECCENTRICITY**2 - REST**2), (HALF_WIDTH**2 + HALF_LENGTH**2) / 3.0
     return HALF_WIDTH**2 / (gyration + HALF_WIDTH**2) * speed**2 / (2.0 * GRAVITY)
 
 
 def taken(result: Result) -> float:
-    """What all contacts took [J]."""
+    """Energy dissipated by all contacts [J]."""
     return float(sum(values.sum() for values in result.solution.ledger.dissipation.values()))
 
 
 def gap_min(result: Result) -> float:
-    """The least gap of cam, stop and guide at the saved times [m]."""
+    """Smallest gap of cam, stop and guide at the saved times [m]."""
     solution = result.solution
     corners = {name: solution.position(f"follower.{name}") for name in CORNERS}
     normal = -solution.rotations("follower")[:, :, 1]
@@ -161,7 +161,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Lift and loss in closed form (as exact as the guide is narrow), gaps, the balance, and complementarity."""
+    """Lift and loss in closed form (exact for a narrow guide), gaps, balance, and complementarity."""
     clearance, spin = 1e-5, 20.0
     result = run(turns=1.0, clearance=clearance, spin=spin)
     tilt = clearance / HALF_LENGTH * (HALF_WIDTH + ECCENTRICITY)  # how far a follower that leans may be higher or lower

@@ -45,7 +45,7 @@ def chain(links: int, friction: float) -> Mechanism:
 
 
 def folded(links: int, height: float, lean: Array) -> dict[str, tuple[float, float, float]]:
-    """Poses of the links: to and fro in folds above each other, each ``lean`` [rad] off its direction."""
+    """Poses of the links, folded to and fro, each tilted by ``lean`` [rad] from its direction."""
     place, poses = np.array([0.0, height + RADIUS]), {}
     for i in range(links):
         fold, within = divmod(i, FOLD)
@@ -59,7 +59,7 @@ def folded(links: int, height: float, lean: Array) -> dict[str, tuple[float, flo
 
 @dataclass(frozen=True)
 class Result:
-    """The run of a chain of so many links."""
+    """Run of a chain with a number of links."""
 
     solution: Solution
     links: int
@@ -86,13 +86,13 @@ def run(
 
 
 def centres(result: Result) -> Array:
-    """Places of the balls (k + 1, n + 1, 2) [m]."""
+    """Positions of the balls (k + 1, n + 1, 2) [m]."""
     ends = [f"link{i}.left" for i in range(result.links)] + [f"link{result.links - 1}.right"]
     return np.stack([result.solution.position(end) for end in ends], axis=1)
 
 
 def gap_min(result: Result) -> float:
-    """The least gap between balls, and to the ground [m]."""
+    """Smallest gap between balls, and to the ground [m]."""
     place = centres(result)
     i, j = np.triu_indices(result.links + 1, 2)
     between = np.linalg.norm(place[:, i] - place[:, j], axis=2) - 2.0 * RADIUS
@@ -105,7 +105,7 @@ def kinetic(result: Result) -> Array:
 
 
 def rest(result: Result) -> float | None:
-    """Time from which on the kinetic energy is below a billionth of its largest [s]; None where it moves on."""
+    """Time from which on the kinetic energy is below a billionth of its maximum [s]; None if the chain still moves."""
     energy, times = kinetic(result), result.solution.times
     moving = np.flatnonzero(energy > 1e-9 * energy.max())
     if not moving.size:
@@ -143,7 +143,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Nothing in anything, the balance, complementarity, and no energy from nowhere, with friction and without."""
+    """Penetration, balance, complementarity and dissipation of contacts, with and without friction."""
     for friction in (0.0, 0.3):
         result = run(links=12, friction=friction, end=0.2)
         yield vanishes(f"gaps [m], μ = {friction}", min(gap_min(result), 0.0), 1e-12)

@@ -1,4 +1,4 @@
-"""Checks that many cases make: what a theorem says is zero, and orders of convergence."""
+"""Checks of many cases: vanishing quantities, bounds, and orders of convergence."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def vanishes(
 
 
 def at_most(quantity: str, bound: float, computed: SupportsFloat, *, source: str, excess: float = 1e-12) -> Check:
-    """A check of a quantity that may not exceed a bound, but by an ``excess`` for round-off."""
+    """A check that a quantity does not exceed a bound, except for an ``excess`` for round-off."""
     return Check(quantity, source, bound, float(computed), kind="bound", tolerance=excess, relative=False)
 
 
 def not_comparable(quantity: str, reference: float, computed: SupportsFloat, *, source: str) -> Check:
-    """A published number for other data, and the computed one."""
+    """A published number for other data, and the computed one, not comparable."""
     return Check(quantity, source, reference, float(computed), kind="not comparable", tolerance=None)
 
 

@@ -29,7 +29,7 @@ END = 1e-3  # [s]
 
 
 def graph(capacitance: float) -> Circuit:
-    """C, L and a port of zero voltage in parallel; the coil the other way round, as the signs of eq. (4.46) want it."""
+    """C, L and a port of zero voltage in parallel; the coil is reversed to match the signs of eq. (4.46)."""
     nothing = Energy(lambda q: 0.0, lambda q: 0.0, lambda q: 0.0)
     return circuit(
         {
@@ -42,7 +42,7 @@ def graph(capacitance: float) -> Circuit:
 
 @dataclass(frozen=True)
 class Row:
-    """One capacitance: bᵀ∂²H b, the current λ of the port over −φ₀/L, the largest changes, or why there is none."""
+    """Result for a capacitance: bᵀ∂²H b, the port current λ over −φ₀/L, the largest changes, or a refusal."""
 
     capacitance: float
     decides: float
@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """All capacitances, and two solutions with C = ∞ from one start: times, Q by name, their residual."""
+    """Results for all capacitances, and two solutions for C = ∞ from one start: times, Q by name, their residual."""
 
     rows: tuple[Row, ...]
     times: Array
@@ -64,7 +64,7 @@ class Result:
 
 
 def try_one(capacitance: float, current: float) -> Row:
-    """From φ₀ = L·current, Q = 0."""
+    """Run from φ₀ = L·current, Q = 0."""
     built = graph(capacitance)
     system = built.phdae()
     costate = system.derivatives.costate(system.sample) if system.derivatives else np.eye(system.size)
@@ -85,7 +85,7 @@ def try_one(capacitance: float, current: float) -> Row:
 
 
 def solutions(current: float, times: Array) -> dict[str, tuple[Array, Array]]:
-    """Q and Q̇ (k,) of two motions that start alike: with C = ∞ any Q(t) will do."""
+    """Q and Q̇ (k,) of two motions from the same start: for C = ∞ any Q(t) is a solution."""
     q, w = INDUCTANCE * current, 2.0 * math.pi / END
     rest = (np.zeros_like(times), np.zeros_like(times))
     return {"at rest": rest, "swinging": (q * (1.0 - np.cos(w * times)), q * w * np.sin(w * times))}
@@ -105,7 +105,7 @@ def residual(system: PHDAE, current: float, times: Array) -> float:
 
 
 def infeasible(voltage: float) -> str:
-    """What is said of a start with charge on the capacitor."""
+    """Message on a start with charge on the capacitor."""
     try:
         graph(1e-6).state({"C": voltage})
     except ValueError as error:
@@ -128,7 +128,7 @@ def run(*, current: Annotated[float, Option("current of the inductor at the star
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """What is found for each capacitance."""
+    """Figures of each capacitance."""
     return {
         "solutions": {f"C = {row.capacitance:g} F": row.report for row in result.rows},
         "lambda_over_minus_phi_over_L": {f"C = {row.capacitance:g} F": row.current for row in result.rows[:-1]},
@@ -167,7 +167,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """λ = −φ/L for every finite C, a motion that stays where it is, and no unique one for C = ∞."""
+    """λ = −φ/L for every finite C, a stationary motion, and no unique one for C = ∞."""
     result = run()
     for row in result.rows[:-1]:
         name = f"C = {row.capacitance:g} F"

@@ -50,7 +50,7 @@ def link(length: float, mass: float, inertia: float) -> Any:
 
 
 def mechanism_with_clearance() -> Mechanism:
-    """The corners of the slider against the two planes of the guide."""
+    """Corners of the slider against the two planes of the guide."""
     block = box_shape((2.0 * HALF_LENGTH, 2.0 * HALF_HEIGHT, HALF_HEIGHT))
     slider = rigid.body(MASSES[2], inertia=INERTIAS[2], ports={"pin": (0.0, 0.0)} | CORNERS, shape=block)
     law, wide = Rigid(restitution=RESTITUTION, friction=FRICTION), HALF_HEIGHT + CLEARANCE
@@ -105,12 +105,12 @@ def eccentricity(solution: Solution) -> Array:
 
 
 def loss(solution: Solution) -> float:
-    """What the contacts took [J]."""
+    """Energy dissipated by the contacts [J]."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 
 def told(solution: Solution) -> dict[str, float]:
-    """Figures at the end."""
+    """Figures at the end of the run."""
     return {
         "crank_rev": float(crank_angle(solution)[-1] / (2.0 * math.pi)),
         "crank_rad_s": float(np.asarray(solution["crank.spin"]).ravel()[-1]),
@@ -120,7 +120,7 @@ def told(solution: Solution) -> dict[str, float]:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Angle of the crank and place of the slider in its guide over time."""
+    """Angle of the crank and position of the slider in its guide over time."""
     write_run(solution, folder)
     angle, height = crank_angle(solution), eccentricity(solution)
     write_table(folder / "motion.csv", {"t_s": solution.times, "crank_rad": angle, "y_over_c": height})

@@ -34,9 +34,9 @@ Rod = Literal["eyes", "bar"]
 
 
 def solid_rod(rod: Rod, along: int = 48, across: int = 2) -> Body:
-    """The rod with ports ``crank``, ``slider`` and ``middle``; the bar of so many cells along it and over its height.
+    """Rod with ports ``crank``, ``slider`` and ``middle``; the bar with numbers of cells along it and over its height.
 
-    The bores, or the ends of the bar, are rigid. The frame of the deformation is that of both, as good as the chord.
+    The bores, or the ends of the bar, are rigid and together define the frame, which is close to the chord.
     """
     if rod == "eyes":
         return _solid(MESH, {"crank": "big eye", "slider": "small eye"}, {"ends": "eyes", "middle": "middle"})
@@ -52,7 +52,7 @@ def _solid(mesh: Any, rigid: Mapping[str, Any], mean: Mapping[str, Any]) -> Body
 
 
 def beam_rod(rod: Body, elements: int = 16, section: fem.Section = SHANK) -> Body:
-    """The shank as a beam from pin to pin; what an eye has more of mass and of inertia is lumped at its pin."""
+    """The shank as a beam from pin to pin; additional mass and inertia of the eyes are lumped at the pins."""
     beam = planar.beam(elements, "linear", section)
     for port, pin in (("root", "crank"), ("tip", "slider")):
         mass, inertia = surplus(rod, pin)
@@ -61,7 +61,7 @@ def beam_rod(rod: Body, elements: int = 16, section: fem.Section = SHANK) -> Bod
 
 
 def surplus(rod: Body, pin: str) -> tuple[float, float]:
-    """Mass [kg] and inertia about the pin [kg m²] of the half of a rod next to it, less those of half the shank."""
+    """Mass [kg] and inertia about the pin [kg m²] of the adjacent half of a rod, less those of half the shank."""
     assert rod.view is not None
     field, at = rod.view.tensors["stress"], rod.ports[pin].position
     lever = field.positions - at
@@ -75,7 +75,7 @@ def surplus(rod: Body, pin: str) -> tuple[float, float]:
 
 
 def bending(rod: Body, count: int = 3) -> Array:
-    """Lowest bending frequencies in the plane of motion with both ends on fixed hinges (count,) [rad/s]."""
+    """Lowest bending frequencies in the plane of motion, hinged at both ends (count,) [rad/s]."""
     ends = ("rod.root", "rod.tip") if rod.dim == 2 else ("rod.crank", "rod.slider")
     axis: dict[str, Any] = {} if rod.dim == 2 else {"axis": Z}
     ground = (GROUND.at(*(x, 0.0, 0.0)[: rod.dim]) for x in (0.0, ROD))
@@ -90,13 +90,13 @@ def bending(rod: Body, count: int = 3) -> Array:
 
 
 def euler_bernoulli(count: int = 3) -> Array:
-    """Bending frequencies of the bar on hinges without shear and rotary inertia [rad/s]."""
+    """Bending frequencies of the hinged bar without shear and rotary inertia [rad/s]."""
     k = np.pi * np.arange(1, count + 1) / ROD
     return k**2 * math.sqrt(STEEL.young * SHANK.second_moment / (STEEL.density * SHANK.area))
 
 
 def timoshenko(count: int = 3) -> Array:
-    """Frequencies with both, in closed form [rad/s]; shear coefficient of G. R. Cowper, J. Appl. Mech. 33 (1966).
+    """Frequencies with shear and rotary inertia, in closed form [rad/s]; G. R. Cowper, J. Appl. Mech. 33 (1966).
 
     (ρI/κGA) ρA ω⁴ − (ρA + ρI k² + EI k² ρA/κGA) ω² + EI k⁴ = 0,  k = nπ/L
     """
@@ -109,25 +109,25 @@ def timoshenko(count: int = 3) -> Array:
 
 
 def softened() -> fem.Section:
-    """The shank with a second moment that gives Euler-Bernoulli's beam the first frequency of Timoshenko's."""
+    """The shank with a second moment for which Euler-Bernoulli's beam has Timoshenko's first frequency."""
     factor = float(timoshenko(1)[0] / euler_bernoulli(1)[0]) ** 2
     return fem.Section(area=SHANK.area, second_moment=factor * SHANK.second_moment)
 
 
 class Peaks(NamedTuple):
-    """Largest von Mises stress (k,) [Pa] over time, and where in the axes of the rod from the crank pin (k, 3) [m]."""
+    """Largest von Mises stress (k,) [Pa] over time, and its position in the rod axes from the crank pin (k, 3) [m]."""
 
     stress: Array
     places: Array
 
     @property
     def worst(self) -> int:
-        """The instant of the largest one."""
+        """Index of the time of the maximum."""
         return int(self.stress.argmax())
 
 
 def stress_peaks(solution: Solution) -> Peaks:
-    """The largest von Mises stress among the points of a solid rod, at each time."""
+    """Largest von Mises stress over the points of a solid rod, at each time."""
     body = solution.mechanism.bodies["rod"]
     assert body.view is not None
     field, sigma = body.view.tensors["stress"], solution["rod.stress"]
@@ -140,7 +140,7 @@ def stress_peaks(solution: Solution) -> Peaks:
 
 
 def beam_stress(beam: Solution, places: Array) -> Array:
-    """N/A − M y/I of the beam at places (k, 3) of the rod, one for each time [Pa]: means of its drawn pieces."""
+    """N/A − M y/I of the beam at positions (k, 3) of the rod, one for each time [Pa]: means of its drawn pieces."""
     body, sigma = beam.mechanism.bodies["rod"], beam["rod.stress"]
     assert body.view is not None
     at = (np.arange(len(places)), np.clip(places[:, 0] / ROD * len(body.view.cells), 0, len(body.view.cells) - 1))

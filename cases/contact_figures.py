@@ -1,4 +1,4 @@
-"""What cases with contacts tell of a run: its balance, and what the contacts took."""
+"""Figures of runs with contacts: balance, complementarity, dissipation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def complementarity(solution: Solution) -> float:
 
 
 def taken(solution: Solution) -> dict[str, float]:
-    """What each account of dissipation took over the run [J]."""
+    """Energy dissipated over the run by each account [J]."""
     return {name: float(values.sum()) for name, values in solution.ledger.dissipation.items()}
 
 
 def least_taken(solution: Solution) -> float:
-    """The least that all accounts together took in a step, over the scale of the energies; negative where they gave.
+    """Least total dissipation in a step, over the scale of the energies; negative if energy was generated.
 
     Together: in an impact of many contacts one may give to the others.
     """
@@ -36,7 +36,7 @@ def least_taken(solution: Solution) -> float:
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """All of these by their names in summaries."""
+    """All figures by their names in summaries."""
     return {
         "balance_residual_max_rel": balance(solution),
         "dissipation_min_rel": least_taken(solution),

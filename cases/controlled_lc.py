@@ -70,7 +70,7 @@ class Result:
 
     @property
     def runs(self) -> dict[str, Trajectory]:
-        """Both by name."""
+        """Both runs by name."""
         return {"linear": self.linear, "saturating": self.saturating}
 
 
@@ -80,7 +80,7 @@ def casimir(trajectory: Trajectory) -> Array:
 
 
 def solve(inductors: str, periods: float, steps: int, *, voltage: float, driven: int) -> Trajectory:
-    """From rest; the source is on for the first ``driven`` steps."""
+    """Run from rest; the source is on for the first ``driven`` steps."""
     built = graph(inductors)
     times = np.linspace(0.0, periods * PERIOD, round(periods * steps) + 1)
     inputs = {"V": source(voltage, float(times[driven]))}
@@ -112,14 +112,14 @@ def drift(trajectory: Trajectory, driven: int) -> float:
 
 
 def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
-    """Largest |φ₁ + φ₂ − Σ h u| over the largest flux: u in the middle of each step is its mean there."""
+    """Largest |φ₁ + φ₂ − Σ h u| over the largest flux; the mid-step u is its mean in the scheme."""
     u = np.array([source(voltage, float(trajectory.times[driven]))(t) for t in trajectory.output_times])
     given = np.append(0.0, np.cumsum(u * np.diff(trajectory.times)))
     return float(np.abs(casimir(trajectory) - given).max() / np.abs(trajectory.states[:, 1:]).max())
 
 
 def structure_defect() -> float:
-    """Largest difference of J and B of the graph from those published."""
+    """Largest difference of J and B of the graph from the published matrices."""
     system = graph().phdae()
     order = [system.parts[name].start for name in ("C", "L1", "L2")]
     x = system.sample

@@ -35,7 +35,7 @@ SHARED = DiracStructure(
 
 
 def store(state: str, port: str, weight: float) -> PortHamiltonian:
-    """One store of energy ½ w x² behind a port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
+    """A store of energy ½ w x² behind a port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
     return PortHamiltonian(
         structure=DiracStructure(SHARED.F, SHARED.E, {state: slice(0, 1), port: slice(1, 2)}),
         H=lambda x: 0.5 * weight * float(x[0] ** 2),
@@ -53,7 +53,7 @@ def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHa
 
 @dataclass(frozen=True)
 class Oscillation:
-    """The composed structure, its distance to (3.15) by two ways, and a run."""
+    """The composed structure, its distance from (3.15) by two routes, and a run."""
 
     structure: DiracStructure
     distances: dict[str, float]
@@ -91,7 +91,7 @@ def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
 
 
 def period(trajectory: Trajectory) -> float:
-    """Twice the mean time between zeros of q, by lines between the samples [s]."""
+    """Period [s]: twice the mean time between zeros of q, interpolated linearly."""
     q, t = trajectory["q"][:, 0], trajectory.times
     i = np.flatnonzero(q[:-1] * q[1:] < 0.0)
     zeros = t[i] - q[i] * (t[i + 1] - t[i]) / (q[i + 1] - q[i])
@@ -118,9 +118,9 @@ spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",
 
 
 def coupled(*, driven: bool = True) -> PortHamiltonian:
-    """Two masses with v₁ = v₂, F₁ = −F₂ (3.18), an outer force on the first (3.20) where ``driven``.
+    """Two masses with v₁ = v₂, F₁ = −F₂ (3.18), with an external force on the first (3.20) if ``driven``.
 
-    Positions q₁, q₂ are states beside the momenta (remark 3.2): q̇ = p/m.
+    Positions q₁, q₂ are states in addition to the momenta (remark 3.2): q̇ = p/m.
     """
     one, two = (_mass(f"{i}", driven=driven and i == 1) for i in (1, 2))
     # the rigid link v₁ = v₂, F₁ = −F₂ is the transformer with C = 1
@@ -141,7 +141,7 @@ def coupled(*, driven: bool = True) -> PortHamiltonian:
 
 
 def _mass(name: str, *, driven: bool) -> DiracStructure:
-    """q̇ = v, ṗ = F (+ F_ext), the efforts of both ports v."""
+    """Storage with q̇ = v, ṗ = F (+ F_ext); the effort of both ports is v."""
     forces = [f"F{name}", *(["force"] if driven else [])]
     size = 2 + len(forces)
     matrix = np.zeros((size, size))
@@ -198,7 +198,7 @@ def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
 
 
 def checks_coupled() -> Iterable[Check]:
-    """Acceleration of the whole, the published kernel form, the distance, the index."""
+    """Acceleration of the pair, the published kernel form, the distance, the index."""
     load, end = 4.0, 2.0
     result = run_coupled(load=load, end=end)
     v = result.trajectory["p1"][-1, 0] / MASSES[0]

@@ -33,15 +33,15 @@ CRANK_MASS = 0.1  # [kg]; the crank is driven, its mass takes no part in the mot
 
 
 CHECKED = {"radau": 5e-5, "ida": 5e-5}
-"""Methods that are checked, and how far their deformations and energies may be from those of the exact scheme, over the
-largest ones: tolerances of 1e-6 a step add up."""
+"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, over
+the maxima: tolerances of 1e-6 a step accumulate."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the midpoint deflection over the length (k, 2), and the refinement table if asked for."""
+    """The run, the midpoint deflection over the length (k, 2), and the refinement table if requested."""
 
     solution: Solution
     midpoint: Array
@@ -92,7 +92,7 @@ def solve(
 
 
 def stretched(mechanism: Mechanism, start: str = "undeformed") -> State:
-    """The stretched pose, with the rod undeformed or as its inertia forces bend it."""
+    """The stretched pose, with the rod undeformed or deflected by its inertia forces."""
     pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
     return mechanism.consistent_state(pose, elastic="quasi_static" if start == "quasi_static" else "undeformed")
 
@@ -114,7 +114,7 @@ def run(
 ) -> Result | Comparison:
     """Rotating crank-slider with a flexible rod: deflection, stresses and energy ledger ([flex] sec. 6.2).
 
-    The methods of general systems take hundreds of times as long: begin with few elements and a part of a turn.
+    The methods of general systems take hundreds of times as long: begin with few elements and a fraction of a turn.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
@@ -150,7 +150,7 @@ def extremes(uy: Array) -> dict[str, float]:
 
 
 def figures(result: Result | Comparison) -> dict[str, Any]:
-    """Extremes of the deflection, and how well energy and constraints are kept; of a general method its differences."""
+    """Extremes of the deflection, with the accuracy of energy and constraints; for a general method its differences."""
     if isinstance(result, Comparison):
         return result.figures()
     ledger = result.solution.ledger
@@ -184,7 +184,7 @@ def _deflection(midpoint: Array) -> dict[str, Array]:
 
 
 WINDOWS = 120
-"""Parts of the run over which the range of the axial vibration is drawn: hundreds of periods are a solid block."""
+"""Number of intervals for the drawn range of the axial vibration: hundreds of periods would fill the plot."""
 
 
 def draw_midpoint(result: Result, path: Path) -> None:

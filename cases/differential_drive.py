@@ -71,7 +71,7 @@ def plan(times: Any, duration: float = DURATION) -> Plan:
 
 
 def constrained() -> rigid.MultibodySystem:
-    """Z, M, G, A and B of sec. 7.1, as printed."""
+    """Matrices Z, M, G, A and B of sec. 7.1, as printed."""
 
     def kinematics(zeta: Array) -> Array:
         c, s = math.cos(zeta[2]), math.sin(zeta[2])
@@ -97,7 +97,7 @@ def constrained() -> rigid.MultibodySystem:
 
 
 S = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-"""ϖ = S (v_x, ω): what v_y = 0 leaves."""
+"""Basis of ϖ = S (v_x, ω), the velocities that v_y = 0 allows."""
 
 
 def reduced() -> rigid.MultibodySystem:
@@ -106,7 +106,7 @@ def reduced() -> rigid.MultibodySystem:
 
 
 def robot() -> Mechanism:
-    """The drive as a mechanism: a body, a wheel in the middle of its axle for both, and forces that follow."""
+    """The drive as a mechanism: a body, one wheel in the middle of the axle for both, and follower forces."""
     ports = {"axle": (0.0, 0.0), **{name: (0.0, 0.5 * side * TRACK) for name, side in WHEELS.items()}}
     chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports)
     pushed = [force(f"robot.{name}", axes="section", name=name) for name in WHEELS]
@@ -115,7 +115,7 @@ def robot() -> Mechanism:
 
 @dataclass(frozen=True)
 class Result:
-    """The three runs, and the exact motion at their times and in the middle of their steps."""
+    """The three runs, and the exact motion at their times and midpoints."""
 
     constrained: Trajectory
     reduced: Trajectory
@@ -125,7 +125,7 @@ class Result:
 
     @cached_property
     def positions(self) -> Mapping[str, Array]:
-        """ζ (k + 1, 3) by model."""
+        """Positions ζ (k + 1, 3) by model."""
         axis = self.mechanism.rotations("robot")[:, :, 0]
         heading = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
         return {
@@ -146,8 +146,10 @@ class Result:
         """Largest sideways velocity in the middle of a step by model [m/s]."""
         times, slips = self.constrained.times, {}
         for name in ("constrained", "reduced"):
-            middle, moved = (f(self.positions[name]) for f in (_middles, lambda zeta: np.diff(zeta, axis=0)))
-            sideways = np.cos(middle[:, 2]) * moved[:, 1] - np.sin(middle[:, 2]) * moved[:, 0]
+            heading, moved = _middles(self.positions[name])[:, 2], np.diff(self.positions[name], axis=0)
+            across: Array = np.cos(heading) * moved[:, 1]
+            along: Array = np.sin(heading) * moved[:, 0]
+            sideways = across - along
             slips[name] = float(np.abs(sideways / np.diff(times)).max())
         return slips | {"mechanism": float(self.mechanism.ledger.nonholonomic_residual.max())}
 
@@ -159,7 +161,7 @@ class Result:
 
     @property
     def side_force(self) -> Array:
-        """μ of the paper in the middle of the steps (k,) [N]: our multiplier is its negative."""
+        """Side force μ of the paper at the midpoints (k,) [N]: the negative of the multiplier."""
         return -self.constrained["multipliers of no slip"][1:, 0]
 
 
@@ -220,7 +222,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_path(result: Result, path: Path, stations: int = 10) -> None:
-    """The path of O', and the robot with its heading at instants that are equally far apart on the path."""
+    """Path of O', and the robot with its heading at equal distances on the path."""
     figure = new_figure(9.0, 4.8)
     axes = figure.subplots()
     zeta = result.positions["mechanism"]
@@ -281,7 +283,7 @@ def draw_wheels(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """The path closes, and at second order; models agree; no slip; the work of the wheels is the energy."""
+    """Closure and order of the path, agreement of the models, no slip, and work of the wheels against energy."""
     runs = [solve(steps) for steps in (200, 400)]
     coarse, fine = runs
     plan = "x = a sin τ, y = c sin 2τ"

@@ -41,7 +41,7 @@ class Result:
 
 
 def disc(radius: float) -> Shape:
-    """A disc with a bar across it, that shows how it turns."""
+    """A disc drawn with a bar across it, which shows its rotation."""
     round_ = cylinder_shape(0.5 * RADIUS, radius, axis=(0.0, 0.0, 1.0))
     return joined_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
 
@@ -91,12 +91,12 @@ def run(
 
 
 def centres(result: Result) -> Array:
-    """Places of the discs (k + 1, n, 2) [m]."""
+    """Positions of the discs (k + 1, n, 2) [m]."""
     return np.stack([result.solution[f"disc{i}.centre"] for i in range(result.radii.size)], axis=1)
 
 
 def penetration(result: Result) -> float:
-    """How far discs are in each other or in the box at most [m]."""
+    """Largest penetration of discs into each other or the box [m]."""
     place, r = centres(result), result.radii
     i, j = np.triu_indices(r.size, 1)
     between = np.linalg.norm(place[:, i] - place[:, j], axis=2) - (r[i] + r[j])
@@ -123,7 +123,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Nothing in anything, the balance, and no energy from nowhere, with friction and without."""
+    """Penetration, balance and dissipation of contacts, with and without friction."""
     for friction in (0.0, 0.3):
         result = run(discs=16, friction=friction, end=0.2)
         yield vanishes(f"penetration [m], μ = {friction}", penetration(result), 1e-12)

@@ -5,13 +5,13 @@ move at 1 m/s along x at the start; g = 9.81 m/s² downwards, 10 s. Rods stay pa
 of the rods from upright
 
     3 θ̈ = 3.5 g sin θ
-
-and the first top moves with (cos θ, −sin θ) θ̇. The mechanism turns over and over. Ten times in 10 s all links lie on
-one line. There the rank of its 14 constraints falls to 12, and other branches of motion begin, on which bars turn.
-Nothing is done about it: steps pass the pose. One that ends at the angle δ from it amplifies the round-off of positions
-ε to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and by 1e-4 rad/s at 1e-4 s.
-Below 3e-4 s this outgrows the error of the scheme; the remedy is a longer step or ``exact4``. Energy is kept at every
-step, since the iteration is judged by its balance there, not by velocities (flexph.integration.exact.newton).
+and the first top moves with (cos θ, −sin θ) θ̇. The mechanism turns over and over. Ten times in 10 s all links are
+aligned. There the rank of its 14 constraints falls to 12, and other branches of motion begin, on which bars turn.
+No special measures are taken: the steps pass the pose. A step that ends at the angle δ from it amplifies the
+round-off ε of positions to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and
+by 1e-4 rad/s at 1e-4 s. Below 3e-4 s this exceeds the error of the scheme; the remedy is a longer step or
+``exact4``. Energy is conserved at every step, since there the balance decides on the convergence of the iteration,
+not the velocities (flexph.integration.exact.newton).
 
 M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody System
 Dynamics 16 (2006), problem A02; E. Bayo, A. Avello, Singularity-free augmented Lagrangian algorithms for constrained
@@ -66,7 +66,7 @@ class Result:
 
 
 def double_four_bar() -> Mechanism:
-    """Three rods on ground pivots, two bars between their tops: one freedom, and no redundancy but where singular."""
+    """Three rods on ground pivots, two bars between their tops: one freedom, redundant only at singular poses."""
     link = rigid.bar(LENGTH, MASS)
     return connect(
         {"rod1": link, "rod2": link, "rod3": link, "bar1": link, "bar2": link},
@@ -82,7 +82,7 @@ def double_four_bar() -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """Upright, the tops moving along x; rod 1 is given, the joints give the rest."""
+    """Upright start with the tops moving along x: the rates of rod 1 are given, those of the others follow."""
     links = {f"rod{k + 1}": (k * LENGTH, 0.0, 0.5 * math.pi) for k in range(3)}
     links |= {f"bar{k + 1}": (k * LENGTH, LENGTH, 0.0) for k in range(2)}
     pose = mechanism.assemble({"rod1": links.pop("rod1")}, guess=links)
@@ -99,7 +99,7 @@ def solve(step: float, method: Method = "exact", duration: float = DURATION) -> 
 
 
 def count(step: float, duration: float = DURATION) -> int:
-    """Steps in a run; ValueError unless their number is whole."""
+    """Number of steps of a run; ValueError unless it is whole."""
     steps = max(1, round(duration / check.positive("step", step, "s")))
     if abs(steps * step - duration) > 1e-9 * duration:  # decimal steps are known to round-off
         raise ValueError(f"step must divide {duration:g} s, got {step:g} s: the nearest is {duration / steps:.12g} s")
@@ -161,7 +161,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def passes(result: Result) -> Array:
-    """Times of the steps in which the first moving pin passes the ground line [s]."""
+    """Times of the steps in which the first moving pin crosses the ground line [s]."""
     height = result.position[:, 1]
     return np.asarray(result.solution.times[1:][height[:-1] * height[1:] <= 0.0])
 
@@ -196,7 +196,7 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
 
 
 def draw_singular(result: Result, path: Path) -> None:
-    """Energy error, and how far the bars leave the branch on which they stay level; lines mark singular poses."""
+    """Energy error, and deviation of the bars from the level branch; lines mark singular poses."""
     figure = new_figure(8.0, 5.5)
     times, least = result.solution.times, np.finfo(float).eps
     energy, branch = figure.subplots(2, 1, sharex=True)
@@ -219,7 +219,7 @@ VELOCITY = (1.4230514702, -0.4948688455)
 
 
 def checks() -> Iterable[Check]:
-    """End velocity at 1 ms and its order, energy at every step size, drift; the scheme of fourth order at 10 ms."""
+    """End velocity at 1 ms and its order, energy at every step size, drift; the fourth-order scheme at 10 ms."""
     runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4, 4e-5, 2e-5)}
     fourth = {step: solve(step, "exact4") for step in (0.02, 0.01)}
     source = "3 θ̈ = 3.5 g sin θ"

@@ -1,4 +1,4 @@
-"""A cantilever with a right angle that a pulse out of its plane at the elbow sets in motion.
+"""A right-angled cantilever excited by a pulse out of its plane at the elbow.
 
 Source: J. C. Simo, L. Vu-Quoc, On the dynamics in space of rods undergoing large motions – a geometrically exact
 approach, Comput. Methods Appl. Mech. Engrg. 66 (1988) 125.
@@ -40,7 +40,7 @@ def elbow(elements: int, order: int) -> Mechanism:
 
 
 def solve(step: float, elements: int, order: int, end: float) -> Solution:
-    """From rest."""
+    """Run from rest."""
     mechanism = elbow(elements, order)
     pose = mechanism.assemble({"first": ((0.0, 0.0, 0.0), np.eye(3)), "second": ((ARM, 0.0, 0.0), TURNED)})
     times = np.linspace(0.0, end, max(1, round(end / step)) + 1)
@@ -91,9 +91,9 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Against a prototype of our own derivation, in code of its own; 17 nodes of order 2 and h = 0.025 s.
+    """Comparison with an independent prototype and derivation; 17 nodes of order 2 and h = 0.025 s.
 
-    The meshes of Simo and Vu-Quoc are too coarse, and their values too coarsely drawn, to be compared with.
+    The meshes of Simo and Vu-Quoc are too coarse, and their printed curves not precise enough, for a comparison.
     """
     computed = figures(solve(0.025, 4, 2, 30.0))
     for name, reference in (("tip_max_m", 8.229), ("tip_min_m", -9.707)):

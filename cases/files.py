@@ -1,4 +1,4 @@
-"""Files that many cases write: a run with its ledger and moving bodies, and tables of rows."""
+"""Files written by many cases: a run with its ledger and moving bodies, and tables of rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from flexph.export.tables import write_ledger, write_table
 
 
 def write_run(solution: Solution, folder: Path, **options: Any) -> None:
-    """The run itself, its ledger as a table and a picture, and its moving bodies for mesh viewers, ``motion.vtkhdf``.
+    """Write the run, its ledger as a table and a picture, and its moving bodies for mesh viewers, ``motion.vtkhdf``.
 
-    ``options`` are those of :func:`flexph.export.write_series`.
+    ``options`` are passed to :func:`flexph.export.write_series`.
     """
     solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
     write_ledger(folder / "ledger.csv", solution)
@@ -23,6 +23,6 @@ def write_run(solution: Solution, folder: Path, **options: Any) -> None:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """A table of rows that have the same names."""
+    """Write a table of rows with common names."""
     rows = list(rows)
     write_table(path, {name: [row[name] for row in rows] for name in rows[0]})

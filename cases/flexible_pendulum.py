@@ -56,7 +56,7 @@ def pendulum(elements: int, strain: Strain, young: float = YOUNG) -> Mechanism:
 
 
 def solve(elements: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run from the horizontal, undeformed, with the push."""
+    """Run from the undeformed horizontal pose, with the push."""
     mechanism = pendulum(elements, strain, young)
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})
@@ -70,14 +70,14 @@ def run(
     strain: Annotated[Strain, Option("axial strain of the strip")] = "von_karman",
     elements: Annotated[int, Option("finite elements of the strip")] = 3,
 ) -> Result:
-    """Flexible pendulum in space on a spherical joint: what the scheme keeps, tip motion and energy ledger."""
+    """Flexible pendulum in space on a spherical joint: conserved quantities, tip motion and energy ledger."""
     check_steps(steps, step_size)
     solution = solve(elements, strain, steps, step_size)
     return Result(solution, solution.position("arm.tip"), solution.displacement("arm.tip"))
 
 
 def check_steps(steps: int, step_size: float) -> None:
-    """Raise ValueError unless there is a step and it has a length."""
+    """Raise ValueError unless there are steps of positive length."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
     if not (step_size > 0.0 and math.isfinite(step_size)):
@@ -85,7 +85,7 @@ def check_steps(steps: int, step_size: float) -> None:
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """What the scheme promises to keep: energy and its balance, joints, rotations."""
+    """Conserved quantities of the scheme: energy and its balance, joints, rotations."""
     ledger = solution.ledger
     return {
         "energy_residual_max_rel": max(solution.energy_drift(), ledger.largest_residual),
@@ -101,7 +101,7 @@ def drift(momentum: Array) -> float:
 
 
 def largest_turn(solution: Solution) -> float:
-    """Largest rotation of a section against the frame of its body [rad]: small, or the model ends."""
+    """Largest rotation of a section relative to its body frame [rad], which must be small for the model."""
     turned = [
         np.abs(body.section_rotation @ solution.deformation(name).T).max()
         for name, body in solution.mechanism.bodies.items()
@@ -158,13 +158,13 @@ def draw(result: Result, path: Path) -> None:
 
 
 def lowest_rigid() -> float:
-    """Height to which the tip of a rigid thin rod swings down [m]: −L c, 3 g (1 − c²) = L w² c."""
+    """Lowest height of the tip of a rigid thin rod [m]: −L c, 3 g (1 − c²) = L w² c."""
     p = LENGTH * PUSH**2 / (6.0 * GRAVITY)
     return -LENGTH * (math.sqrt(1.0 + p * p) - p)
 
 
 def checks() -> Iterable[Check]:
-    """What is kept over 250 steps of both strains at two step sizes; a stiff strip against the rigid rod."""
+    """Conservation over 250 steps with both strains and two step sizes; a stiff strip against the rigid rod."""
     for strain in ("linear", "von_karman"):
         for step_size in (1e-3, 2e-3):
             solution = solve(3, strain, 250, step_size)
@@ -183,7 +183,7 @@ def checks() -> Iterable[Check]:
 
 
 ZERO = {"energy_residual_max_rel": 1e-11, "joint_drift_max_m": 1e-11, "orthogonality_max": 1e-12}
-"""How far from zero what the theorems keep may be: round-off of thousands of steps; 1e-11 for all others."""
+"""Tolerances of conserved quantities: round-off of thousands of steps; 1e-11 for all others."""
 
 
 def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:

@@ -1,4 +1,4 @@
-"""A rope with a mass at its end is let go from a slope and swings around in space: a pendulum whose string bends."""
+"""A rope with a mass at its end, released from a slope, swings in space: a pendulum with a bending string."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FINE = 3  # elements and steps of a fine run, over those of the run
 
 
 def rope(elements: int, axial: float = AXIAL) -> Mechanism:
-    """The rope on a spherical joint, the ball at its tip."""
+    """The rope on a spherical joint with a ball at its tip."""
     ports = {f"p{i}": float(s) for i, s in enumerate(np.linspace(0.0, LENGTH, 4 * elements + 1)[1:-1], 1)}
     line = fem.cable(LENGTH, mass_per_length=LINE, axial=axial, bending=BENDING, elements=elements, ports=ports)
     joints = [spherical("rope.root", GROUND.at(0.0, 0.0, HEIGHT)), spherical("rope.tip", "ball.point")]
@@ -37,7 +37,7 @@ def rope(elements: int, axial: float = AXIAL) -> Mechanism:
 
 
 def solve(step: float, elements: int, end: float, axial: float = AXIAL) -> Solution:
-    """From the straight rope, turning about the vertical through its support."""
+    """Run from the straight rope, which turns about the vertical through its support."""
     mechanism, c, s = rope(elements, axial), np.cos(SLOPE), np.sin(SLOPE)
     axes = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     turn = (0.0, 0.0, ASIDE / (LENGTH * c))
@@ -54,14 +54,14 @@ def run(
     elements: Annotated[int, Option("elements of the rope")] = 8,
     end: Annotated[float, Option("end of the run", "s")] = 2.0,
 ) -> Solution:
-    """A rope swings with a mass (fem.cable): where the mass is, and what the scheme keeps."""
+    """A rope swings with a mass (fem.cable): position of the mass, and conserved quantities."""
     if not 0.0 < step <= end:
         raise ValueError(f"step must be positive and not above end = {end} s, got {step} s")
     return solve(step, elements, end)
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Where the ball is at the end, and what is kept: about the vertical there is no moment."""
+    """Final position of the ball, and conserved quantities: no moment acts about the vertical."""
     turning = solution.angular_momentum()[:, 2:]
     return {
         "tip_m": solution.position("rope.tip")[-1].tolist(),
@@ -71,14 +71,14 @@ def figures(solution: Solution) -> dict[str, Any]:
 
 
 def line_of(solution: Solution, at: int) -> Array:
-    """The curve of the rope at a saved time, (n, 3) [m]."""
+    """Curve of the rope at a saved time, (n, 3) [m]."""
     inner = sum(name.startswith("p") for name in solution.mechanism.bodies["rope"].ports)
     names = ["root", *(f"p{i}" for i in range(1, inner + 1)), "tip"]
     return np.array([solution.position(f"rope.{name}")[at] for name in names])
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Table of the ball, pictures of the rope and its tension, the moving rope for mesh viewers, and the run itself."""
+    """Table of the ball, pictures of the rope and its tension, the moving rope for mesh viewers, and the run."""
     write_run(solution, folder)
     tip = solution.position("rope.tip")
     write_table(folder / "tip.csv", {"t_s": solution.times, **{f"{a}_m": tip[:, k] for k, a in enumerate("xyz")}})
@@ -99,7 +99,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Invariants at two steps, a run with three times the elements and steps, and the order of a rope like rubber."""
+    """Invariants at two steps, a run with three times the elements and steps, and the order for a rubber-like rope."""
     for step in (0.01, 0.02):
         for name, value in figures(solve(step, 8, 2.0)).items():
             if name.endswith(("_rel", "drift_max_m")):

@@ -1,4 +1,4 @@
-"""A flexible arm that swings against a stop: plastic (rigid) or compliant (Hertz), with all modes that this excites."""
+"""A flexible arm that swings against a stop, plastic (rigid) or compliant (Hertz), and excites all its modes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Law = Literal["rigid", "compliant"]
 
 
 def arm_over_stop(law: Law, elements: int) -> Mechanism:
-    """A steel arm in a hinge; the stop is below its tip."""
+    """A steel arm on a hinge, with a stop below its tip."""
     arm = fem.beam(LENGTH, STEEL, SECTION, elements=elements)
     touch = Rigid(friction=0.2) if law == "rigid" else Hertz(1e8, loss=0.2)
     stop = contact("arm.tip", Plane(GROUND.at(0.0, -BELOW), (0.0, 1.0)), touch, name="stop")
@@ -44,7 +44,7 @@ def run(
     step: Annotated[float, Option("time step", "s")] = 2e-4,
     end: Annotated[float, Option("end of the run", "s")] = 0.1,
 ) -> Solution:
-    """A flexible arm that strikes a stop with its tip and bounces on its own bending."""
+    """A flexible arm strikes a stop with its tip and bounces by its bending."""
     mechanism = arm_over_stop(law, check.count("elements", elements))
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"arm": -check.number("spin", spin)})
     count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
@@ -76,7 +76,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """No penetration, the balance, and no energy from nowhere."""
+    """No penetration, the balance, and dissipation."""
     for law in ("rigid", "compliant"):
         solution = run(law=law, elements=2, end=0.05)
         if law == "rigid":

@@ -1,4 +1,4 @@
-"""A free, very flexible rod that a force and a torque at one end set in motion: it flies off, tumbles and bends.
+"""A free, very flexible rod, set in motion by a force and a torque at one end: it flies off, tumbles and bends.
 
 Source: J. C. Simo, L. Vu-Quoc, On the dynamics in space of rods undergoing large motions – a geometrically exact
 approach, Comput. Methods Appl. Mech. Engrg. 66 (1988) 125.
@@ -33,7 +33,7 @@ SHOWN = (0.0, 2.0, 3.0, 4.0, 5.0, 6.0)  # [s]
 
 
 def triangle(t: float) -> float:
-    """T(t): 0 to 200 at 2.5 s to 0 at 5 s."""
+    """Load history T(t): from 0 to 200 at 2.5 s, back to 0 at 5 s."""
     return max(0.0, 80.0 * min(t, PULSE - t))
 
 
@@ -44,7 +44,7 @@ def flying_rod(elements: int, order: int, section: fem.RodSection = SECTION) -> 
 
 
 def solve(step: float, elements: int, order: int, *, end: float = 15.0, section: fem.RodSection = SECTION) -> Solution:
-    """From rest under F₁ = T/10, M₂ = T/2 and M₃ = T."""
+    """Run from rest under F₁ = T/10, M₂ = T/2 and M₃ = T."""
     mechanism = flying_rod(elements, order, section)
     axes = np.column_stack([ALONG, np.cross([0.0, 0.0, 1.0], ALONG), [0.0, 0.0, 1.0]])
     start = mechanism.consistent_state(mechanism.assemble({"rod": (START, axes)}))
@@ -62,14 +62,14 @@ def run(
     order: Annotated[int, Option("their order: 1, 2 or 3")] = 2,
     end: Annotated[float, Option("end of the run", "s")] = 15.0,
 ) -> Solution:
-    """A free flexible rod flies and tumbles (Simo, Vu-Quoc): where its ends are, and what the scheme keeps."""
+    """A free flexible rod flies and tumbles (Simo, Vu-Quoc): positions of its ends, and conserved quantities."""
     if not 0.0 < step <= end:
         raise ValueError(f"step must be positive and not above end = {end} s, got {step} s")
     return solve(step, elements, order, end=end)
 
 
 def ends(solution: Solution) -> Array:
-    """Places of the loaded end and of the other one at the saved time nearest to 6 s, (2, 3) [m]."""
+    """Positions of the loaded and the other end at the saved time nearest to 6 s, (2, 3) [m]."""
     at = int(np.argmin(np.abs(solution.times - LOOK)))
     return np.array([solution.position(f"rod.{port}")[at] for port in ("root", "tip")])
 
@@ -95,7 +95,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """What holds at steps of 0.1 and 0.5 s, and at extensional stiffnesses up to 1e8 N."""
+    """Conservation at steps of 0.1 and 0.5 s, and at extensional stiffnesses up to 1e8 N."""
     for step in (0.1, 0.5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

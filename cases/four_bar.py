@@ -75,9 +75,9 @@ UNDAMPED = fem.Damping()
 def four_bar(
     data: Data, elements: int, pair: str = "compatible", *, damping: fem.Damping = UNDAMPED, motor: str = ""
 ) -> Mechanism:
-    """Crank clamped at its root, coupler, follower pinned to the ground; lumped masses at both moving pins.
+    """Crank clamped at its root, coupler, follower hinged to the ground; lumped masses at both moving pins.
 
-    With the name of a ``motor`` the crank is hinged instead, and the motor's torque acts on its root.
+    With the name of a ``motor`` the crank is hinged instead, with the torque of the motor on its root.
     """
     material = fem.Material(young=data.young, density=data.density)
     given: dict[str, Any] = {"elements": elements, "pair": pair, "damping": damping}
@@ -119,7 +119,7 @@ def poses_at(mechanism: Mechanism, data: Data, crank: Array) -> Sequence[Pose]:
 
 
 def parse_angles(text: str) -> Array:
-    """Angles start:stop:step [deg] with the stop included where the steps reach it, or a single angle."""
+    """Angles start:stop:step [deg], with the stop if the steps reach it, or a single angle."""
     try:
         values = [float(part) for part in text.split(":")]
     except ValueError:

@@ -1,9 +1,9 @@
 """The four-bar mechanism driven at its crank: transfer functions, zeros, and control through the port of the motor.
 
-In [flex] sec. 6.1 the crank is welded to the ground, so that a torque at its root would do no work. Here a hinge is in
-that place and the torque of a motor acts on the root of the crank; the output is the spin of that section. The weld
-comes back as the transmission zeros: the frequencies at which the crank stands still under the torque are those of the
-four-bar with its crank welded.
+In [flex] sec. 6.1 the crank is welded to the ground, so that a torque at its root would do no work. Here it is
+hinged, and the torque of a motor acts on its root; the output is the spin of that section. The welded mechanism
+reappears in the transmission zeros: the frequencies at which the crank stays at rest under the torque are those of
+the four-bar with a welded crank.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def run(
 
 
 def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffness: float) -> dict[str, LinearPHDAE]:
-    """The mechanism alone, with injected damping, as a servo that holds its pose, and with an observer of few states.
+    """The mechanism alone, with injected damping, with a servo that holds its pose, and with an observer of few states.
 
-    The observer sees the spin through the reduced model and knows nothing of the pose: like the damper it leaves the
-    rigid motion where it is, and the same stiffness holds the pose.
+    The observer sees the spin through the reduced model and has no information on the pose: like the damper it does
+    not affect the rigid motion, which the same stiffness holds.
     """
     spring = port_spring(stiffness)
     held = feedback(plant, spring, MOTOR, "spring")
@@ -114,12 +114,12 @@ def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffne
 
 
 def _alone(model: LinearPHDAE) -> LinearPHDAE:
-    """The reduced model as a system of its own: its states are not those of bodies."""
+    """The reduced model as a separate system, whose states are not those of bodies."""
     return replace(model, lift=None, parts={"model": slice(0, model.size)})
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """How far apart the routes are, damping ratios before and after, and how the steps end."""
+    """Difference of the routes, damping ratios before and after, and final values of the steps."""
     values = {name: response.values[:, 0, 0] for name, response in result.responses.items()}
     apart = lambda name: float(np.max(np.abs(values[name] - values["full"]) / np.abs(values["full"])))  # noqa: E731
     return {
@@ -158,7 +158,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_steps(result: Result, path: Path) -> None:
-    """The spin of the crank after a torque of 1 N m is switched on."""
+    """Spin of the crank after a step torque of 1 N m."""
     figure = new_figure(7.5, 6.0)
     above, below = figure.subplots(2, 1, sharex=True)
     for k, (name, step) in enumerate(result.steps.items()):
@@ -173,7 +173,7 @@ def draw_steps(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Zeros of the driven crank against the frequencies of the welded one, at all angles that are published."""
+    """Zeros of the driven crank against the frequencies of the welded one, at all published angles."""
     source = "four-bar with the crank welded, displacement FE, converged"
     mechanism = driven_four_bar(16, 0.0)
     for angle, published in REFERENCE.items():

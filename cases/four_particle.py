@@ -75,7 +75,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Numbers of the run, and of those beside it."""
+    """Figures of the run and of the runs compared with it."""
     trajectory, energy = result.run, result.run.balance.total_energy
     linear, angular = drifts(trajectory)
     free = result.undamped[trajectory.method]
@@ -134,8 +134,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """H at both ends with h = 0.01 s, what must vanish, the momenta, and the orders.
 
-    The limit h → 0 of H(10) is met to the digits of the reference by two routes: a Runge-Kutta method on the equations
-    without multipliers, and Gauss collocation of order 6 on those with them.
+    The limit h → 0 of H(10) is confirmed to the digits of the reference by two routes: a Runge-Kutta method on the
+    equations without multipliers, and Gauss collocation of order 6 on the equations with them.
     """
     damped, free = solve(0.01, 10.0, 1.0, "gonzalez"), solve(0.01, 10.0, 0.0, "gonzalez")
     kept = solve(0.01, 10.0, 0.0, "invariants")
@@ -150,7 +150,7 @@ def checks() -> Iterable[Check]:
         tolerance=1.5e-8,
     )
     limit = four_particles(1.0).H(np.append(reference(1.0, 10.0)(10.0), [0.0, 0.0]))
-    # two routes to the limit: 1e-11 are the errors of the collocation at its step
+    # two routes to the limit: the collocation errs by 1e-11 at its step
     collocated = solve(0.0025, 10.0, 1.0, "gauss6").balance.total_energy[-1]
     for name, value in (("DOP853", limit), ("gauss6", float(collocated))):
         yield Check(f"H(10), h → 0 [J], {name}", "reference, h → 0", 0.68504343, value, kind="independent code",

@@ -26,7 +26,7 @@ WARM = 1000  # at most so many steps are timed
 
 @dataclass(frozen=True)
 class Result:
-    """The run and, beside it, the midpoint rule, both gradients without dissipation, long steps and refined ones."""
+    """The run, and for comparison midpoint rule, both gradients without dissipation, long steps and refined ones."""
 
     run: Trajectory
     midpoint: Trajectory
@@ -47,18 +47,18 @@ def momenta(run: Trajectory) -> tuple[Array, Array]:
 
 
 def drifts(run: Trajectory) -> tuple[float, float]:
-    """Largest departures of both momenta from their start, in any component."""
+    """Largest deviations of both momenta from their initial values, in any component."""
     linear, angular = (float(np.abs(p - p[0]).max()) for p in momenta(run))
     return linear, angular
 
 
 def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """One run from the start of [dg] eq. (51)."""
+    """One run from the initial state of [dg] eq. (51)."""
     return integrate(four_particles(eta), START, equal_steps(step, end, filling=True), method=by_name(method))
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """The run, or its finished part where a step has no solution."""
+    """The run, or its finished part if a step has no solution."""
     try:
         return solve(step, end, eta, method)
     except IntegrationError as error:
@@ -66,7 +66,7 @@ def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Traje
 
 
 def reference(eta: float, end: float = CONVERGENCE_END) -> Any:
-    """t ↦ (q, v) (24,) by a Runge-Kutta method of order 8 on the equations with the multipliers eliminated."""
+    """Reference t ↦ (q, v) (24,) by a Runge-Kutta method of order 8 with the multipliers eliminated."""
     system = four_particles(eta)
 
     def rate(_: float, y: Array) -> Array:
@@ -77,7 +77,7 @@ def reference(eta: float, end: float = CONVERGENCE_END) -> Any:
 
 
 def multipliers(system: PHDAE, y: Array) -> Array:
-    """λ that holds the bars at (q, v): ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v`` (2,)."""
+    """Multipliers λ of the bars at (q, v): ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v`` (2,)."""
     g, moving = constraint_jacobian(y[:12]), constraint_jacobian(y[12:])  # Dg is linear in q
     return np.linalg.solve((g / M) @ g.T, (g / M) @ _applied(system, y) + moving @ y[12:])
 
@@ -88,7 +88,7 @@ def _applied(system: PHDAE, y: Array) -> Array:
 
 
 def converge(eta: float, methods: Iterable[str], counts: Iterable[int] = CONVERGENCE_STEPS) -> Iterable[dict[str, Any]]:
-    """Relative errors of q₄, v₄ and λ₁ at t = 0.1 s as in [dg] fig. 6; λ also where it belongs, in mid-step."""
+    """Relative errors of q₄, v₄ and λ₁ at t = 0.1 s as in [dg] fig. 6; λ also at its mid-step time."""
     exact, system = reference(eta), four_particles(eta)
     for method in methods:
         for count in counts:

@@ -54,7 +54,7 @@ def constraints(q: Array) -> Array:
 
 
 def constraint_jacobian(q: Array) -> Array:
-    """Dg(q) (2, 12)."""
+    """Jacobian Dg(q) (2, 12)."""
     jacobian, a, b = np.zeros((2, 12)), q[3:6] - q[0:3], q[9:12] - q[6:9]
     jacobian[0, 0:3], jacobian[0, 3:6], jacobian[1, 6:9], jacobian[1, 9:12] = -a, a, -b, b
     return jacobian
@@ -63,4 +63,5 @@ def constraint_jacobian(q: Array) -> Array:
 def constraint_rates(q: Array, v: Array) -> Array:
     """Dg(q) v of both bars (k, 2) [m²/s], [dg] eq. (40)."""
     q, v = q.reshape(-1, 4, 3), v.reshape(-1, 4, 3)
-    return np.stack([np.sum((q[:, j] - q[:, i]) * (v[:, j] - v[:, i]), axis=1) for i, j in BARS], axis=1)
+    apart, parting = ([x[:, j] - x[:, i] for i, j in BARS] for x in (q, v))
+    return np.stack([np.sum(a * b, axis=1) for a, b in zip(apart, parting, strict=True)], axis=1)

@@ -1,12 +1,12 @@
 """Flexible bodies that tumble freely in space: energy and both momenta to round-off.
 
-``--bodies 1`` is a T-shaped handle: a flexible plastic bar (0.4 m, a mass of 20 g at each end) on a rigid stem, welded
-to its middle. Thrown with a spin about the stem, its axis of the middle moment of inertia, it turns over again and
-again, and the bar bends each time; a rigid one does so periodically, by Jacobi's solution of Euler's equations.
-``--bodies 5`` is a chain of strips, joined in turn by spherical joints and hinges.
+``--bodies 1`` is a T-shaped handle: a flexible plastic bar (0.4 m, a mass of 20 g at each end) on a rigid stem,
+welded to its middle. Thrown with a spin about the stem, its axis of the middle moment of inertia, it flips repeatedly,
+and the bar bends each time; a rigid one does so periodically, by Jacobi's solution of Euler's equations.
+``--bodies 5`` is a chain of strips, joined alternately by spherical joints and hinges.
 
-Without outer forces the energy, the momentum and the angular momentum stay constant, joints and flexibility included,
-and the scheme keeps them at any step size ([dg] sec. 6.3).
+Without external forces the energy, the momentum and the angular momentum are constant, with joints and flexibility,
+and the scheme conserves them at any step size ([dg] sec. 6.3).
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ SHORT = 5  # strips with this zigzag and spin; longer chains have less of both, 
 
 @dataclass(frozen=True)
 class Result:
-    """The run and the number of bodies asked for."""
+    """The run and the number of bodies."""
 
     solution: Solution
     bodies: int
 
 
 def plastic(young: float = YOUNG) -> fem.Material:
-    """Polyethylene, or stiffer."""
+    """Polyethylene, or a stiffer material of its density."""
     return fem.Material(young=young, density=DENSITY, poisson=POISSON)
 
 
@@ -94,7 +94,7 @@ def chain(bodies: int, strain: Strain) -> Mechanism:
 
 
 def thrown(mechanism: Mechanism, places: dict[str, tuple[Array, Rotation]], centre: Array, spin: Array) -> State:
-    """Undeformed, moving like one rigid body: VELOCITY at the centre, and the spin."""
+    """Undeformed start as a rigid motion: VELOCITY at the centre, and the spin."""
     pose = mechanism.assemble(places)
     velocities = {name: (VELOCITY + np.cross(spin, at - centre), spin) for name, (at, _) in places.items()}
     return mechanism.consistent_state(pose, velocities=velocities)
@@ -115,7 +115,7 @@ def start(mechanism: Mechanism, bodies: int) -> State:
 
 
 def solve(bodies: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run the handle (one body; ``young`` is that of its bar) or the chain."""
+    """Run the handle (one body; with ``young`` of its bar) or the chain."""
     mechanism = handle(strain, young) if bodies == 1 else chain(bodies, strain)
     return integrate(mechanism, start(mechanism, bodies), step_size * np.arange(steps + 1))
 
@@ -127,7 +127,7 @@ def run(
     step_size: Annotated[float, Option("length of a time step", "s")] = 5e-4,
     strain: Annotated[Strain, Option("axial strain of the flexible bodies")] = "von_karman",
 ) -> Result:
-    """Flexible bodies tumbling freely in space, one or a chain: energy and momenta kept, motion and energy ledger."""
+    """Flexible bodies tumbling freely in space, one or a chain: conservation, motion and energy ledger."""
     if bodies < 1:
         raise ValueError(f"bodies must be at least 1, got {bodies}")
     check_steps(steps, step_size)
@@ -135,7 +135,7 @@ def run(
 
 
 def conserved(solution: Solution) -> dict[str, float]:
-    """What the scheme promises to keep in free flight."""
+    """Conserved quantities of the scheme in free flight."""
     return kept(solution) | {
         "linear_momentum_drift_rel": drift(solution.linear_momentum()),
         "angular_momentum_drift_rel": drift(solution.angular_momentum()),
@@ -182,7 +182,7 @@ def handle_centre(mechanism: Mechanism) -> Array:
 
 
 def draw_handle(solution: Solution, path: Path) -> None:
-    """Spin of the bar in its own axes, and how its end bends."""
+    """Spin of the bar in body axes, and deflection of its end."""
     figure = new_figure(8.0, 6.0)
     spin, bend = figure.subplots(2, 1, sharex=True)
     own, tip, times = solution["bar.spin"], solution.displacement("bar.tip"), solution.times
@@ -202,7 +202,7 @@ def draw_handle(solution: Solution, path: Path) -> None:
 
 
 def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
-    """The chain at a few instants, seen along z from its centre of mass, and how its middle strip bends."""
+    """The chain at a few instants, seen along z from its centre of mass, and the deflection of its middle strip."""
     figure = new_figure(9.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(4, 5))
     times, bodies = solution.times, solution.mechanism.bodies
@@ -256,7 +256,7 @@ def draw_kept(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """What is kept over 200 steps of the handle and the chain; the period of a stiff handle."""
+    """Conservation over 200 steps of the handle and the chain; period of a stiff handle."""
     for bodies, what in ((1, "handle"), (5, "chain of 5")):
         for strain in ("linear", "von_karman"):
             for step_size in (5e-4, 1e-3):

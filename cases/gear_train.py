@@ -1,4 +1,4 @@
-"""A spur stage before a planetary one, a motor that drives it and a brake on its output: ratios and tooth torques.
+"""A spur stage and a planetary stage, driven by a motor against a brake: ratios and tooth torques.
 
 Planetary trains: R. Willis, Principles of Mechanism, Longmans (1841), the formula (ω_s − ω_a)/(ω_r − ω_a) = −z_r/z_s.
 """
@@ -37,12 +37,12 @@ MASS, ARM = 1.2, 0.135  # of a planet [kg], of its pin from the middle [m]
 MIDDLE = (0.2, 0.0)
 MODULE, THICK = 5e-3, 0.02  # diameter over teeth, width of the wheels [m]
 SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
-"""Turns of the shafts for one of the output."""
+"""Turns of the shafts for one turn of the output."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A run: the motor drives up to a time, the brake drags all the while."""
+    """A run: the motor drives up to a time, the brake acts all the time."""
 
     solution: Solution
     drive: float
@@ -50,7 +50,7 @@ class Result:
 
     @property
     def accelerations(self) -> tuple[float, float]:
-        """Of the output with the motor and without it [rad/s²]: (i τ − τ_b)/J, J the inertia seen from the output."""
+        """Accelerations of the output with and without the motor [rad/s²]: (i τ − τ_b)/J, J reduced to the output."""
         return tuple((abs(RATIO) * tau - BRAKE) / reduced_inertia() for tau in (self.drive, 0.0))  # type: ignore[return-value]
 
     @property
@@ -61,13 +61,13 @@ class Result:
 
 
 def reduced_inertia() -> float:
-    """Inertia of all wheels as the output sees it [kg m²]."""
+    """Inertia of all wheels reduced to the output [kg m²]."""
     carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS**2)
     return INERTIA["output"] + INERTIA["shaft"] * PLANETARY**2 + INERTIA["motor"] * RATIO**2 + carried
 
 
 def ring_torque(drive: float, acceleration: float) -> float:
-    """What holds the ring [N m], by the angular momentum of all that turns about the middle: an independent route."""
+    """Reaction torque on the ring [N m], from the angular momentum about the centre: an independent route."""
     shaft = -SPUR * (INERTIA["motor"] * RATIO * acceleration + drive)  # of the pinion on the wheel
     carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS)
     momentum = (INERTIA["shaft"] * PLANETARY + INERTIA["output"] + carried) * acceleration
@@ -75,7 +75,7 @@ def ring_torque(drive: float, acceleration: float) -> float:
 
 
 def disc(radius: float, layer: int = 0, *, inner: float = 0.0) -> Shape:
-    """A wheel or a ring as it is drawn, without teeth."""
+    """A wheel or a ring as drawn, without teeth."""
     centre = (0.0, 0.0, 1.5 * layer * THICK)
     return cylinder_shape(THICK, radius, inner_radius=inner, axis=(0.0, 0.0, 1.0), centre=centre)
 
@@ -87,7 +87,7 @@ def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None)
 
 
 def train() -> Mechanism:
-    """Pinion and wheel, sun, three planets on an arm, a ring that is held; one planet meshes with the ring."""
+    """Pinion and wheel, sun, three planets on an arm, and a fixed ring; only one planet meshes with the ring."""
     names = [f"planet {k}" for k in range(1, PLANETS + 1)]
     pins = [2.0 * math.pi * k / PLANETS for k in range(PLANETS)]
     bodies = {
@@ -120,7 +120,7 @@ def run(
     end: Annotated[float, Option("end of the run", "s")] = 1.0,
     step: Annotated[float, Option("step size", "s")] = 5e-4,
 ) -> Result:
-    """Gear train: a spur stage and a planetary one from rest by a motor, against a brake, and to rest again."""
+    """Gear train: a spur and a planetary stage, run up by a motor against a brake, and down to rest."""
     if not 0.0 < step <= until <= end:
         raise ValueError(f"step, until and end must be positive and in this order, got {step}, {until} and {end} s")
     if drive * abs(RATIO) <= BRAKE:
@@ -133,7 +133,7 @@ def run(
 
 
 def expected(result: Result) -> Array:
-    """The angle of the output in closed form [rad], up to where it would turn back."""
+    """Angle of the output in closed form [rad], up to its rest."""
     faster, slower = result.accelerations
     t = result.solution.times
     first, after = np.minimum(t, result.until), np.maximum(t - result.until, 0.0)
@@ -144,7 +144,7 @@ def expected(result: Result) -> Array:
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Ratios, how far angles are from them, and what holds the ring."""
+    """Ratios, deviations of the angles from them, and the reaction of the ring."""
     angles, solution = result.angles, result.solution
     ideal = np.array(list(SHAFTS.values()))[:, None] * angles[-1]
     driven = np.searchsorted(solution.times, 0.5 * result.until)
@@ -165,7 +165,7 @@ def figures(result: Result) -> Mapping[str, Any]:
 
 
 def write(result: Result, folder: Path) -> Mapping[str, Any]:
-    """The run, angles of the shafts, speeds beside the closed form, and what is left of the ratios."""
+    """The run, angles of the shafts, speeds with their closed form, and residuals of the ratios."""
     solution, angles = result.solution, result.angles
     write_run(solution, folder)
     named = {f"{name.replace(' ', '_')}_rad": angle for name, angle in zip(SHAFTS, angles, strict=True)}
@@ -192,7 +192,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Ratios and balance at round-off; accelerations, the way to rest and the ring's torque in closed form.
+    """Ratios and balance at round-off; accelerations, the angle to rest and the ring's torque in closed form.
 
     The ratio does not depend on the step, the motion is of second order in it: the motor turns by 0.03 rad in a step.
     """

@@ -1,8 +1,8 @@
 """Ground resonance: a rotor whose blades swing in lag hinges, on a hub that moves in the springs of a landing gear.
 
 R. P. Coleman, A. M. Feingold, Theory of self-excited mechanical oscillations of helicopter rotors with hinged blades,
-NACA Report 1351, 1958. Three blades and more are sums ζ_c cos ψ + ζ_s sin ψ, whose equations in the world are constant;
-two blades on a hub with unequal springs are periodic for every observer, and have Floquet exponents alone.
+NACA Report 1351, 1958. Three or more blades are sums ζ_c cos ψ + ζ_s sin ψ, with constant equations in the world;
+two blades on a hub with unequal springs are periodic for every observer, and have Floquet exponents only.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def spectrum(speed: float, blades: int, ratio: float) -> Spectrum:
 
 
 def coleman(speed: float, blades: int, ratio: float) -> Array:
-    """Exponents of three blades or more in the world, (10,): of (x, y, ζ_c, ζ_s), and of all blades together."""
+    """Exponents of three or more blades in the world, (10,): of (x, y, ζ_c, ζ_s), and of the collective motion."""
     total, half = HUB + blades * BLADE, 0.5 * blades * STATIC
     own = LAG_SPRING + REACH * STATIC * speed**2
     M = np.array([[total, 0, 0, -half], [0, total, half, 0], [0, STATIC, INERTIA, 0], [-STATIC, 0, 0, INERTIA]])
@@ -114,7 +114,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The fastest growth of many blades and of two [1/s]."""
+    """Largest growth of many blades and of two [1/s]."""
     return {"many_blades_1_s": result.exponents.real.max(), "two_blades_1_s": result.growth.max()}
 
 

@@ -11,10 +11,11 @@ at β = 0 just Ω = M/(Aω). Released at rest there, P = 0 and C β̈ = M − (p
 β = 0 and nearly 2ε, ε = Ω/ν, ν = p/C. Averaged over a nutation, with β = ε(1 − cos νt) in the small terms, γ turns by
 Ω(1 − 5/4 ε²) and the frequency of nutation is ν(1 + 5/2 ε²): the law M/(Iω) errs at second order in precession/spin.
 
-The orientation is kept by the three angles (integrated by Gauss collocation, ``gauss6``), by the nine entries of R or
-by a unit quaternion (both by the discrete gradient pair, on RᵀR = 1 and |q| = 1 to round-off). At β = π/2 the axle and
-the outer axis are one, and the angles have no rates; the other two pass. A torque on the second axis has no direction
-there in any coordinates: it is the gimbal that is locked. What coordinates do is shown without it (`pass_lock`).
+The orientation has three kinds of coordinates: three angles (by Gauss collocation, ``gauss6``), the nine entries of
+R, or a unit quaternion (both by the discrete gradient pair, with RᵀR = 1 and |q| = 1 to round-off). At β = π/2 the axle
+and the outer axis coincide, and the angles have no rates; the other two pass. A torque on the second axis is undefined
+there in any coordinates, as the gimbal itself locks. The behaviour of the coordinates is shown without it
+(`pass_lock`).
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
-    """Mean precession and nutation of a run, of the whole run where it is steady or shorter than a nutation."""
+    """Mean precession and nutation of a run, or of all of it if it is steady or shorter than a nutation."""
     beta, gamma = suspension(run, kept).T
     range_of_beta = {"beta_min_deg": math.degrees(beta.min()), "beta_max_deg": math.degrees(beta.max())}
     try:
@@ -128,7 +129,7 @@ def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
 
 
 def checks() -> Iterable[Check]:
-    """Rates of the fast gyroscope, the equation of β, steady precession, the lock, and what the schemes keep."""
+    """Rates of the fast gyroscope, the equation of β, steady precession, the lock, and conserved quantities."""
     torque, spin = 1.0, 60.0
     rates = rate_table(torque, spin)
     for name, theory, what in (("precession_short", "theory_short", "precession below M/(Iω)"),

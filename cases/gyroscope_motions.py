@@ -1,4 +1,4 @@
-"""Motions of a gyroscope in its gimbal, in three kinds of coordinates, and what they are compared with."""
+"""Motions of a gyroscope in its gimbal, in three kinds of coordinates, and reference solutions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Which = Literal["all", "angles", "matrix", "quaternion"]
 
 @dataclass(frozen=True)
 class Result:
-    """Runs by orientation, how they were started, rates over the torque, and errors near the lock.
+    """Runs by orientation, their initial values, rates over the torque, and errors near the lock.
 
     ``torque`` [N m], ``spin`` [rad/s], ``tilt``, β at the start [rad].
     """
@@ -52,14 +52,14 @@ class Result:
 
 
 def gyroscope(orientation: rigid.Orientation) -> rigid.MultibodySystem:
-    """ζ = orientation, ϖ = ω, with the torque on the second axis as its port: [rigid] eq. (16)-(18)."""
+    """System with ζ = orientation, ϖ = ω, and the torque on the second axis as its port: [rigid] eq. (16)-(18)."""
     return rigid.pivoted_body(INERTIA, orientation=orientation, ports={"second axis": rigid.Gimbal(1)})
 
 
 def solve(
     kept: str, times: Array, torque: float, spin: float, *, tilt: float = 0.0, start: Start = "rest"
 ) -> Trajectory:
-    """From α = γ = 0 and β = ``tilt`` [rad], at rest but for the spin or in steady precession."""
+    """From α = γ = 0 and β = ``tilt`` [rad], with the spin only, or in steady precession."""
     orientation = KEPT[kept]
     rate = steady(torque, spin, tilt) if start == "steady" else 0.0
     system, inputs = gyroscope(orientation), {"second axis": [torque]}
@@ -69,12 +69,12 @@ def solve(
 
 
 def method_of(kept: str) -> Gauss | DiscreteGradient:
-    """Angles by a general integrator, rotation matrix and quaternion by the pair, which keeps them."""
+    """Angles by a general integrator; rotation matrix and quaternion by the pair, which preserves them."""
     return Gauss(6) if kept == "angles" else DiscreteGradient("pair")
 
 
 def steady(torque: float, spin: float, tilt: float = 0.0) -> float:
-    """The slow root Ω of ``M = Ω cos β (p + C Ω sin β)`` [rad/s]."""
+    """Slow root Ω of ``M = Ω cos β (p + C Ω sin β)`` [rad/s]."""
     p, c, s = AXIAL * spin, math.cos(tilt), math.sin(tilt)
     under = p * p + 4.0 * ACROSS * torque * s / c
     if under < 0.0:
@@ -84,14 +84,14 @@ def steady(torque: float, spin: float, tilt: float = 0.0) -> float:
 
 
 def suspension(run: Trajectory, kept: str) -> Array:
-    """β and γ over time (k, 2) [rad], γ without jumps."""
+    """Angles β and γ over time (k, 2) [rad], γ without jumps."""
     rotation = KEPT[kept].rotation(run["orientation"])
     zeta = KEPT["angles"].coordinates(rotation)[:, 1:]
     return np.unwrap(zeta, axis=0)
 
 
 def mean_rates(run: Trajectory, kept: str) -> tuple[float, float]:
-    """Mean precession and circular frequency of nutation [rad/s], over all nutations from rest to rest again."""
+    """Mean precession and circular frequency of nutation [rad/s], over all complete nutations."""
     beta, gamma = (make_interp_spline(run.times, angle, k=5) for angle in suspension(run, kept).T)
     rate = PPoly.from_spline(beta.derivative())
     sign = float(beta(run.times[1]) - beta(0.0))  # of the motion from rest
@@ -101,7 +101,7 @@ def mean_rates(run: Trajectory, kept: str) -> tuple[float, float]:
 
 
 def reference(times: Array, torque: float, spin: float) -> Array:
-    """β and γ (k, 2) [rad] from rest at β = γ = 0, by the equation of β alone."""
+    """Angles β and γ (k, 2) [rad] from rest at β = γ = 0, from the equation of β alone."""
     p = AXIAL * spin
 
     def rates(_: float, y: Array) -> list[float]:
@@ -115,7 +115,7 @@ def reference(times: Array, torque: float, spin: float) -> Array:
 
 
 def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, float]]:
-    """Precession and nutation from rest over the torque, by gauss6 in angles with ``steps`` in a nutation."""
+    """Precession and nutation from rest over the torque, by gauss6 in angles with ``steps`` for each nutation."""
     rows = []
     for M in torque * np.array(SWEEP):
         law, nutation = M / (AXIAL * spin), AXIAL * abs(spin) / ACROSS
@@ -129,10 +129,10 @@ def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, fl
 
 
 def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple[float, list[str]]:
-    """Largest error of R over a turn of the axle about L without torque, and what the run warned of.
+    """Largest error of R over a torque-free turn of the axle about L, and the warning of the run.
 
-    The axle passes z (β = π/2) at this distance [rad] in the middle of a step, steps being odd. The closed solution is
-    ``R = exp(t L/C) R₀ exp(t (1 − A/C) ω_x')``, L = p n + C ω_⊥ in world axes. Angles may fail at 0.
+    The axle passes z (β = π/2) at this distance [rad] in the middle of a step, as the number of steps is odd. The exact
+    solution is ``R = exp(t L/C) R₀ exp(t (1 − A/C) ω_x')``, L = p n + C ω_⊥ in world axes. Angles may fail at 0.
     """
     turn = AXIAL * spin / math.cos(TILT) / ACROSS  # |L|/C [rad/s]
     cone = np.array([math.sin(TILT + distance), 0.0, -math.cos(TILT + distance)])  # direction of L: β > 0 points down
@@ -152,7 +152,7 @@ def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple
 
 
 def lock_table(spin: float) -> list[dict[str, float]]:
-    """Errors of the three over the distance at which the axle passes the lock, and of how much angles warned."""
+    """Errors of the three kinds over the distance of the axle from the lock, and the warnings of angles."""
     rows = []
     for distance in DISTANCES:
         passes = {kept: pass_lock(kept, distance, spin) for kept in KEPT}
@@ -162,19 +162,19 @@ def lock_table(spin: float) -> list[dict[str, float]]:
 
 
 def mesh(step: float, duration: float) -> Array:
-    """Times of the pair [s]: as many equal steps as are needed, and gauss6 takes :data:`COARSER` of them at once."""
+    """Times of the pair [s], equal steps of at most ``step``; gauss6 takes :data:`COARSER` of them at once."""
     check.positive("step", step, "s")
     count = COARSER * math.ceil(check.positive("duration", duration, "s") / (COARSER * step) - 1e-9)
     return np.linspace(0.0, duration, count + 1)
 
 
 def defects(run: Trajectory, kept: str) -> Array:
-    """|RᵀR − 1| or ||q| − 1| at all times (k,)."""
+    """Defects |RᵀR − 1| or ||q| − 1| at all times (k,)."""
     return np.array([KEPT[kept].defect(zeta) for zeta in run["orientation"]])
 
 
 def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
-    """Largest difference of the entries of R of two runs at the times of both (k,)."""
+    """Largest difference of the entries of R of two runs at their common times (k,)."""
     both = min(len(runs[name].times) for name in (first, second)) - 1
     one, other = (
         KEPT[name].rotation(runs[name]["orientation"][:: (len(runs[name].times) - 1) // both])

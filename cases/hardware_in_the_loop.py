@@ -1,4 +1,4 @@
-"""A flexible link at a motor whose controller is sampled, late, and sees whole marks of an encoder; and its prediction.
+"""A flexible link on a motor with a sampled, delayed controller and a coarse encoder, and its linear prediction.
 
 Sampled systems with delay: K. J. Åström, B. Wittenmark, Computer-Controlled Systems, Prentice Hall (1997), ch. 2 and 3.
 """
@@ -36,7 +36,7 @@ STEPS = 4  # of a period
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and what the linear system predicts of its angle at the samples."""
+    """A run, and the angle at the samples predicted by the linear system."""
 
     solution: Solution
     predicted: Array
@@ -47,7 +47,7 @@ class Result:
 
 @cache
 def link() -> Mechanism:
-    """A hub on a hinge, and the link that is welded to it; the weight acts across the plane."""
+    """A hub on a hinge, with a link welded to it; the weight acts normal to the plane."""
     beam = fem.beam(0.8, METAL, SECTION, elements=3, damping=fem.Damping(stiffness=2e-4))
     hub = rigid.body(0.5, inertia=0.01, ports={"axle": (0.0, 0.0)})
     joints = [hinge("hub.axle", GROUND.at(0.0, 0.0)), weld("link.root", "hub.axle"), torque("hub.axle", name=MOTOR)]
@@ -56,13 +56,13 @@ def link() -> Mechanism:
 
 @cache
 def plant() -> Plant:
-    """From the torque to the angle, linear."""
+    """Linear system from the torque to the angle."""
     mechanism = link()
     return angles_of(mechanism.linearize(mechanism.assemble({"hub": (0.0, 0.0, 0.0)})), [MOTOR])
 
 
 def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
-    """The angle at so many samples after the step of the reference, and the largest pole."""
+    """Angle at ``count`` samples after the step of the reference, and the largest pole."""
     loop = closed_loop(plant(), LAW, period=period, delay=delay)
     x, angles = np.zeros(len(loop.A)), np.zeros(count)
     for k in range(count):
@@ -72,7 +72,7 @@ def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
 
 
 def solve(period: float, delay: int, marks: int, end: float, *, steps: int = STEPS) -> Result:
-    """From rest, undeformed, by so many steps in a period."""
+    """Run from the undeformed rest state, with a number of steps in each period."""
     mechanism, count = link(), round(end / period)
     start = mechanism.consistent_state(mechanism.assemble({"hub": (0.0, 0.0, 0.0)}))
     loop = LAW.sampled(period, sensors={"angle": ANGLE}, ports=[MOTOR], reference=lambda t: TARGET)
@@ -93,7 +93,7 @@ def run(
     marks: Annotated[int, Option("marks of the encoder on a turn; 0: it sees all")] = 65536,
     end: Annotated[float, Option("end of the run", "s")] = 1.5,
 ) -> Result:
-    """Hardware in the loop: a sampled controller with delay and quantisation beside its linear prediction."""
+    """Hardware in the loop: a sampled controller with delay and quantisation against its linear prediction."""
     if not 0.0 < period <= end:
         raise ValueError(f"period must be positive and not above end = {end} s, got {period} s")
     if delay < 0 or marks < 0:
@@ -102,12 +102,12 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """The fewest calls of delay that make the loop unstable, by its poles."""
+    """Smallest number of calls of delay that makes the loop unstable, from its poles."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """How far run and prediction are apart, what the encoder cannot see, and how near the loop is to instability."""
+    """Difference of run and prediction, resolution of the encoder, and stability margin of the loop."""
     angle = result.solution.measured(ANGLE)
     return {
         "prediction_error_max_rad": float(np.abs(angle - result.predicted).max()),
@@ -122,7 +122,7 @@ def figures(result: Result) -> Mapping[str, Any]:
 
 
 def write(result: Result, folder: Path) -> Mapping[str, Any]:
-    """The run, table and picture of the angle beside its prediction."""
+    """The run, with table and picture of the angle and its prediction."""
     solution = result.solution
     write_run(solution, folder)
     angle = solution.measured(ANGLE)
@@ -147,8 +147,8 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 def checks() -> Iterable[Check]:
     """Prediction and run without an encoder, with one, and with the delay that makes both unstable.
 
-    The prediction is exact in time, the steps are of second order: with half the steps the difference is four times as
-    large, and a quarter of a per cent of the target with four in a period.
+    The prediction is exact in time, the steps are of second order: with half as many steps the difference is four
+    times as large, and a quarter of a per cent of the target with four in a period.
     """
     exact = figures(solve(2e-3, 1, 0, 1.5))
     error = exact["prediction_error_max_rad"]

@@ -1,4 +1,4 @@
-"""A rotor blade of rods: frequencies in rotation, and a blade that is spun up under a lift that coning cannot neglect.
+"""A rotor blade of rods: frequencies in rotation, and a blade spun up under a lift that causes large coning.
 
 Frequencies, as those of A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally
 stiffened beams, J. Appl. Mech. 49 (1982) 197, for a hub without radius.
@@ -23,9 +23,9 @@ from .files import write_run
 from .rods import kept
 
 FLAPPING = {0.0: 3.5160, 3.0: 4.7973, 6.0: 7.3604, 12.0: 13.1702}
-"""First flapping frequency ω√(ρAL⁴/EI) by the speed Ω√(ρAL⁴/EI): the limit of slender beams, from code of its own.
+"""First flapping frequency ω√(ρAL⁴/EI) by the speed Ω√(ρAL⁴/EI), for slender beams, by an independent code.
 
-Wright et al. have such values in a table, which was not at hand to compare them with.
+Wright et al. tabulate such values; the table was not available for comparison.
 """
 LENGTH, LINE, FLAP, CHORD = 5.0, 4.0, 2.0e3, 5.0e4  # [m], [kg/m], EI [N m²] of flap and of chord
 BLADE = fem.RodSection(
@@ -37,7 +37,7 @@ AXIS = (0.0, 0.0, 1.0)
 
 
 class Result(NamedTuple):
-    """Flapping frequencies by speed, both over UNIT, and the blade as it spins up."""
+    """Flapping frequencies by speed, both over UNIT, and the blade during spin-up."""
 
     speeds: tuple[float, ...]
     frequencies: tuple[float, ...]
@@ -45,13 +45,13 @@ class Result(NamedTuple):
 
 
 def speed(t: float) -> float:
-    """Ω(t): up to full speed without a jump of its acceleration [rad/s]."""
+    """Speed Ω(t), up to full speed with a continuous acceleration [rad/s]."""
     x = min(t / RISE, 1.0)
     return float(SPEED * (x - np.sin(2.0 * np.pi * x) / (2.0 * np.pi)))
 
 
 def angle(t: float) -> float:
-    """∫Ω dt [rad]."""
+    """Angle ∫Ω dt [rad]."""
     x = min(t / RISE, 1.0)
     turned = SPEED * RISE * (0.5 * x**2 + (np.cos(2.0 * np.pi * x) - 1.0) / (4.0 * np.pi**2))
     return float(turned + SPEED * max(0.0, t - RISE))
@@ -70,7 +70,7 @@ def rotor(elements: int, order: int, turning: Any, *, section: fem.RodSection = 
 def flapping(relative: float, elements: int, order: int) -> float:
     """First flapping frequency of the blade without lift at a speed, both over UNIT.
 
-    Of a slender blade that is far stiffer in its chord and in torsion, as the published ones.
+    For a slender blade that is much stiffer in chord and torsion, as in the publication.
     """
     stiff = fem.RodSection(
         axial=5e8, shear=(5e8, 5e8), torsion=1e6, bending=(FLAP, 1e6), mass=LINE, inertia=(2e-5, 1e-5, 1e-5)
@@ -84,7 +84,7 @@ def flapping(relative: float, elements: int, order: int) -> float:
 
 
 def spin_up(step: float, elements: int, order: int, end: float) -> Solution:
-    """From rest, the lift growing with the square of the speed."""
+    """Run from rest, with the lift growing with the square of the speed."""
     mechanism = rotor(elements, order, angle)
     start = mechanism.consistent_state(mechanism.assemble({"blade": ((0.0, 0.0, 0.0), np.eye(3))}))
     lift = {"lift": lambda t: np.array([0.0, 0.0, (LIFT - 9.81 * LINE) * (speed(t) / SPEED) ** 2])}
@@ -106,7 +106,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Frequencies, the largest deflection out of the plane of the rotor, and what the scheme keeps."""
+    """Frequencies, the largest deflection out of the plane of the rotor, and conserved quantities."""
     tip = result.spin_up.position("blade.tip")
     numbers = {k: v for k, v in kept(result.spin_up).items() if "momentum" not in k}
     return {
@@ -120,7 +120,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def _lag(solution: Solution) -> Any:
-    """Displacement of the tip in the plane of the rotor, across the blade as it would be rigid, (k,) [m]."""
+    """Displacement of the tip in the plane of the rotor, normal to the rigid blade, (k,) [m]."""
     turned = np.array([angle(float(t)) for t in solution.times])
     tip = solution.position("blade.tip")
     return np.cos(turned) * tip[:, 1] - np.sin(turned) * tip[:, 0]

@@ -34,15 +34,15 @@ LOADED = TORQUE[0][-1], FORCE[0][-1]  # ends of the loads [s]
 SETTLED = 12.0  # from then until the tip force ω_z is averaged [s]
 IMPULSE = 2e-6  # ∫ torque dt [N m s]
 
-# Closed forms of the slender rod on a joint. The loads are chosen here, since those of the paper fit no units: its
-# largest spin, "equal to 0.1 rad/s", is that of other loads.
+# Closed forms of the slender rod on a joint. The loads are chosen here, as those of the paper fit no units: its
+# largest spin, "equal to 0.1 rad/s", belongs to other loads.
 SPIN = 3.0 * IMPULSE / (RUBBER.density * SIDE**2 * LENGTH**3)  # of the rigid rod, P/J [rad/s]
 HINGED_FREE = (3.92660231, 7.06858275, 10.21017612)  # βL with tan βL = tanh βL
 
 CHECKED = {"radau": 1e-5, "ida": 1e-5, "gauss4": 1e-3, "gonzalez": 1e-7, "dirac": 1e-7}
-"""Methods that are checked, and how far their deformations and energies may be from those of the exact scheme, over the
-largest ones: ten tolerances; what the input in the middle of a step leaves of a ramp to Gauss' methods, of second order
-(3.7e-4 in 40 steps); and between schemes of the same steps what H beyond its second degree makes (5e-9)."""
+"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, over
+the maxima: ten tolerances; the error of Gauss' methods for a ramp input held at midpoints, of second order (3.7e-4
+in 40 steps); and between schemes of equal steps the effect of H beyond second degree (5e-9)."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
@@ -68,7 +68,7 @@ def at_rest(mechanism: Mechanism) -> State:
 
 
 def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
-    """Beam along x on a spherical joint; its frame is that of the root section (cantilever)."""
+    """Beam along x on a spherical joint; the root section is its frame (cantilever)."""
     section = fem.Section(width=SIDE, height=SIDE)
     beam = fem.beam(LENGTH, RUBBER, section, elements=elements, dim=3, reference="cantilever", strain=strain)
     return connect(
@@ -82,9 +82,9 @@ def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mecha
 
 
 def instants(steps: int, end: float) -> Array:
-    """Times of about ``steps`` equal steps; the kinks of the loads are ends of steps.
+    """Times of about ``steps`` equal steps, with the kinks of the loads at ends of steps.
 
-    Inputs are taken at midpoints of steps: between kinks their impulse is then exact. All steps are equal where the
+    Inputs are evaluated at midpoints of steps, so that between kinks their impulse is exact. All steps are equal if the
     number of steps is a multiple of 5 for every second.
     """
     kinks = [t for t in sorted({0.0, *TORQUE[0], *FORCE[0]}) if t < end]
@@ -111,7 +111,7 @@ def run(
 ) -> Result | Comparison:
     """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3).
 
-    The methods of general systems take a multiple of the time: their runs may end at any time.
+    The methods of general systems take several times as long: their runs may end at any time.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
@@ -128,7 +128,7 @@ def run(
 
 
 def plateaus(solution: Solution) -> dict[str, float]:
-    """Energy after each load, how constant it is there, and the mean spin about z before the tip force."""
+    """Energy after each load and its variation, and the mean spin about z before the tip force."""
     t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
     between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]
     momentum = solution.angular_momentum()[t >= LOADED[0], 2]
@@ -246,10 +246,10 @@ def draw_stresses(result: Result, path: Path) -> None:
 
 
 def struck() -> float:
-    """Energy after the tip force on the rod with the spin P/J [J]: that of the rigid rod and of its bending modes.
+    """Energy after the tip force on the rod with the spin P/J [J]: of the rigid rod and of its bending modes.
 
-    A mode with the tip amplitude φ and ∫ρAφ² dx = m takes ½ (φF̂(ω))²/m of a force with the spectrum F̂, that of a
-    triangle of the impulse I and the length T being I sinc²(ωT/4); φ²/m is 3/ρAL of the rigid rod, 4/ρAL of the others.
+    A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from a force with the spectrum F̂, which for
+    a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL for the rigid rod, 4/ρAL for the modes.
     """
     line, length = RUBBER.density * SIDE**2, LOADED[1] - FORCE[0][0]
     omega = np.array(HINGED_FREE) ** 2 * math.sqrt(RUBBER.young * SIDE**2 / (12.0 * RUBBER.density)) / LENGTH**2

@@ -1,4 +1,4 @@
-"""The running example of index 1: exact solutions, the pair, the Dirac form and what completes it ([dg] ex. 1, 5, 6).
+"""Running example of index 1: exact solutions, the pair, the Dirac form and its completions ([dg] ex. 1, 5, 6).
 
 ``ẋ₁ = z₂, 0 = −z₁ − z₂`` with H = ½x₁² as in [dg] eq. (16), x₁ = e^{−t}, and with H = ¼x₁⁴, x₁ = (1 + 2t)^{−1/2}.
 """
@@ -33,26 +33,26 @@ ROUND_OFF = 1e-13  # errors below it say nothing about an order
 
 @dataclass(frozen=True)
 class Problem:
-    """A system with x₁(t); x₂ = −z₁(x₁)."""
+    """A problem with the exact x₁(t) and x₂ = −z₁(x₁)."""
 
     system: PHDAE
     x1: Callable[[Any], Any]
     slope: Callable[[Any], Any]
 
     def x2(self, t: Any) -> Any:
-        """The algebraic state at a time."""
+        """Algebraic state at a time."""
         return -self.slope(self.x1(t))
 
 
 def quadratic() -> Problem:
-    """H = ½x₁², [dg] eq. (16)."""
+    """Problem with H = ½x₁², [dg] eq. (16)."""
     return _problem(
         lambda x: x, lambda x: 0.5 * x**2, lambda t: np.exp(-t), of_invariant=lambda p: 0.5 * p, its_slope=lambda p: 0.5
     )
 
 
 def quartic() -> Problem:
-    """H = ¼x₁⁴: ẋ₁ = −x₁³."""
+    """Problem with H = ¼x₁⁴: ẋ₁ = −x₁³."""
     exact = lambda t: (1.0 + 2.0 * t) ** -0.5  # noqa: E731
     return _problem(
         lambda x: x**3, lambda x: 0.25 * x**4, exact, of_invariant=lambda p: 0.25 * p**2, its_slope=lambda p: 0.5 * p
@@ -60,7 +60,7 @@ def quartic() -> Problem:
 
 
 def _problem(slope: Any, energy: Any, exact: Any, *, of_invariant: Any, its_slope: Any) -> Problem:
-    """E = diag(1, 0), z = (H′(x₁), x₂); the invariant is x₁²."""
+    """System with E = diag(1, 0), z = (H′(x₁), x₂); the invariant is x₁²."""
     system = PHDAE(
         E=np.diag([1.0, 0.0]),
         J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
@@ -83,19 +83,19 @@ PROBLEMS = {"quadratic": quadratic, "quartic": quartic}
 
 
 def solve(problem: Problem, count: int, end: float, *, method: str, completion: Completion | None = None) -> Trajectory:
-    """Equal steps from the consistent start (1, −1)."""
+    """Equal steps from the consistent initial state (1, −1)."""
     times = np.linspace(0.0, end, count + 1)
     return integrate(problem.system, (1.0, -1.0), times, method=by_name(method, completion=completion))
 
 
 NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of both": "mean"}
-"""How [dg] examples 5 and 6 tie x₂ to the costate f₂ of a step: x₂¹ = f₂, x₂⁰ = f₂, ½(x₂⁰ + x₂¹) = f₂."""
+"""Completions of [dg] examples 5 and 6 by the costate f₂ of a step: x₂¹ = f₂, x₂⁰ = f₂, ½(x₂⁰ + x₂¹) = f₂."""
 
 
 def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
-    """Runs of the Dirac form by the constraint that completes it, and with x₂ of the algebraic equation at the nodes.
+    """Runs of the Dirac form by completing constraint, and with x₂ from the algebraic equation at the nodes.
 
-    The equations of the step leave x₂ open ([dg] eq. (28)) and none of these choices touches x₁ or the energy.
+    The equations of a step do not determine x₂ ([dg] eq. (28)); no choice affects x₁ or the energy.
     """
     runs = {name: solve(problem, count, end, method=method, completion=option) for name, option in NODAL.items()}
     first = runs["new state"]
@@ -104,7 +104,7 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 
 
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
-    """Orders of all methods on both problems: x₁ and x₂ at the end, and x₂ as a stage value where it is one."""
+    """Orders of all methods on both problems: x₁ and x₂ at the end, and x₂ as a stage value if it is one."""
     rows = []
     for name, make in PROBLEMS.items():
         problem = make()
@@ -126,7 +126,7 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
 
 
 def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
-    """Slope over the two finest steps whose error is above round-off; NaN where there are none."""
+    """Slope over the two finest steps with errors above round-off; NaN without them."""
     kept = [(h, e) for h, e in zip(steps, errors, strict=True) if e > ROUND_OFF][-2:]
     if len(kept) < 2:
         return math.nan
@@ -135,7 +135,7 @@ def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
 
 
 def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str, Any]]:
-    """Largest errors of x₂ at the saved times by completion, and of f₂ in the middle of the steps ([dg] example 1)."""
+    """Largest errors of x₂ at the saved times by completion, and of f₂ at the midpoints ([dg] example 1)."""
     problem, rows = quadratic(), []
     for count in counts:
         runs, row = completions(problem, count, end), {"step_s": end / count}
@@ -187,7 +187,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def off_published(trajectory: Trajectory) -> float:
-    """Largest departure from [dg] eq. (28): f₂ = −½(x₁⁰ + x₁¹), x₁¹ = x₁⁰ − h ½(x₁⁰ + x₁¹)."""
+    """Largest deviation from [dg] eq. (28): f₂ = −½(x₁⁰ + x₁¹), x₁¹ = x₁⁰ − h ½(x₁⁰ + x₁¹)."""
     x1, mean, h = (
         trajectory["x1"][:, 0],
         0.5 * (trajectory["x1"][1:, 0] + trajectory["x1"][:-1, 0]),
@@ -285,7 +285,7 @@ def checks() -> Iterable[Check]:
         computed, theory = row["order_x1"], float(row["theory"])
         yield converges(f"order, {problem}, {method}", computed, 0.1, theory=theory, source="[dg] prop. 1; Gauss: 2s")
         if method in PAIRS:
-            # the Dirac form settles where the next correction is expected to be round-off, at 2e-13 in its worst step
+            # the Dirac form ends its iteration before an expected correction of round-off size, at 2e-13
             yield vanishes(f"balance / energy, {problem}, {method}", row["balance_residual"], 1e-12)
     table = completion_table(end)
     steps = [row["step_s"] for row in table]

@@ -40,17 +40,17 @@ SECTION = fem.Section(area=1.0, second_moment=1.0)
 
 
 def shape(x: Any) -> Any:
-    """f(x) [m], the shape of the motion."""
+    """Shape f(x) [m] of the motion."""
     return x**2 * (x**2 - 8.0 * x + 24.0) / 48.0
 
 
 def load(x: Any, t: float) -> Any:
-    """p(x, t) [N/m]."""
+    """Load p(x, t) [N/m]."""
     return (0.5 - FREQUENCY**2 * shape(x)) * math.sin(FREQUENCY * t)
 
 
 def beams(elements: int) -> LinearPHDAE:
-    """Both beams with ``elements`` each, a piecewise linear load on them and no multipliers."""
+    """Both beams with ``elements`` each and a piecewise linear load, without multipliers."""
     options: dict[str, Any] = {"elements": elements, "load": DEGREE}
     return substructure(
         {
@@ -67,9 +67,9 @@ def load_points(elements: int) -> Array:
 
 
 def start(elements: int) -> Array:
-    """States at t = 0: no moments, velocities 4 f. The mesh's own f is its deflection under the load f'''' = ½:
+    """States at t = 0: no moments, velocities 4 f, with f the deflection of the mesh under the load f'''' = ½:
 
-    between this f and that interpolated at the nodes lie vibrations that would go on for ever.
+    the f interpolated at the nodes would excite vibrations that never decay.
     """
     system = beams(elements)
     parts = split(system)
@@ -82,7 +82,7 @@ def start(elements: int) -> Array:
 
 
 def solve(elements: int, steps: int) -> Trajectory:
-    """The motion over [0, 1] s."""
+    """Motion over [0, 1] s."""
     x = load_points(elements)
     return integrate(
         from_linear(beams(elements)),
@@ -95,7 +95,7 @@ def solve(elements: int, steps: int) -> Trajectory:
 
 
 def tip(trajectory: Trajectory) -> Array:
-    """Displacement of the tip (k + 1,) [m]: the mean velocities of the steps, summed."""
+    """Displacement of the tip (k + 1,) [m], summed from the mean velocities of the steps."""
     moved = np.diff(trajectory.times) * trajectory.outputs["free.tip"][:, 0]
     return np.concatenate([[0.0], np.cumsum(moved)])
 
@@ -127,18 +127,18 @@ def run(
 
 
 def mesh_errors() -> list[tuple[int, float]]:
-    """Elements and largest error of the tip [m], against 16 elements in the same steps: errors in time cancel."""
+    """Elements and largest error of the tip [m], against 16 elements at equal steps, so that errors in time cancel."""
     fine = tip(solve(16, 50))
     return [(n, float(np.abs(tip(solve(n, 50)) - fine).max())) for n in MESHES]
 
 
 def step_errors() -> list[tuple[int, float]]:
-    """Steps and largest error of the tip displacement; 12 elements leave only the error in time."""
+    """Steps and largest error of the tip displacement, with 12 elements, which leave only the error in time."""
     return [(k, error(solve(12, k))) for k in STEPS]
 
 
 def slope(rows: list[tuple[int, float]]) -> float:
-    """Order over the two finest."""
+    """Order over the two finest rows."""
     (n0, e0), (n1, e1) = rows[-2:]
     return math.log(e0 / e1) / math.log(n1 / n0)
 
@@ -199,7 +199,7 @@ def checks() -> Iterable[Check]:
     """The exact tip, the energy balance and both orders."""
     trajectory = solve(6, 100)
     exact = "manufactured solution"
-    # the midpoint rule is late by a share (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01
+    # the midpoint rule lags by (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01
     yield vanishes("tip displacement, largest error [m]", error(trajectory), 6e-4, source=exact, kind="closed form")
     yield near("tip displacement at 1 s [m]", math.sin(4.0), tip(trajectory)[-1], 6e-4, source=exact)
     residual = trajectory.balance.largest_residual

@@ -1,8 +1,8 @@
 """A long chain of flexible beams on elastic hinges as a linear system: assembly, elimination, frequencies, reduction.
 
-Equal steel beams along x, the first clamped, each on a hinge at the tip of the one before, with a rotary spring of
+Equal steel beams along x, the first clamped, each hinged to the tip of the one before, with a rotary spring of
 stiffness EI/L in the hinge. A beam is a floating body ([flex] eq. (36)) with forces and torques at its ends as ports;
-hinges tie velocities ([flex] sec. 5.1), springs are blocks of one stress each that take rotation rates.
+hinges tie velocities ([flex] sec. 5.1), springs are blocks of one stress each with rotation rates as inputs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def beam_block(elements: int) -> LinearPHDAE:
 
 
 def spring_block() -> LinearPHDAE:
-    """A rotary spring, Ṁ/k = ω_b − ω_a: it takes rotation rates and returns torques."""
+    """A rotary spring, Ṁ/k = ω_b − ω_a, with rotation rates as inputs and torques as outputs."""
     return LinearPHDAE(
         E=np.array([[1.0 / STIFFNESS]]),
         J=np.zeros((1, 1)),
@@ -123,7 +123,7 @@ def run(
 
 
 def peak_memory() -> float:
-    """Largest memory that the process has held [MB]; NaN where the system does not tell."""
+    """Peak memory of the process [MB]; NaN if the system does not report it."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -135,8 +135,8 @@ def peak_memory() -> float:
 def exact_frequencies(beams: int, count: int) -> Array:
     """Frequencies of the chain of exact beams [rad/s]: transfer matrices in bending, closed form along x.
 
-    The two motions that start at the clamp are carried from beam to beam and made orthonormal at each, so that the one
-    that grows does not drown the other; bending moment and shear force of some combination vanish at the free end.
+    The two motions from the clamp are transferred from beam to beam and made orthonormal at each, so that the
+    growing one does not dominate; bending moment and shear force of a combination vanish at the free end.
     """
     frequencies: list[float] = []
     time_unit = LENGTH**2 * np.sqrt(LINE_DENSITY / RIGIDITY)
@@ -197,7 +197,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
-    """The lowest frequencies of the chain, how far they are from exact beams, and what each stage took."""
+    """Lowest frequencies of the chain, their deviations from exact beams, and the time of each stage."""
     figure = new_figure(11.0, 4.0)
     above, apart, stages = figure.subplots(1, 3, width_ratios=(3, 3, 2))
     number = np.arange(1, COUNT + 1)
@@ -223,7 +223,7 @@ def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Frequencies of a shorter chain against exact beams, and those of the reduced one."""
+    """Frequencies of a shorter chain against exact beams, and of the reduced chain."""
     result = run(beams=10, elements=20)
     for k, (computed, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
         # cubic elements are too stiff by (βh)⁴/1440 at βh = 0.16

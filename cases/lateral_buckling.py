@@ -1,7 +1,7 @@
-"""A cantilever strip under a force at its tip in its stiff plane: the load at which it turns aside and twists.
+"""Lateral-torsional buckling of a cantilever strip under a tip force in its stiff plane.
 
-Closed form: F = 4.0126 √(EI GJ)/L² (S. P. Timoshenko, J. M. Gere, Theory of Elastic Stability, sec. 6.3), of a strip so
-high that it does not bend before.
+Closed form: F = 4.0126 √(EI GJ)/L² (S. P. Timoshenko, J. M. Gere, Theory of Elastic Stability, sec. 6.3), for a
+strip so high that it does not bend before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNIT = np.sqrt(WEAK * TORSION) / LENGTH**2  # [N]
 
 
 class Result(NamedTuple):
-    """The load factor at which the strip buckles, and squares of its lowest frequency under factors around it."""
+    """The load factor at buckling, and squares of the lowest frequency under factors around it."""
 
     factor: float
     factors: Array
@@ -40,20 +40,20 @@ class Result(NamedTuple):
 
 
 def strip(elements: int, order: int) -> tuple[Mechanism, Pose]:
-    """The strip along x, its height along y."""
+    """The strip along x, with its height along y."""
     rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
     return clamped(rod, force("rod.tip", name="load"))
 
 
 def lowest_square(mechanism: Mechanism, pose: Pose, factor: float) -> float:
-    """ω² of the lowest small motion about the equilibrium under a load; negative where it grows [1/s²]."""
+    """Square ω² of the lowest small motion about the equilibrium under a load; negative if it grows [1/s²]."""
     inputs = {"load": [0.0, -factor * UNIT, 0.0]}
     values = mechanism.spectrum(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).values
     return float(-np.max((values**2).real))
 
 
 def buckling_factor(elements: int, order: int) -> float:
-    """The load factor at which the lowest frequency vanishes, from an equilibrium under a factor of one."""
+    """Load factor at which the lowest frequency vanishes, from an equilibrium under a factor of one."""
     mechanism, pose = strip(elements, order)
     inputs = {"load": [0.0, -UNIT, 0.0]}
     return mechanism.buckling(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).factor
@@ -64,7 +64,7 @@ def run(
     elements: Annotated[int, Option("elements of the rod")] = 8,
     order: Annotated[int, Option("their order: 1, 2 or 3")] = 2,
 ) -> Result:
-    """Lateral buckling of a cantilever strip: the load at which it turns aside and twists."""
+    """Lateral buckling of a cantilever strip: the critical load, and frequencies around it."""
     mechanism, pose = strip(elements, order)
     factors = np.linspace(0.0, 4.5, 10)
     squares = np.array([lowest_square(mechanism, pose, factor) for factor in factors])
@@ -92,7 +92,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """9 and 17 nodes of order 2; five digits of the closed form are known, and the stiff plane leaves 1e-6."""
+    """Checks with 9 and 17 nodes of order 2; the closed form has five digits, and the stiff plane errs by 1e-6."""
     for elements, bound in ((4, 1e-3), (8, 1e-4)):
         factor = buckling_factor(elements, 2)
         yield near(f"{elements} elements: factor", EXACT, factor, bound * EXACT, source="Timoshenko, Gere")

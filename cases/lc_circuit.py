@@ -36,17 +36,17 @@ ROUTES = {"multiplier": "(1.5)", "kernel form": "(1.6), (1.10)", "graph": "(2.27
 
 @dataclass(frozen=True)
 class Laws:
-    """∇H, H″ and H of (Q₁, Q₂, φ), [survey] eq. (1.9)."""
+    """Laws of (Q₁, Q₂, φ): ∇H, H″ and H, [survey] eq. (1.9)."""
 
     hardening: float
 
     @property
     def bend(self) -> Array:
-        """β/Q₀² of the three: the first capacitor hardens."""
+        """Coefficients β/Q₀² of the three: the first capacitor hardens."""
         return np.array([self.hardening / CHARGES[0] ** 2, 0.0, 0.0])
 
     def slopes(self, x: Array) -> Array:
-        """∇H (3,)."""
+        """Gradient ∇H (3,)."""
         return x / CAPACITY * (1.0 + self.bend * x**2)
 
     def curvatures(self, x: Array) -> Array:
@@ -54,11 +54,11 @@ class Laws:
         return (1.0 + 3.0 * self.bend * x**2) / CAPACITY
 
     def energy(self, x: Array) -> float:
-        """H [J]."""
+        """Energy H [J]."""
         return float(np.sum(0.5 * x**2 / CAPACITY * (1.0 + 0.5 * self.bend * x**2)))
 
     def first(self) -> Energy:
-        """The energy of the first capacitor."""
+        """Energy of the first capacitor."""
         c, b = float(CAPACITY[0]), float(self.bend[0])
         return Energy(
             lambda q: 0.5 * q * q / c * (1.0 + 0.5 * b * q * q),
@@ -100,7 +100,7 @@ def multiplier(hardening: float) -> PHDAE:
 def kernel_form(hardening: float, start: Array, times: Array) -> Array:
     """States (k, 3) of ``F Δx = h K ∇̄H``, [survey] eq. (1.6) and (1.10), with the mean value gradient.
 
-    Newton's method in steps over their sizes; two Gauss points integrate the cubic ∇H exactly.
+    Newton's method, with steps over their sizes; two Gauss points integrate the cubic ∇H exactly.
     """
     laws, states = Laws(hardening), [start]
     parts, weights = 0.5 + 0.5 * np.array([-1.0, 1.0]) / math.sqrt(3.0), (0.5, 0.5)
@@ -123,7 +123,7 @@ def kernel_form(hardening: float, start: Array, times: Array) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """The same motion three times: from eq. (1.5), from eq. (1.6), and from the graph."""
+    """The motion by three routes: from eq. (1.5), from eq. (1.6), and from the graph."""
 
     multiplier: Trajectory
     kernel: Array
@@ -144,7 +144,7 @@ class Result:
 
 
 def solve(hardening: float, periods: float, steps: int, method: GeneralMethod = MEAN_VALUE) -> Result:
-    """From both capacitors at VOLTAGE without current."""
+    """Run from both capacitors at VOLTAGE, without current."""
     built = graph(hardening)
     times = np.linspace(0.0, periods * 2.0 * math.pi / OMEGA, round(periods * steps) + 1)
     system, start = built.phdae(), built.state({"C1": VOLTAGE})
@@ -163,7 +163,7 @@ def run(
     steps: Annotated[int, Option("steps per period")] = 64,
     hardening: Annotated[float, Option("hardening β of the first capacitor, v = Q/C (1 + β(Q/Q₀)²)")] = 0.5,
 ) -> Result:
-    """Two capacitors tied beside an inductor: multiplier, kernel form and graph ([survey] eq. (1.1)-(1.10))."""
+    """Two capacitors in parallel with an inductor: multiplier, kernel form and graph ([survey] eq. (1.1)-(1.10))."""
     if not (math.isfinite(hardening) and hardening >= 0.0):
         raise ValueError(f"hardening must not be negative, got {hardening}")
     if steps < 8:
@@ -179,7 +179,7 @@ def voltages(states: Array, hardening: float) -> Array:
 
 
 def kernel_defect() -> float:
-    """Sine of the largest angle between the Dirac structure of the graph and that of [survey] eq. (1.7)."""
+    """Sine of the largest angle between the Dirac structures of the graph and of [survey] eq. (1.7)."""
     built = graph(0.0)
     currents, efforts = built.kirchhoff
     order = [list(built.elements).index(name) for name in ("C1", "C2", "L")]
@@ -191,7 +191,7 @@ def kernel_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """How far the routes are apart, constraint, energy, the Dirac structure."""
+    """Difference of the routes, constraint, energy, the Dirac structure."""
     states = result.states["graph"]
     gap = np.abs(np.diff(voltages(states, result.hardening), axis=1)).max()
     return {
@@ -216,7 +216,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Charges and flux by all routes, how far the routes are apart, and the multiplier."""
+    """Charges and flux by all routes, differences of the routes, and the multiplier."""
     figure = new_figure(12.0, 4.4)
     motion, apart = figure.subplots(1, 2)
     times, size = 1e3 * result.graph.times, CAPACITY * VOLTAGE

@@ -29,25 +29,25 @@ CURRENT = math.sqrt(2.0 * MASS * GRAVITY * -K2 / K1)  # whose force on the ball 
 
 
 def inductance(q: float) -> float:
-    """k₁(1 − q/k₂) [H]; with k₂ < 0 it grows with the height: the coil is above the ball."""
+    """Inductance k₁(1 − q/k₂) [H]; with k₂ < 0 it grows with the height, as the coil is above the ball."""
     return K1 * (1.0 - q / K2)
 
 
 def energy(x: Array) -> float:
-    """H = m g q + p²/2m + φ²/2L(q)."""
+    """Energy H = m g q + p²/2m + φ²/2L(q)."""
     q, p, phi = x
     return float(MASS * GRAVITY * q + p**2 / (2.0 * MASS) + phi**2 / (2.0 * inductance(q)))
 
 
 def gradient(x: Array) -> Array:
-    """∇H: force, velocity, current."""
+    """Gradient ∇H: force, velocity, current."""
     q, p, phi = x
     L = inductance(q)
     return np.array([MASS * GRAVITY + phi**2 * K1 / (2.0 * K2 * L**2), p / MASS, phi / L])
 
 
 def hessian(x: Array) -> Array:
-    """∂²H."""
+    """Hessian ∂²H."""
     q, _, phi = x
     L, s = inductance(q), K1 / K2
     return np.array(
@@ -56,7 +56,7 @@ def hessian(x: Array) -> Array:
 
 
 def ball() -> PHDAE:
-    """[survey] eq. (2.28), states (q, p, φ), port ``coil`` with voltage and current; at rest where it floats."""
+    """System of [survey] eq. (2.28), states (q, p, φ), port ``coil`` of voltage and current; its sample is at rest."""
     return PHDAE(
         E=np.eye(3),
         J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
@@ -73,7 +73,7 @@ def ball() -> PHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """A run after a push, and the report where the ball floats."""
+    """A run after a push, and the report at the equilibrium."""
 
     trajectory: Trajectory
     report: Analysis
@@ -86,7 +86,7 @@ def run(
     end: Annotated[float, Option("end of the run", "s")] = 1.0,
     push: Annotated[float, Option("velocity at the start", "m/s")] = 0.02,
 ) -> Result:
-    """A ball that floats below a coil at constant voltage: equilibrium, linear motion, balance ([survey] ex. 2.2)."""
+    """A ball levitating below a coil at constant voltage: equilibrium, linear motion, balance ([survey] ex. 2.2)."""
     times = equal_steps(step, end)
     system, inputs = ball(), {"coil": RESISTANCE * CURRENT}
     floating = equilibrium(system, system.sample * [1.0, 1.0, 0.9], inputs=inputs)
@@ -133,7 +133,7 @@ def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """The current that carries the ball, the linearised motion, the height it stops at, the balance."""
+    """Current at equilibrium, linearised motion, final height, balance."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip

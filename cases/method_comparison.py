@@ -1,4 +1,4 @@
-"""Runs by the methods of general systems ([dg] sec. 4) compared with those of the exact scheme."""
+"""Comparison of methods of general systems ([dg] sec. 4) with the exact scheme."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from .checks import vanishes
 
 Method = Literal["exact", "gonzalez", "mean_value", "midpoint", "dirac", "gauss4", "gauss6", "radau", "bdf", "ida"]
 SAME_STEPS = ("gonzalez", "mean_value", "midpoint", "dirac")
-"""Methods of order 2 that are compared with the exact scheme in steps of the same length."""
+"""Methods of order 2 compared with the exact scheme at equal steps."""
 ADAPTIVE = ("radau", "bdf", "ida")
 RELATIVE = 1e-6
-"""Relative tolerance of adaptive methods; absolute ones are as much of the largest values of each part."""
+"""Relative tolerance of adaptive methods; absolute ones are this share of the largest values of each part."""
 REFINEMENT = 16
-"""Steps of the exact scheme of order 4 in one step of the others."""
+"""Number of steps of the exact scheme of order 4 in one step of the others."""
 MODULES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
-"""Optional modules of methods."""
+"""Optional modules of the methods."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Run of a flexible body in a mechanism by a general method, and that of the exact scheme at the same times."""
+    """Run of a flexible body in a mechanism by a general method, and by the exact scheme at equal times."""
 
     trajectory: Trajectory
     reference: Solution
     body: str
 
     def differences(self) -> dict[str, float]:
-        """Largest differences of parts of the state and of the energy over the largest values of the exact scheme."""
+        """Largest differences of parts of the state and of the energy, over the largest values of the exact scheme."""
         exact, trajectory = self.reference, self.trajectory
         parts = ("deformation", "spin", "stress")
         rows = {name: (trajectory[f"{self.body}.{name}"], exact[f"{self.body}.{name}"]) for name in parts}
@@ -62,7 +62,7 @@ def compare(
 ) -> Comparison:
     """Both runs of a mechanism from a state.
 
-    Raises ImportError where the method needs a module that is not installed, IntegrationError where a run fails.
+    Raises ImportError if a module of the method is not installed, and IntegrationError if a run fails.
     """
     mechanism, state = start
     if method in SAME_STEPS:
@@ -77,7 +77,7 @@ def compare(
 
 
 def _sizes(solution: Solution) -> Array:
-    """Largest values of the parts of states and multipliers; one where a part rests."""
+    """Largest values of the parts of states and multipliers, one for parts at rest."""
     layout = solution.mechanism.layout
     sizes = np.ones(layout.size + layout.multipliers)
     for name, part in layout.parts.items():
@@ -101,7 +101,7 @@ def checks(
     body: str,
     inputs: Mapping[str, Any] | None = None,
 ) -> Iterable[Check]:
-    """Compare methods with the exact scheme to their tolerances, where their packages are installed."""
+    """Compare methods with the exact scheme, if their packages are installed."""
     for method, tolerance in tolerances.items():
         if method in MODULES and find_spec(MODULES[method]) is None:
             continue

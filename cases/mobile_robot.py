@@ -1,4 +1,4 @@
-"""A robot on four wheels that slip by a friction law, with the rollers of mecanum wheels or without them.
+"""A robot on four wheels that slip by a friction law, mecanum or plain.
 
 Kinematics of mecanum platforms: P. F. Muir, C. P. Neuman, Kinematic modeling for feedback control of an omnidirectional
 wheeled mobile robot, Proc. IEEE Int. Conf. Robotics and Automation (1987) 1772; of four wheels in this form, H. Taheri,
@@ -44,7 +44,7 @@ Z, Y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and what the command was."""
+    """A run, and its commanded motion."""
 
     solution: Solution
     wheels: Wheels
@@ -59,14 +59,14 @@ class Result:
 
 
 def rollers(corner: tuple[float, float]) -> float:
-    """The angle of the rollers that touch the ground from the axle [rad]: an X of their axes as seen from above."""
+    """Angle of the rollers in contact from the axle [rad]; their axes form an X seen from above."""
     return -0.25 * math.pi * corner[0] * corner[1]
 
 
 def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dict[str, float]:
-    """Spins of the wheels that go with v_x, v_y and ω_z of the chassis without slip [rad/s]."""
+    """Wheel spins for v_x, v_y and ω_z of the chassis without slip [rad/s]."""
     vx, vy, spin = twist
-    if wheels == "plain":  # no slip along: a wheel of the left side is slower where the robot turns to the left
+    if wheels == "plain":  # no longitudinal slip: left wheels are slower in a left turn
         return {name: (vx - side * WIDTH * spin) / RADIUS for name, (_, side) in CORNERS.items()}
     return {
         name: (vx - front * side * vy - side * (LENGTH + WIDTH) * spin) / RADIUS
@@ -75,7 +75,7 @@ def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dic
 
 
 def risen(t: Any, end: float) -> Any:
-    """∫ of the command up to t over its full value [s]: it rises and falls by 3s² − 2s³."""
+    """Integral of the command up to t over its full value [s]; it rises and falls by 3s² − 2s³."""
     up = np.clip(np.asarray(t) / RISE, 0.0, 1.0)
     down = np.clip((np.asarray(t) - (end - RISE)) / RISE, 0.0, 1.0)
     way = lambda s: s**3 - 0.5 * s**4  # noqa: E731
@@ -84,7 +84,7 @@ def risen(t: Any, end: float) -> Any:
 
 
 def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
-    """The pose that the command leads to without slip, (k, 3), by quadrature on a fine grid."""
+    """Poses that the command gives without slip, (k, 3), by quadrature on a fine grid."""
     vx, vy, spin = COMMAND[wheels]
     fine = np.linspace(0.0, end, 20001)
     heading, share = spin * risen(fine, end), np.gradient(risen(fine, end), fine)
@@ -94,7 +94,7 @@ def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
 
 
 def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], creep: float) -> Mechanism:
-    """The chassis on its plane, four wheels on it that motors turn by angles, and the ground under each of them."""
+    """The chassis on its plane, four wheels with prescribed angles, and the ground under each of them."""
     flat = {name: (front * LENGTH, side * WIDTH, 0.0) for name, (front, side) in CORNERS.items()}
     chassis = rigid.body(MASS, inertia=(0.9, 1.0, YAW), ports={"centre": (0.0, 0.0, 0.0), **flat})
     tyre = rigid.body(WHEEL, inertia=(0.6 * SPIN, SPIN, 0.6 * SPIN), ports={"centre": (0.0, 0.0, 0.0)})
@@ -112,7 +112,7 @@ def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], cre
 
 
 def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
-    """The robot in the middle with a velocity; joints and drives give its wheels theirs."""
+    """Initial state with a velocity of the robot in the middle; joints and drives determine its wheels."""
     guess = {name: ((front * LENGTH, side * WIDTH, 0.0), np.eye(3)) for name, (front, side) in CORNERS.items()}
     pose = mechanism.assemble({"chassis": ((0.0, 0.0, 0.0), np.eye(3))}, guess=guess)
     return mechanism.consistent_state(pose, velocities={"chassis": (velocity, (0.0, 0.0, 0.0))})
@@ -139,14 +139,14 @@ def run(
 
 
 def slide(wheels: Wheels, velocity: tuple[float, float, float], creep: float = 1e-4) -> float:
-    """How far the robot slides with its wheels held fast [m]."""
+    """Sliding distance of the robot with locked wheels [m]."""
     mechanism = robot(wheels, lambda name: lambda t: 0.0, creep)
     run = integrate(mechanism, start_of(mechanism, velocity), np.linspace(0.0, 0.5, 401))
     return float(np.linalg.norm(run["chassis.centre"][-1]))
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Where the robot ends, how far that is from where it would without slip, and what slipping takes."""
+    """Final position of the robot, its distance from that without slip, and the energy dissipated by slip."""
     poses, ledger = result.poses, result.solution.ledger
     ideal = kinematic(result.wheels, result.end, result.solution.times)
     return {
@@ -162,7 +162,7 @@ def figures(result: Result) -> Mapping[str, Any]:
 
 
 def write(result: Result, folder: Path) -> Mapping[str, Any]:
-    """The run, its path beside that without slip, and the power that slipping takes."""
+    """The run, its path and that without slip, and the power dissipated by slip."""
     solution, poses = result.solution, result.poses
     write_run(solution, folder)
     ideal = kinematic(result.wheels, result.end, solution.times)
@@ -188,7 +188,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def _draw_chassis(axes: Any, pose: Array) -> None:
-    """The outline between the wheels, with a line to the front."""
+    """Outline between the wheels, with a line to the front."""
     x, y, heading = pose
     outline = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1), (1, 0), (0, 0)]) * (LENGTH, WIDTH)
     turn = np.array([[np.cos(heading), np.sin(heading)], [-np.sin(heading), np.cos(heading)]])
@@ -197,10 +197,10 @@ def _draw_chassis(axes: Any, pose: Array) -> None:
 
 
 def _orders() -> Iterable[Check]:
-    """The distance from the pose without slip is a v + b h², of the creep velocity v and the step h.
+    """The distance from the pose without slip is a v + b h² in the creep velocity v and the step h.
 
     At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep and a third at half of it, so that
-    distances alone do not halve with the creep. Of each part differences are taken that are free of the other.
+    distances alone do not halve with the creep. Each part is checked by differences that eliminate the other.
     """
 
     def end(creep: float, step: float) -> Array:
@@ -216,9 +216,9 @@ def _orders() -> Iterable[Check]:
 
 
 def checks() -> Iterable[Check]:
-    """Without slip the kinematics of the source, held fast the way of dry friction, and the balance at round-off.
+    """Kinematics of the source without slip, sliding distance with locked wheels, and balance at round-off.
 
-    Plain wheels go straight, and where they turn they slide across.
+    Plain wheels go straight; in turns they slide across.
     """
     result = run()
     given = figures(result)

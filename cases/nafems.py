@@ -8,9 +8,9 @@ Targets: F. Abbassian, D. J. Dawswell, N. C. Knowles, Selected Benchmarks for Na
   what a Ritz series converges to, 4.190 and 7.357 Hz; both are compared.
 - FV32: 10 m long, 5 m wide at the clamp and 1 m at the end, 50 mm thick, in its plane.
 - FV52: 10 × 10 × 1 m, w = 0 along the four edges of the lower face. The targets of its bending modes are those of
-  Mindlin's plate with k = π²/12 whose normals turn about the edges only. Lines that are held have no limit in
-  three-dimensional elasticity: frequencies fall with every mesh. Held at its sides as that plate is, the solid has
-  them.
+Mindlin's plate with k = π²/12 whose normals turn about the edges only. Line supports have no limit in
+three-dimensional elasticity: frequencies fall with every refinement. Held at its sides like that plate, the solid
+has these frequencies.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ TARGETS = {
     "fv32": (44.623, 130.03, 162.70, 246.05, 379.90, 391.44),
     "fv52": (45.897, 109.44, 109.44, 167.89, 193.59, 206.19, 206.19),
 }
-"""Published frequencies [Hz]; of FV12 modes 4 to 9, of FV52 4 to 10: rigid motions come first."""
+"""Published frequencies [Hz]: modes 4 to 9 of FV12 and 4 to 10 of FV52, after the rigid motions."""
 BENDING = 4
-"""The first modes of FV52 bend, the others stay in the plane."""
+"""Number of bending modes of FV52, which come first; the others are in the plane."""
 
 
 class Row(NamedTuple):
-    """One frequency [Hz]: test, model, number of the mode as published, what it is compared with, and by which."""
+    """One frequency [Hz]: test, model, published number of the mode, reference and its source."""
 
     test: str
     model: str
@@ -75,14 +75,14 @@ class Shown:
 
 @dataclass(frozen=True)
 class Result:
-    """All rows, and what is drawn of each test."""
+    """All rows, and the drawn body of each test."""
 
     rows: tuple[Row, ...]
     shown: dict[str, Shown]
 
 
 def hertz(frequencies: Array) -> Array:
-    """[rad/s] in [Hz]."""
+    """Conversion from [rad/s] to [Hz]."""
     return frequencies / (2.0 * np.pi)
 
 
@@ -111,7 +111,7 @@ def _rigid_rows(points: Array) -> Array:
 
 
 def held(body: Body, nodes: Iterable[tuple[Array, int]]) -> LinearPHDAE:
-    """The free body with velocities held at zero: nodes (k,) and an axis."""
+    """The free body with velocities held at zero, of nodes (k,) along an axis."""
     assert body.view is not None
     rigid = _rigid_rows(body.view.points)
     at = np.concatenate([body.dim * numbers + axis for numbers, axis in nodes])
@@ -142,7 +142,7 @@ def fv12(cells: int) -> tuple[list[Row], Shown]:
 
 
 def tapered(cells: int) -> Any:
-    """The membrane of FV32: twice as many cells along it as across, symmetric about y = 0."""
+    """Membrane of FV32: twice as many cells along it as across, symmetric about y = 0."""
     square = fem.box_mesh((SIDE, 1.0), (2 * cells, cells))
     points = square.p.copy()
     points[1] = (points[1] - 0.5) * (5.0 - 0.4 * points[0])
@@ -170,7 +170,7 @@ def _rest(mechanism: Any) -> Pose:
 
 
 def fv52(cells: int) -> tuple[list[Row], Shown]:
-    """Simply supported thick square plate: as a solid held at lines and at its sides, and as a plate with shear."""
+    """Simply supported thick square plate: as a solid held at lines or at its sides, and as a plate with shear."""
     mesh = fem.box_mesh((SIDE, SIDE, THICK), (cells, cells, max(1, cells // 4)))
     body = fem.solid(mesh, STEEL, degree=2, ports={"corner": fem.Tie([0], "mean")}, reference="corner")
     assert body.view is not None
@@ -200,7 +200,7 @@ def fv52(cells: int) -> tuple[list[Row], Shown]:
 
 
 def _near(values: Array, targets: tuple[float, ...]) -> Array:
-    """The bending frequencies among those of the solid held at its sides: for each target, in order, the nearest."""
+    """Bending frequencies of the solid held at its sides, the nearest one for each target in order."""
     left, nearest = list(values), []
     for target in targets:
         nearest.append(left.pop(int(np.argmin(np.abs(np.array(left) - target)))))
@@ -275,7 +275,7 @@ def draw(shown: Shown, name: str, path: Path) -> None:
 
 
 def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, Any]:
-    """The middle or upper surface of a plate by its deflection, or by the size of a displacement in its plane."""
+    """Middle or upper surface of a plate by its deflection, or by the size of an in-plane displacement."""
     top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
     shape = shown.shapes[:, :, mode] / np.abs(shown.shapes[:, :, mode]).max()
     bent = (shape[:, 2] ** 2).sum() > 0.5 * (shape**2).sum()
@@ -288,7 +288,7 @@ def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, An
 
 
 def checks() -> Iterable[Check]:
-    """All targets within 1 %, but of the bending modes of the solid held at lines; the Ritz series within 0.1 %."""
+    """All targets within 1 %, except the bending modes of the solid held at lines; the Ritz series within 0.1 %."""
     for r in run(refine=8).rows:
         if r.test == "fv52" and r.model == "solid, lines" and r.mode < 4 + BENDING:
             continue  # a line support has no limit

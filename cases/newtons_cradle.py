@@ -1,8 +1,8 @@
-"""Newton's cradle: five balls in a row, the first of which strikes, with Hertz's law or Newton's.
+"""Newton's cradle: five balls in a row, struck by the first one, with Hertz's law or Newton's.
 
-Rigid balls that touch follow Newton's law of restitution for all contacts at once; with gaps between them, however
-small, the impacts come one after the other and hand the velocity on. Elastic balls (Hertz) that touch do neither: the
-last one takes nearly all.
+Rigid balls in contact follow Newton's law of restitution for all contacts at once; with gaps between them, however
+small, the impacts are successive and pass the velocity on. Elastic balls (Hertz) in contact do neither: the last one
+receives nearly all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NEWTON = (-0.6, 0.4, 0.4, 0.4, 0.4)
 
 
 def cradle(law: Law) -> Mechanism:
-    """Five discs of 1 kg in a row; their strings are longer than matters here."""
+    """Five discs of 1 kg in a row; the length of their strings is irrelevant here."""
     disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
     ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     touch = Hertz(STIFFNESS) if law == "compliant" else Rigid(restitution=1.0)
@@ -65,7 +65,7 @@ def run(
 
 
 def velocities_out(solution: Solution) -> list[float]:
-    """Velocities of the balls at the end, over that of the first one before [m/s]."""
+    """Final velocities of the balls over the initial one of the first [m/s]."""
     return [float(solution[f"{name}.velocity"][-1, 0]) for name in NAMES]
 
 
@@ -86,7 +86,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Velocities after the impact by both laws, touching and with gaps."""
+    """Velocities after the impact by both laws, in contact and with gaps."""
     elastic = run(step=2e-5)
     for name, reference, value in zip(NAMES, HERTZ, velocities_out(elastic), strict=True):
         yield near(

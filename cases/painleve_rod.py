@@ -1,7 +1,7 @@
 """Painlevé's rod: it slides with its tip on rough ground, and jams without a collision.
 
-A rod whose tip points ahead and is pushed into the ground by friction has no bounded contact force; rigid-body motion
-goes on by an impulse: the tip sticks at once, and the spin about it follows from the angular momentum
+A rod with its tip ahead, pushed into the ground by friction, has no bounded contact force; rigid-body motion
+continues by an impulse: the tip sticks at once, and the spin about it follows from the angular momentum
 (P. Painlevé, C. R. Acad. Sci. 121 (1895) 112).
 """
 
@@ -44,7 +44,7 @@ def run(
     step: Annotated[float, Option("time step", "s")] = 1e-5,
     steps: Annotated[int, Option("number of steps")] = 20,
 ) -> Solution:
-    """Painlevé's rod: sliding with its tip foremost it jams in one step."""
+    """Painlevé's rod: sliding with its tip ahead, it jams in one step."""
     mechanism = rod_on_ground(friction)
     place = (HALF * math.cos(ANGLE), HALF * math.sin(ANGLE), ANGLE)
     start = mechanism.consistent_state(mechanism.assemble(guess={"rod": place}), velocities={"rod": (SPEED, 0.0, 0.0)})
@@ -58,7 +58,7 @@ def spins(solution: Solution) -> Array:
 
 
 def loss(solution: Solution) -> float:
-    """What the jam took, of the first step [J]."""
+    """Energy dissipated by the jam in the first step [J]."""
     return float(sum(values[0] for values in solution.ledger.dissipation.values()))
 
 
@@ -79,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Angular momentum about the tip, and the energy that goes."""
+    """Angular momentum about the tip, and the dissipated energy."""
     solution, after = run(), 2.25 * math.sin(1.0)
     yield near("spin after [rad/s]", after, spins(solution)[1], 1e-4, source="angular momentum about the tip")
     yield near("loss [J]", 4.5 - 0.5 * 4.0 / 3.0 * after**2, loss(solution), 1e-4, source="energies before and after")

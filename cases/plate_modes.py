@@ -1,4 +1,4 @@
-"""Square plates, simply supported and clamped: frequencies against series, mesh by mesh and down to the thinnest."""
+"""Square plates, simply supported and clamped: frequencies against series, over meshes and thicknesses."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin
 THICK = {"kirchhoff": 1e-2, "reissner_mindlin": 1e-1}  # of the convergence, over the side
 THICKNESSES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 POLYNOMIALS_LOCK = 2e-3
-"""Thickness below which the series of the clamped plate with shear is that of the thin one: shear is 4e-5 there."""
+"""Thickness below which the clamped plate with shear uses the series of the thin one: shear is 4e-5 there."""
 Cells = Literal["quad", "triangle"]
 
 
 def plate(cells: str, n: int, support: str, **options: Any) -> Body:
-    """The unit square of n × n quadrilaterals, or twice as many triangles, all of its rim held."""
+    """Unit square of n × n quadrilaterals, or twice as many triangles, with its rim held."""
     mesh = fem.box_mesh((1.0, 1.0), (n, n), simplices=cells == "triangle")
     rim = [fem.Support(side, support) for side in ("left", "right", "front", "back")]  # type: ignore[arg-type]
     return fem.plate(mesh, MATERIAL, supports=rim, **options)
@@ -47,13 +47,13 @@ def held(body: Body) -> tuple[Mechanism, Pose]:
 
 
 def found_modes(body: Body) -> Eigenmodes:
-    """The lowest modes of the plate in its rim."""
+    """Lowest modes of the plate held at its rim."""
     mechanism, pose = held(body)
     return modes(mechanism.linearize(pose), COUNT)
 
 
 def series(support: str, theory: str, thickness: float) -> Array:
-    """Frequencies by series [rad/s]; of thin plates without rotary inertia."""
+    """Frequencies by series [rad/s]; for thin plates without rotary inertia."""
     if theory == "kirchhoff":
         thin = navier(COUNT) if support == "hinged" else thin_ritz("clamped", COUNT)
         return thickness * thin
@@ -66,9 +66,9 @@ def series(support: str, theory: str, thickness: float) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """Relative errors of the first frequencies: of the meshes (levels, 6), and of the thicknesses (6 of them, 6).
+    """Relative errors of the first frequencies, over meshes (levels, 6) and over thicknesses (6, 6).
 
-    errors by (support, theory), thin by support; the modes of the finest thin plate, clamped, for the picture.
+    ``errors`` by (support, theory), ``thin`` by support; the modes of the finest thin plate, clamped, for the picture.
     """
 
     cells: str

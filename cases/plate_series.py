@@ -1,6 +1,6 @@
-"""Frequencies of square plates from series, independent of any mesh; shared by the cases of plates.
+"""Series for the frequencies of square plates, independent of any mesh.
 
-All of the unit square with D = t³, ρ = 1 (E = 12(1 − ν²)): thin plates have ω/t = ω a² √(ρt/D).
+All plates are the unit square with D = t³, ρ = 1 (E = 12(1 − ν²)): thin plates have ω/t = ω a² √(ρt/D).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from flexph.numerics.arrays import Array
 POISSON = 0.3
 YOUNG = 12.0 * (1.0 - POISSON**2)
 TERMS = 14
-"""Polynomials along each side; two more change the first four values by less than 5e-6 of them."""
+"""Number of polynomials along each side; two more change the first four values by a relative 5e-6."""
 
 
 def navier(count: int) -> Array:
@@ -57,7 +57,7 @@ def thin_ritz(edges: str, count: int) -> Array:
 def thick_ritz(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
     """Clamped square with shear and rotary inertia, ω: Rayleigh-Ritz with x(1 − x) times Legendre polynomials.
 
-    For thickness above about 0.01: below polynomials lock.
+    For thickness above about 0.01: below, the polynomials lock.
     """
     t, G, nu = thickness, _products(1), POISSON
     shear, bend, a = _shear(t, correction), t**3, 0.5 * (1.0 - nu)
@@ -85,7 +85,7 @@ def _products(power: int) -> list[list[Array]]:
     table: list[list[Array]] = [[], [], []]
     for k in range(TERMS):
         legendre = Legendre.basis(k, domain=[0.0, 1.0])
-        # products by their values: monomials of this degree lose digits
+        # products by their values, as monomials of this degree lose digits
         f = [legendre.deriv(m)(x) if m else legendre(x) for m in range(3)]
         e = [edge.deriv(m)(x) if m else edge(x) for m in range(3)]
         products = [e[0] * f[0], e[1] * f[0] + e[0] * f[1], e[2] * f[0] + 2.0 * e[1] * f[1] + e[0] * f[2]]

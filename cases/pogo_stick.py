@@ -1,7 +1,7 @@
 """A bouncing pogo-stick: a massless foot under a spring and a damper, with ground contact ([survey] example 5.2).
 
-In flight the spring relaxes against the damper, in contact both carry the mass. Both motions have closed forms, and so
-do the instants of touch-down and take-off, up to the root of one function each. [survey] states no data; they are
+In flight the spring relaxes against the damper, in contact both carry the mass. Both motions have closed forms, and
+so do the instants of touch-down and take-off, up to one root of a function each. [survey] states no data; they are
 chosen here.
 """
 
@@ -42,7 +42,7 @@ class Result:
 
 
 def energies(x: Array) -> Array:
-    """Spring, gravity and motion [J] of x = (spring length, height of the bottom of the mass, momentum): (5.1)."""
+    """Energy [J] of x = (spring length, height of the bottom of the mass, momentum), [survey] eq. (5.1)."""
     length, height, momentum = x
     return np.array(
         [
@@ -68,17 +68,17 @@ def mode(contact: float) -> PHDAE:
 
 
 def gap(x: Array) -> float:
-    """y − x, the height of the foot [m]."""
+    """Height y − x of the foot [m]."""
     return float(x[1] - x[0])
 
 
 def lift(x: Array) -> float:
-    """p/m + k(x − x₀)/d, the rate ẏ − ẋ at which a free foot would leave the ground [m/s]."""
+    """Rate p/m + k(x − x₀)/d = ẏ − ẋ at which a free foot would leave the ground [m/s]."""
     return float(x[2] / MASS + STIFFNESS / DAMPING * (x[0] - LENGTH))
 
 
 def pogo_stick() -> SwitchingPHDAE:
-    """Both modes, touch-down where y − x falls through zero, take-off where the foot would rise."""
+    """Both modes, with touch-down at a zero of falling y − x, and take-off when a free foot would rise."""
     return SwitchingPHDAE(
         {FLIGHT: mode(0.0), CONTACT: mode(1.0)},
         [
@@ -89,7 +89,7 @@ def pogo_stick() -> SwitchingPHDAE:
 
 
 def mode_by_force(contact: float) -> PHDAE:
-    """The mode with the rate v of the foot and the force λ of the ground as algebraic states, of index 1.
+    """Mode of index 1 with the rate v of the foot and the ground force λ as algebraic states.
 
         ẋ = p/m − v,  ẏ = p/m,  ṗ = −k(x − x₀) − mg − dẋ,  0 = k(x − x₀) + dẋ + λ
 
@@ -111,7 +111,7 @@ def mode_by_force(contact: float) -> PHDAE:
 
 
 def pogo_stick_by_force() -> SwitchingPHDAE:
-    """Take-off where the force of the ground would pull: λ = −k(x − x₀) − d p/m is −d times the rate of (5.4)."""
+    """Take-off when the ground force would be tensile: λ = −k(x − x₀) − d p/m is −d times the rate of (5.4)."""
     return SwitchingPHDAE(
         {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},
         [
@@ -122,7 +122,7 @@ def pogo_stick_by_force() -> SwitchingPHDAE:
 
 
 def solve(height: float, step: float, end: float, method: str = "gauss6") -> SwitchingTrajectory:
-    """Dropped with the spring at rest and the foot ``height`` above ground. Raises ValueError for bad numbers."""
+    """Run from a drop with the spring at rest and the foot ``height`` above ground; ValueError for bad numbers."""
     for name, value in (("height", height), ("step", step)):
         if not (math.isfinite(value) and value > 0.0):
             raise ValueError(f"{name} must be positive, got {value}")
@@ -133,18 +133,18 @@ def solve(height: float, step: float, end: float, method: str = "gauss6") -> Swi
 
 
 def start(height: float) -> Array:
-    """The spring at rest, the foot ``height`` above ground."""
+    """Initial state: the spring at rest, the foot ``height`` above ground."""
     return np.array([LENGTH, LENGTH + height, 0.0])
 
 
 def in_flight(x: Array, t: float) -> Array:
-    """After t seconds of ballistic flight, in which the spring relaxes with the rate k/d."""
+    """State after t seconds of ballistic flight, in which the spring relaxes at the rate k/d."""
     length = LENGTH + (x[0] - LENGTH) * math.exp(-STIFFNESS / DAMPING * t)
     return np.array([length, x[1] + x[2] / MASS * t - 0.5 * GRAVITY * t**2, x[2] - MASS * GRAVITY * t])
 
 
 def in_contact(x: Array, t: float) -> Array:
-    """After t seconds as a damped oscillator about the length x₀ − mg/k; it is underdamped."""
+    """State after t seconds as an underdamped oscillator about the length x₀ − mg/k."""
     decay = 0.5 * DAMPING / MASS
     omega = math.sqrt(STIFFNESS / MASS - decay**2)
     rest = LENGTH - MASS * GRAVITY / STIFFNESS
@@ -170,7 +170,7 @@ def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Arra
 
 
 def _first_zero(function: Callable[[float], float], span: float, pieces: float = 1e-4) -> float | None:
-    """The first time in (0, span] at which a function falls through zero, looked for in small pieces [s]."""
+    """First time in (0, span] at which a function crosses zero downwards, searched in small intervals [s]."""
     t = pieces
     while t < span:
         if function(t) < 0.0 <= function(t - pieces) and t > pieces:
@@ -296,7 +296,7 @@ def checks() -> Iterable[Check]:
     yield vanishes("balance over the run / energy", run.energy_drift(), 1e-13, source=law)
     rest = LENGTH - MASS * GRAVITY / STIFFNESS
     late = solve(0.4, 2e-3, 6.0)
-    # what oscillates about it decays with d/2m = 3 /s after the last touch-down
+    # oscillations about it decay with d/2m = 3 /s after the last touch-down
     yield Check("length at rest [m]", "x₀ − mg/k", rest, late["length"][-1, 0], kind="closed form", tolerance=1e-4)
     table = tuple(converge(0.4))
     for name, order in orders(table, 0, 1).items():

@@ -1,17 +1,18 @@
 """A spatial double pendulum of point masses with a nonlinear spring and a damper ([rigid] sec. 3).
 
-Two masses a and b hang on two rods from the origin, in space. A spring that hardens, V = ½k e² + ¼k₃e⁴ with e = ℓ − ℓ₀,
-and a damper run from a fixed point above the origin to b. In Cartesian coordinates ([rigid] eq. (6))
+Two masses a and b hang on two rods from the origin, in space. A hardening spring, V = ½k e² + ¼k₃e⁴ with e = ℓ − ℓ₀,
+and a damper act from a fixed point above the origin on b. In Cartesian coordinates ([rigid] eq. (6))
 
     ṙ = v,    M v̇ = −∇V − F_d − c'(r)ᵀλ,    0 = c(r),    vᵀF_d ≥ 0.
 
-All forces but the weights act along lines between points, fixed ones on the vertical axis, so that the angular momentum
-about it stays. Energies and constraints are functions of the squared lengths, quadratic invariants: the discrete
-gradient pair keeps that momentum, the lengths of the rods and the balance ΔH = −∫vᵀF_d dt to round-off at any step.
+All forces except the weights act along lines between points, and the fixed points are on the vertical axis, so that
+the angular momentum about it is conserved. Energies and constraints are functions of the squared lengths, quadratic
+invariants: the discrete gradient pair preserves that momentum, the lengths of the rods and the balance
+ΔH = −∫vᵀF_d dt to round-off at any step.
 
-With ``--cord knot`` b hangs on a cord of two elastic pieces instead (k and k₃ each, without a free length, so that they
-always pull), joined by a knot without mass, the damper along the second: M is singular. The knot carries no force, so
-that it lies on the straight line, and moves as the damper lets it: a standard linear solid.
+With ``--cord knot`` b hangs on a cord of two elastic pieces instead (k and k₃ each, without a free length, so that
+they always pull), joined by a massless knot, with the damper along the second: M is singular. No external force acts
+on the knot, so that it lies on the straight line and moves as the damper permits: a standard linear solid.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def pendulum(damping: float, cord: Cord = "spring") -> rigid.MultibodySystem:
 
 
 def begin(cord: Cord = "spring") -> tuple[Array, Array]:
-    """Places and velocities (points, 3): rods in the plane of x and z, moving across it; the knot in the middle."""
+    """Positions and velocities (points, 3): rods in the x-z plane, moving normal to it; the knot in the middle."""
     directions = np.array([[math.sin(angle), 0.0, -math.cos(angle)] for angle in ANGLES])
     places = np.cumsum(np.array([*RODS.values()])[:, None] * directions, axis=0)
     velocities = np.array([[0.0, speed, 0.0] for speed in SPEEDS])
@@ -93,7 +94,7 @@ def begin(cord: Cord = "spring") -> tuple[Array, Array]:
 
 
 def solve(times: Array, damping: float, cord: Cord = "spring", method: str = "pair") -> Trajectory:
-    """Run from the start."""
+    """Run from the initial state."""
     system = pendulum(damping, cord)
     start = system.state(*(part.ravel() for part in begin(cord)))
     tolerance = (1e-10, 1e-10) if method == "radau" else None
@@ -101,9 +102,9 @@ def solve(times: Array, damping: float, cord: Cord = "spring", method: str = "pa
 
 
 def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
-    """Places of a and b (k, 2, 3) by Newton's equations, λ and the knot eliminated, with a Runge-Kutta method to 1e-12.
+    """Positions of a and b (k, 2, 3) by Newton's equations without λ and knot, by a Runge-Kutta method to 1e-12.
 
-    The cord has the length L = ℓ₁ + ℓ₂ and the force V'(ℓ₁) = V'(ℓ₂) + d ℓ̇₂, from which ℓ̇₂ follows.
+    The cord has the length L = ℓ₁ + ℓ₂ and the force V'(ℓ₁) = V'(ℓ₂) + d ℓ̇₂, which determine ℓ̇₂.
     """
     masses = np.array([*MASSES.values()])
     knot = cord == "knot"
@@ -131,7 +132,7 @@ def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
 
 
 def order_table(damping: float, cord: Cord, end: float = 1.0, counts: Sequence[int] = (50, 100, 200)) -> list[Any]:
-    """Largest errors of the places [m] over the step."""
+    """Largest errors of the positions [m] over the step."""
     rows = []
     for count in counts:
         times = np.linspace(0.0, end, count + 1)
@@ -146,7 +147,7 @@ def run(
     damping: Annotated[float, Option("coefficient of the damper", "N s/m")] = 0.3,
     step: Annotated[float, Option("length of a time step, which divides 10 s", "s")] = 5e-3,
 ) -> Result:
-    """Spatial double pendulum of point masses, spring and damper: rods, energy balance and angular momentum kept."""
+    """Spatial double pendulum of point masses, spring and damper: rods, energy balance and angular momentum."""
     if check.not_negative("damping", damping, "N s/m") == 0.0 and cord == "knot":
         raise ValueError("damping must be positive with a knot: nothing else determines how fast it moves along")
     steps = max(1, round(DURATION / check.positive("step", step, "s")))
@@ -162,21 +163,21 @@ def places(run: Trajectory) -> Array:
 
 
 def rod_defects(run: Trajectory) -> Array:
-    """Lengths of the rods less what they should be (k, 2) [m]."""
+    """Deviations of the rod lengths from their nominal values (k, 2) [m]."""
     a, b = places(run)[:, 0], places(run)[:, 1]
     return np.linalg.norm([a, b - a], axis=2).T - np.array([*RODS.values()])
 
 
 def angular_momentum(run: Trajectory) -> Array:
-    """About the vertical axis (k,) [N m s]."""
+    """Angular momentum about the vertical axis (k,) [N m s]."""
     r, v = places(run)[:, :2], run["velocities"].reshape(len(run.times), -1, 3)[:, :2]
     return np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
 
 
 def rod_forces(run: Trajectory) -> Array:
-    """Forces along the rods at all times but the first and last (k − 1, 2) [N], positive where they pull.
+    """Axial forces of the rods at all times except the first and last (k − 1, 2) [N], positive in tension.
 
-    Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
+    Multipliers belong to midpoints of steps and alternate about their mean; neighbours are averaged.
     """
     return 0.5 * (run["lambda"][1:-1] + run["lambda"][2:])
 
@@ -188,7 +189,7 @@ def slope(rows: Sequence[dict[str, float]]) -> float:
 
 
 def kept(run: Trajectory) -> dict[str, float]:
-    """What the scheme promises: rods, momentum, balance, and dissipation that is nowhere negative."""
+    """Properties of the scheme: rods, momentum, balance, and dissipation that is never negative."""
     momentum = angular_momentum(run)
     return {
         "rod_drift_max_m": float(np.abs(rod_defects(run)).max()),

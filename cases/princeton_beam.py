@@ -1,4 +1,4 @@
-"""The Princeton beam: a clamped strip under a weight at its tip, turned about its axis from one loading to the next.
+"""The Princeton beam: a clamped strip with a weight at its tip, at several angles about its axis.
 
 Source of the experiment and of its data: E. H. Dowell, J. J. Traybar, D. H. Hodges, An experimental-theoretical
 correlation study of non-linear bending and torsion deformations of a cantilever beam, J. Sound Vib. 50 (1977) 533; the
@@ -34,7 +34,7 @@ LOADS = (4.448, 8.896, 13.345)  # weights of 1, 2 and 3 pounds [N]
 
 
 class Result(NamedTuple):
-    """Displacements of the tip and its turn by load and angle: flap and chord (loads, angles) [m], twist [rad]."""
+    """Displacements of the tip and its twist by load and angle: flap and chord (loads, angles) [m], twist [rad]."""
 
     angles: Array
     flap: Array
@@ -49,7 +49,7 @@ def strip(elements: int, order: int) -> tuple[Mechanism, Any]:
 
 
 def solve(elements: int, order: int, angles: Array) -> Result:
-    """Under all loads at angles [rad] from the plane of the chord, in axes that turn with the root of the strip."""
+    """Equilibria under all loads at angles [rad] from the chord plane, in axes that turn with the root of the strip."""
     mechanism, pose = strip(elements, order)
     tips = np.empty((len(LOADS), len(angles), 3))
     for i, load in enumerate(LOADS):
@@ -106,7 +106,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def elastica(load: float, stiffness: float) -> float:
-    """Deflection of the tip of a cantilever under a force that keeps its direction (Bisshopp, Drucker 1945) [m]."""
+    """Tip deflection of a cantilever under a force of constant direction (Bisshopp, Drucker 1945) [m]."""
     root = np.sqrt(load * LENGTH**2 / stiffness)
 
     def parts(slope: float) -> tuple[float, float]:
@@ -124,7 +124,7 @@ def elastica(load: float, stiffness: float) -> float:
 def checks() -> Iterable[Check]:
     """Both planes of the strip against closed forms, and convergence between them.
 
-    Shear adds 1e-4 of the deflection in the plane of the chord, extension and shear 1e-5 in that of the flap.
+    Shear adds 1e-4 to the deflection in the chord plane, extension and shear 1e-5 in the flap plane.
     """
     result = solve(8, 2, np.array([0.0, 0.25 * np.pi, 0.5 * np.pi]))
     weak = ALUMINIUM.young * STRIP.second_moment

@@ -1,14 +1,14 @@
 """A slider-crank made of two systems that are coupled at their ports ([rigid] sec. 7.3).
 
-The crank turns about A, the origin, and ends in C; the rod, with the slider as one body of it, is guided on the x axis
-at B. Each is a system of its own with a port at C. The coupling F_{1,C} = −F_{2,C}, v_{1,C} = v_{2,C} makes them one:
+The crank turns about A, the origin, and ends in C; the rod, with the slider as part of it, is guided on the x axis
+at B. Both are separate systems with a port at C. The coupling F_{1,C} = −F_{2,C}, v_{1,C} = v_{2,C} joins them:
 
     0 = [B₁ᵀ, −B₂ᵀ] ϖ = d/dt (p_{1,C} − p_{2,C}),
 
-and its multiplier is the force in the pin. A torque on the crank and a force on the slider are left as ports. What is
-coupled are velocities, while the pin is a matter of positions (remark 4). Ports that know their place, p(ζ) with
-p'Z = Bᵀ, are discretised by the increment of p: the pin then stays together to round-off, at any step. Ports that are
-matrices only couple velocities in the middle of each step, and the pin drifts apart at second order. Both are shown.
+and its multiplier is the force in the pin. A torque on the crank and a force on the slider remain as ports. The
+coupling is one of velocities, while a pin constrains positions (remark 4). Ports with a position p(ζ), p'Z = Bᵀ, are
+discretised by the increment of p: the pin is then exact to round-off, at any step. Ports that are matrices only
+couple velocities at the midpoint of each step, and the pin drifts apart at second order. Both are shown.
 
 The motion is that of one freedom, the crank angle φ, with x_B = ℓ₁ cos φ + √(ℓ₂² − ℓ₁² sin²φ) and
 
@@ -49,7 +49,7 @@ PIN = "crank.C = rod.C"
 
 @dataclass(frozen=True)
 class Result:
-    """Coupled by places, by velocities only, and hinged; the loads [N m], [N] over time."""
+    """Runs coupled by positions, by velocities only, and hinged; the loads [N m], [N] over time."""
 
     coupled: Trajectory
     loose: Trajectory
@@ -59,12 +59,12 @@ class Result:
 
 
 def crank() -> rigid.MultibodySystem:
-    """φ̇₁ = ω₁, I_{1,A} ω̇₁ = M_ext + B_Cᵀ F_C."""
+    """Crank with φ̇₁ = ω₁, I_{1,A} ω̇₁ = M_ext + B_Cᵀ F_C."""
     return rigid.pivoted_body(INERTIA_A, ports={"motor": rigid.Torque(), "C": (CRANK, 0.0)})
 
 
 def rod() -> rigid.MultibodySystem:
-    """ζ = (r_B, φ₂), ϖ = (v_2, ω₂) in body axes at B; B on the x axis, a force on B along it."""
+    """Rod with ζ = (r_B, φ₂), ϖ = (v_2, ω₂) in body axes at B; B on the x axis, with a force on B along it."""
     return rigid.free_body(
         MASS,
         inertia=INERTIA_B,
@@ -128,12 +128,12 @@ class Freedom:
 
 
 def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """M_ext and F_ext over time."""
+    """Loads M_ext and F_ext over time."""
     return lambda t: torque * math.cos(3.0 * t), lambda t: load * math.cos(5.0 * t)
 
 
 def of_one_freedom(times: Array, torque: float, load: float) -> Array:
-    """φ, φ̇, φ₂ and x_B over ascending times from zero (k, 4), by a Runge-Kutta method of order 8 to 1e-12."""
+    """Reference φ, φ̇, φ₂ and x_B (k, 4) over ascending times, by a Runge-Kutta method of order 8 to 1e-12."""
     motor, push = loads(torque, load)
 
     def rates(t: float, y: Array) -> list[float]:
@@ -150,7 +150,7 @@ def solve(times: Array, torque: float, load: float, *, places: bool = True) -> T
     system, at = slider_crank(places=places), Freedom(ANGLE)
     motor, push = loads(torque, load)
     inputs = {"crank.motor": lambda t: [motor(t)], "rod.slider": lambda t: [push(t)]}
-    # of the rod in body axes: the velocity of B turned back by φ₂
+    # in body axes of the rod: the velocity of B rotated by −φ₂
     v = at.shift * SPEED * np.array([math.cos(at.phi2), -math.sin(at.phi2)])
     start = system.state([ANGLE, at.x, 0.0, at.phi2], [SPEED, *v, at.turn * SPEED], inputs=inputs)
     return integrate(system.phdae(), start, times, inputs=inputs)
@@ -172,14 +172,14 @@ def run(
     load: Annotated[float, Option("amplitude of F_ext = F cos(5t) on the slider", "N")] = 0.5,
     step: Annotated[float, Option("length of a time step, which divides 10 s", "s")] = 4e-3,
 ) -> Result:
-    """Slider-crank of two systems coupled at their ports: pin kept or drifting, against bodies with joints."""
+    """Slider-crank of two systems coupled at their ports: exact or drifting pin, against bodies with joints."""
     times = mesh(step)
     given = check.number("torque", torque), check.number("load", load)
     return Result(solve(times, *given), solve(times, *given, places=False), solve_hinged(times, *given), torque, load)
 
 
 def mesh(step: float, duration: float = DURATION) -> Array:
-    """Equal steps; ValueError unless their number is whole."""
+    """Number of equal steps; ValueError unless it is whole."""
     steps = max(1, round(duration / check.positive("step", step, "s")))
     if abs(steps * step - duration) > 1e-9 * duration:  # decimal steps are known to round-off
         raise ValueError(f"step must divide {duration:g} s, got {step:g} s: the nearest is {duration / steps:.12g} s")
@@ -187,21 +187,21 @@ def mesh(step: float, duration: float = DURATION) -> Array:
 
 
 def motion(run: Trajectory) -> Array:
-    """φ, φ̇, φ₂ and x_B at all times (k, 4), as of :func:`of_one_freedom`."""
+    """Angles φ, φ̇, φ₂ and x_B at all times (k, 4), as in :func:`of_one_freedom`."""
     phi, x, _, phi2 = run["positions"].T
     return np.column_stack([phi, run["crank.spin"], phi2, x])
 
 
 def gap(run: Trajectory) -> Array:
-    """Distance of the two ends that are to meet in C (k,) [m]."""
+    """Distance of the two ends coupled in C (k,) [m]."""
     phi, x, y, phi2 = run["positions"].T
     return np.hypot(CRANK * np.cos(phi) - x - ROD * np.cos(phi2), CRANK * np.sin(phi) - y - ROD * np.sin(phi2))
 
 
 def pin_force(run: Trajectory) -> Array:
-    """Force on the crank in C at all times but the first and last (k − 1, 2) [N].
+    """Force on the crank in C at all times except the first and last (k − 1, 2) [N].
 
-    Multipliers belong to the middles of steps, to one side and the other in turn; neighbours are averaged.
+    Multipliers belong to midpoints of steps and alternate about their mean; neighbours are averaged.
     """
     mu = run[f"multipliers of {PIN}"]
     return -0.5 * (mu[1:-1] + mu[2:])
@@ -289,7 +289,7 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
 
 
 def draw_pin(result: Result, path: Path) -> None:
-    """How far the coupled points are apart, with places and with velocities only; the energy; the force in the pin."""
+    """Distance of the coupled points, with position or velocity couplings; energy; force in the pin."""
     figure = new_figure(9.0, 7.5)
     apart, energy, pin = figure.subplots(3, 1, sharex=True)
     times, least = result.coupled.times, np.finfo(float).eps / 16.0
@@ -348,7 +348,7 @@ def checks() -> Iterable[Check]:
 
 
 def work_along(result: Result) -> float:
-    """∫ F_ext dx_B of the one freedom [J], by Simpson's rule over the saved times."""
+    """Work ∫ F_ext dx_B of the single freedom [J], by Simpson's rule over the saved times."""
     from scipy.integrate import simpson
 
     times = result.coupled.times

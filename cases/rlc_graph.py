@@ -73,7 +73,7 @@ def step_of(times: Any) -> Any:
 
 
 def respond(built: Circuit, times: Array, method: str) -> dict[str, Trajectory]:
-    """The response to a step of the source in both forms, from rest."""
+    """Response to a step of the source in both forms, from rest."""
     responses = {}
     for form in FORMS:
         system = built.phdae(form)  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def apart(steps: dict[str, Trajectory]) -> float:
 
 
 def tellegen(result: Result) -> float:
-    """Largest |v(t)·i(t′)| over Σ|v||i| between all pairs of 20 saved times ([survey] eq. (2.26)): zero."""
+    """Largest |v(t)·i(t′)| over Σ|v||i| between all pairs of 20 saved times ([survey] eq. (2.26)): zero in theory."""
     chosen = result.steps["tree"].states[:: max(1, len(result.steps["tree"].times) // 20)]
     inputs = {"V": 1.0}
     v = np.column_stack(list(result.circuit.voltages(chosen, inputs).values()))
@@ -120,7 +120,7 @@ def response_defect(result: Result) -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Sizes of both forms, how far they are apart, Tellegen, Bode curve, balance."""
+    """Sizes of both forms, their difference, Tellegen, Bode curve, balance."""
     corner = frequency_response(result.circuit.linear(), [OMEGA], inputs="V", outputs="out", progress=False)
     return {
         "states": {form: trajectory.system.size for form, trajectory in result.steps.items()},

@@ -1,4 +1,4 @@
-"""A robot arm of two flexible links that motors at its joints turn to a target, under control of their angles.
+"""A robot arm of two flexible links, turned to a target by joint motors under control of the angles.
 
 Proportional-derivative control of the joints: M. W. Spong, S. Hutchinson, M. Vidyasagar, Robot Modeling and
 Control, Wiley (2005), ch. 6.
@@ -41,7 +41,7 @@ Controller = Literal["port", "sampled", "lqr"]
 
 @dataclass(frozen=True)
 class Joint:
-    """A motor between two ports: its gains [N m, N m s] and how far it turns [rad]."""
+    """A motor between two ports: its gains [N m, N m s] and angle of rotation [rad]."""
 
     name: str
     ports: tuple[str, Any]
@@ -51,12 +51,12 @@ class Joint:
 
     @property
     def angle(self) -> Quantity:
-        """q."""
+        """Sensor of the angle q."""
         return joint_angle(*self.ports)
 
     @property
     def rate(self) -> Quantity:
-        """q̇."""
+        """Sensor of the rate q̇."""
         return joint_rate(*self.ports)
 
 
@@ -69,20 +69,20 @@ SENSORS = {f"{joint.name} {kind}": getattr(joint, kind) for joint in JOINTS for 
 
 @dataclass(frozen=True)
 class Result:
-    """A run and the time of the processor that it took [s]."""
+    """A run and its processor time [s]."""
 
     solution: Solution
     seconds: float
 
 
 def profile(t: float) -> float:
-    """10s³ − 15s⁴ + 6s⁵ of s = t/T, 1 afterwards."""
+    """Profile 10s³ − 15s⁴ + 6s⁵ of s = t/T, 1 afterwards."""
     s = min(max(t / RISE, 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
 
 def profile_rate(t: float) -> float:
-    """Its derivative [1/s]."""
+    """Derivative of the profile [1/s]."""
     s = min(max(t / RISE, 0.0), 1.0)
     return 30.0 * s**2 * (1.0 - s) ** 2 / RISE
 
@@ -102,7 +102,7 @@ def bodies(elements: int, payload: float = 0.5) -> dict[str, Body]:
 
 
 def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mechanism:
-    """The arm with a spring and damper between moving references at its joints, or with torques from outside."""
+    """The arm with a spring and damper between moving references at its joints, or with external torques."""
     joints = [
         hinge("shoulder.axle", GROUND.at(0.0, 0.0)),
         weld("upper.root", "shoulder.axle"),
@@ -116,7 +116,7 @@ def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mech
 
 
 def port_motor(joint: Joint) -> Any:
-    """τ = K_p(q_d − q) + K_d(q̇_d − q̇) as a spring and damper whose reference moves."""
+    """Control law τ = K_p(q_d − q) + K_d(q̇_d − q̇) as a spring and damper with a moving reference."""
     first, second = joint.ports
 
     def reference(t: float) -> float:
@@ -128,13 +128,13 @@ def port_motor(joint: Joint) -> Any:
 
 
 def motor(joint: Joint) -> Any:
-    """τ on the hub, −τ on what carries it."""
+    """Torques τ on the hub and −τ on its carrier."""
     first, second = joint.ports
     return torque(first, name=joint.name, against=None if second is GROUND else second)
 
 
 def held_torques(t: float, see: Mapping[str, Any]) -> dict[str, float]:
-    """The same torques from readings of the sensors."""
+    """The torques of the control law from readings of the sensors."""
     part, rate, (first, second) = profile(t), profile_rate(t), JOINTS
     upper = first.stiffness * (first.target * part - see["shoulder angle"])
     fore = second.stiffness * (second.target * part - see["elbow angle"])
@@ -145,7 +145,7 @@ def held_torques(t: float, see: Mapping[str, Any]) -> dict[str, float]:
 
 
 def placed(shoulder: float = 0.0, elbow: float = 0.0) -> dict[str, tuple[float, float, float]]:
-    """Where the bodies are, undeformed, at the angles of the joints [rad]."""
+    """Poses of the undeformed bodies at joint angles [rad]."""
     fore = shoulder + elbow
     middle = LENGTH * math.cos(shoulder), LENGTH * math.sin(shoulder)
     tip = middle[0] + LENGTH * math.cos(fore), middle[1] + LENGTH * math.sin(fore)
@@ -160,13 +160,13 @@ def placed(shoulder: float = 0.0, elbow: float = 0.0) -> dict[str, tuple[float, 
 
 
 def plant(elements: int = 4) -> Plant:
-    """The arm at its target without weight, from torques to angles: what the regulator is made for."""
+    """The weightless arm at its target, from torques to angles: design model of the regulator."""
     flying = replace(arm("lqr", elements), gravity=np.zeros(2))
     return angles_of(flying.linearize(flying.assemble(placed(*(j.target for j in JOINTS)))), [j.name for j in JOINTS])
 
 
 def regulator(elements: int = 4) -> Compensator:
-    """LQR with an observer that sees the angles of the joints, not the deflection of the links."""
+    """LQR with an observer of the joint angles, without sensors for the deflection of the links."""
     return lqr(
         plant(elements),
         stiffness=(2e4, 4e3),
@@ -179,12 +179,12 @@ def regulator(elements: int = 4) -> Compensator:
 
 
 def wanted(t: float) -> Array:
-    """The targets on the way [rad]."""
+    """Target angles over time [rad]."""
     return profile(t) * np.array([joint.target for joint in JOINTS])
 
 
 def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sampled]:
-    """What is called within the run."""
+    """Control law that the run calls."""
     if kind == "lqr":
         sensors, ports = {joint.name: joint.angle for joint in JOINTS}, [joint.name for joint in JOINTS]
         return {"motors": regulator(elements).sampled(period, sensors=sensors, ports=ports, reference=wanted)}
@@ -192,7 +192,7 @@ def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sam
 
 
 def solve(kind: Controller, step: float, *, period: float = 1e-3, elements: int = 4, end: float = 2.0) -> Result:
-    """From rest, straight along x."""
+    """Run from rest, straight along x."""
     mechanism = arm(kind, elements)
     start = mechanism.consistent_state(mechanism.assemble(placed()))
     times, loops = np.linspace(0.0, end, max(1, round(end / step)) + 1), controllers(kind, period, elements)
@@ -202,7 +202,7 @@ def solve(kind: Controller, step: float, *, period: float = 1e-3, elements: int 
 
 
 def co_simulation(*, payload: float = 0.5) -> CoSimulation:
-    """The arm with torques as inputs, for ``flexph fmu cases/robot_arm.py -o arm.fmu``; a payload [kg] to choose."""
+    """The arm with torques as inputs and a given payload [kg], for ``flexph fmu cases/robot_arm.py -o arm.fmu``."""
     mechanism = arm("sampled", payload=payload)
     start = mechanism.consistent_state(mechanism.assemble(placed()))
     return CoSimulation(mechanism=mechanism, start=start, outputs={**SENSORS, "tip": position("fore.tip")}, end=2.0)
@@ -223,13 +223,13 @@ def run(
 
 
 def tip_at(solution: Solution, moments: Iterable[float] = READ) -> Array:
-    """Places of the tip (k, 2) [m], at the times next to those that are asked for."""
+    """Positions of the tip (k, 2) [m] at the saved times next to the given ones."""
     tip, times = solution.position("fore.tip"), solution.times
     return np.array([tip[np.abs(times - t).argmin()] for t in moments if t <= times[-1] + 1e-9]).reshape(-1, 2)
 
 
 def given(solution: Solution) -> dict[str, float]:
-    """Energy that each motor has given to the arm by the end of the run [J]."""
+    """Energy supplied to the arm by each motor up to the end of the run [J]."""
     ledger, energies = solution.ledger, {}
     for joint in JOINTS:
         name = joint.name
@@ -240,7 +240,7 @@ def given(solution: Solution) -> dict[str, float]:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The tip, the balance, the energy that the controllers give, and the time of the processor."""
+    """The tip, the balance, the energy from the controllers, and the processor time."""
     solution, energies = result.solution, given(result.solution)
     return {
         "tip_m": tip_at(solution).tolist(),
@@ -267,7 +267,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
-    """The way of the tip with the arm at some times, and the angles beside their targets."""
+    """Path of the tip with the arm at some times, and angles with their targets."""
     figure = new_figure(9.0, 4.2)
     way, turn = figure.subplots(1, 2)
     tip, elbow, times = solution.position("fore.tip"), solution.position("upper.tip"), solution.times
@@ -288,7 +288,7 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """A ledger that closes, a step that is fine enough, and sampling that comes to the port by the first order."""
+    """Ledger, accuracy of the step, and first-order convergence of sampling to the port."""
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

@@ -1,7 +1,7 @@
 """A block that rocks from corner to corner on rough ground, with Housner's loss at each impact.
 
-About a corner at the distance R of its centre, at the angle α from the vertical, it moves by θ̈ = −p² sin(α − θ), with
-p² = 3g/(4R) of a rectangle; at each impact (plastic, the other corner lifts) its spin falls by r = 1 − 1.5 sin²α
+About a corner at the distance R from its centre, at the angle α from the vertical, it moves by θ̈ = −p² sin(α − θ),
+with p² = 3g/(4R) for a rectangle; each impact (plastic, the other corner lifts) reduces the spin by r = 1 − 1.5 sin²α
 (G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bull. Seism. Soc. Am. 53 (1963) 403).
 """
 
@@ -37,7 +37,7 @@ LOSS = 1.0 - 1.5 * math.sin(ALPHA) ** 2
 
 
 def block_on_ground() -> Mechanism:
-    """A block of 1 kg that does not slide."""
+    """A block of 1 kg without sliding."""
     inertia = (WIDTH**2 + HEIGHT**2) / 3.0
     ports, shape = {"left": (-WIDTH, -HEIGHT), "right": (WIDTH, -HEIGHT)}, box_shape((2.0 * WIDTH, 2.0 * HEIGHT, WIDTH))
     block = rigid.body(1.0, inertia=inertia, ports=ports, shape=shape)
@@ -47,7 +47,7 @@ def block_on_ground() -> Mechanism:
 
 
 def leaning(mechanism: Mechanism, tilt: float) -> State:
-    """At rest on its right corner, tilted by an angle [rad]."""
+    """Rest on the right corner, tilted by an angle [rad]."""
     c, s = math.cos(tilt), math.sin(tilt)
     place = (-c * WIDTH + s * HEIGHT, s * WIDTH + c * HEIGHT, -tilt)
     return mechanism.consistent_state(mechanism.assemble(guess={"block": place}))
@@ -58,7 +58,7 @@ def run(
     step: Annotated[float, Option("time step", "s")] = 2e-3,
     end: Annotated[float, Option("end of the run", "s")] = 1.8,
 ) -> Solution:
-    """A rocking block released at half of the angle at which it would fall over (Housner 1963)."""
+    """A rocking block released at half of its overturning angle (Housner 1963)."""
     mechanism = block_on_ground()
     count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
     flat = Event(lambda t, x: float(x["block.rotation"][1]))
@@ -73,20 +73,20 @@ def tilts(solution: Solution) -> Array:
 
 
 def first_impact(solution: Solution) -> float:
-    """When the block first stands on both corners [s]."""
+    """Time at which the block first stands on both corners [s]."""
     times = solution.events["flat"].times
     return float(times[0]) if len(times) else math.nan
 
 
 def amplitudes(solution: Solution) -> list[float]:
-    """Largest tilts between impacts over α, without that of the start and of the interval under way."""
+    """Largest tilts between impacts over α, without the initial tilt and the unfinished interval."""
     edges = np.searchsorted(solution.times, solution.events["flat"].times)
     tilt = np.abs(tilts(solution))
     return [float(tilt[a:b].max() / ALPHA) for a, b in pairwise(edges)]
 
 
 def exact_amplitudes(count: int) -> list[float]:
-    """1 − cos(α − θ) of the energy falls by r² at each impact."""
+    """Closed form of the tilts: 1 − cos(α − θ) of the energy falls by r² at each impact."""
     top, found = 1.0 - math.cos(ALPHA), []
     left = math.cos(0.5 * ALPHA) - math.cos(ALPHA)
     for _ in range(count):
@@ -96,7 +96,7 @@ def exact_amplitudes(count: int) -> list[float]:
 
 
 def exact_first_impact() -> float:
-    """∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from θ₀ = α/2 to zero, by φ = α − θ and cosh."""
+    """Time ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from θ₀ = α/2 to zero, by φ = α − θ and cosh."""
     start = 0.5 * ALPHA
 
     def rate(u: float) -> float:

@@ -1,4 +1,4 @@
-"""A very flexible rod between two rigid bodies that fly and tumble: all joints, all invariants, at any step."""
+"""A very flexible rod between two tumbling rigid bodies: all joints and all invariants at any step size."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def between(elements: int, order: int) -> Mechanism:
 
 
 def solve(step: float, elements: int, order: int, end: float) -> Solution:
-    """From the straight rod, both bodies spinning."""
+    """Run from the straight rod, with both bodies spinning."""
     mechanism = between(elements, order)
     pose = mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))})
-    with warnings.catch_warnings():  # the motion nearest to this one is meant
+    with warnings.catch_warnings():  # the nearest consistent motion is intended
         warnings.filterwarnings("ignore", "the velocities given contradict")
         start = mechanism.consistent_state(pose, velocities=MOTION)
     return integrate(mechanism, start, np.linspace(0.0, end, max(1, round(end / step)) + 1))
@@ -58,7 +58,7 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Everything that the scheme keeps."""
+    """Conserved quantities of the scheme."""
     return {"energy_drift_max_rel": solution.energy_drift(), **kept(solution)}
 
 
@@ -76,7 +76,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Two steps, one of them far above what resolves the motion; the ends turn against each other by 2 rad."""
+    """Two step sizes, one far too long to resolve the motion; the ends turn against each other by 2 rad."""
     for step in (0.1, 0.3):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

@@ -1,4 +1,4 @@
-"""Pictures of a connecting rod: deflection beside the beam's, peak stress over time, stresses on its side."""
+"""Pictures of a connecting rod: deflection compared with the beam, peak stress over time, stresses on its side."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ CORNERS = {"tetra10": 4, "hexahedron27": 8}
 EDGES = [{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}]
 """Corners between which the other nodes of a tetra10 lie."""
 FANS = {4: [(0, 1, 2), (0, 2, 3)], 6: [(0, 1, 5), (1, 2, 3), (3, 4, 5), (1, 3, 5)]}
-"""Triangles of a facet of so many nodes in turn."""
+"""Triangles of a facet by its number of nodes in order."""
 EYE = 15.0
-"""How far from the pins the ends are shown on a scale of their own [mm]."""
+"""Distance from the pins over which the ends are shown on separate scales [mm]."""
 
 
 def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
-    """Deflections of the middle over the length, and below their difference."""
+    """Deflections of the middle over the length, and their difference."""
     figure = new_figure(9.0, 5.6)
     both, apart = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     both.plot(times, 100.0 * solid, linewidth=1.2, label="solid")
@@ -40,7 +40,7 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
 
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
-    """Largest von Mises stress over time beside the beam's |N/A − M y/I| there, and where it is along the rod."""
+    """Largest von Mises stress over time with the beam's |N/A − M y/I| there, and its position along the rod."""
     figure = new_figure(9.0, 5.6)
     stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")
@@ -63,7 +63,7 @@ def _save(figure: Any, times: Array, path: Path) -> None:
 
 
 def draw_rod(solution: Solution, instant: int, path: Path) -> None:
-    """Von Mises stress on the flat side of the rod, bent as it is, and both ends on a scale of their own."""
+    """Von Mises stress on the flat side of the rod, in the bent shape, and both ends on separate scales."""
     from matplotlib.collections import PolyCollection
     from matplotlib.tri import Triangulation
 
@@ -92,7 +92,7 @@ def draw_rod(solution: Solution, instant: int, path: Path) -> None:
 
 
 class Side(NamedTuple):
-    """Corners of triangles [mm], the stress there in the cell they are of [MPa], and outlines of its facets."""
+    """Corners of triangles [mm], the stress there within their cell [MPa], and outlines of the facets."""
 
     x: Array
     y: Array
@@ -102,7 +102,7 @@ class Side(NamedTuple):
 
 
 def flat_side(solution: Solution, instant: int) -> Side:
-    """The facets of largest z, from the pin of the crank. Stresses jump from cell to cell, as those of the state do."""
+    """Facets of largest z, from the pin of the crank. Stresses jump between cells, as in the state."""
     body = solution.mechanism.bodies["rod"]
     view = body.view
     assert view is not None
@@ -122,9 +122,9 @@ def flat_side(solution: Solution, instant: int) -> Side:
 
 
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
-    """Corners of each cell in rising order (c, k), and the tensors there of its own stresses alone (c, k, 6) [Pa].
+    """Corners of each cell in rising order (c, k), and the tensors there from its stress points alone (c, k, 6) [Pa].
 
-    A function of degree 1 (in each direction) takes them from the points of the cell to its corners, by least squares.
+    A linear function (in each direction) takes them from the points of the cell to its corners, by least squares.
     """
     field = view.tensors["stress"]
     used = np.unique(view.cells[:, : CORNERS[view.cell_type]])
@@ -136,7 +136,7 @@ def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
 
 
 def _facets(view: View) -> Iterator[tuple[int, Array]]:
-    """Cells with a facet on the side of largest z, and its corners in turn."""
+    """Cells with a facet on the side of largest z, and its corners in order."""
     z = view.points[:, 2]
     for cell, nodes in enumerate(view.cells[:, : CORNERS[view.cell_type]]):
         on = nodes[z[nodes] > z.max() - 1e-6 * np.ptp(z)]
@@ -146,7 +146,7 @@ def _facets(view: View) -> Iterator[tuple[int, Array]]:
 
 
 def _middles(view: View, cell: int, corners: Array) -> Array | None:
-    """The nodes between the corners of a triangle of degree 2, which may be curved; none of a quadrilateral."""
+    """Nodes between the corners of a possibly curved triangle of degree 2; none of a quadrilateral."""
     if len(corners) == 4:
         return None
     local = {int(node): k for k, node in enumerate(view.cells[cell])}
@@ -155,5 +155,5 @@ def _middles(view: View, cell: int, corners: Array) -> Array | None:
 
 
 def _alternating(corners: Array, middles: Array) -> Array:
-    """Corners and middles in turn."""
+    """Corners and middles in alternation."""
     return np.stack([corners, middles], axis=1).reshape(2 * len(corners), -1)

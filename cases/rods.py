@@ -1,4 +1,4 @@
-"""What cases of geometrically exact rods share: what runs keep, clamped rods, and pictures of their axes."""
+"""Common parts of cases with geometrically exact rods: conservation, clamped rods, pictures of axes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rod_section(axial: float, bending: float, *, mass: float, inertia: tuple[flo
 
 
 def clamped(rod: NodalBody, load: Connection) -> tuple[Mechanism, Pose]:
-    """A rod that is welded to the ground at its root, and its pose along x."""
+    """A rod welded to the ground at its root, and its pose along x."""
     mechanism = connect({"rod": rod}, [weld("rod.root", GROUND.at(*ROOT)), load])
     return mechanism, mechanism.assemble({"rod": (ROOT, np.eye(3))})
 
@@ -36,7 +36,7 @@ def drift(values: Array) -> float:
 
 
 def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
-    """What the scheme keeps at any step; momenta from a time on at which no load acts any more."""
+    """Conserved quantities of the scheme; momenta from the time on at which loads have ended."""
     ledger, free = solution.ledger, solution.times >= min(since, solution.times[-1]) - 1e-9
     return {
         "energy_residual_max_rel": float(np.abs(ledger.residual).max() / ledger.total_energy.max()),
@@ -57,10 +57,10 @@ def draw_axes(
     stacked: bool = False,
     bodies: Mapping[str, Array] | None = None,
 ) -> None:
-    """Draw axes of rods, seen along the axes of the world: ``xy`` is x to the right and y up.
+    """Draw axes of rods, seen along the world axes: ``xy`` is x to the right and y up.
 
-    ``pictures``: points (n, 3) by label; ``bodies``: centres (2, 3) of those at the ends, by label. The views are
-    beside each other, or over each other where they are wide.
+    ``pictures``: points (n, 3) by label; ``bodies``: centres (2, 3) of bodies at the ends, by label. The views are
+    next to each other, or ``stacked`` if they are wide.
     """
     rows, columns = (len(views), 1) if stacked else (1, len(views))
     figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)
@@ -79,5 +79,5 @@ def draw_axes(
 
 
 def axis_of(mechanism: Mechanism, x: Array) -> Array:
-    """Places of the nodes of the rod at a flat state, (n, 3) [m]."""
+    """Positions of the nodes of the rod at a flat state, (n, 3) [m]."""
     return x[mechanism.layout.parts["rod.centre"]].reshape(-1, 3)

@@ -1,6 +1,7 @@
-"""A cantilever that an end moment rolls up to a full circle: its axis stays one of curvature M/EI.
+"""A cantilever rolled up to a full circle by an end moment: its axis has the constant curvature M/EI.
 
-Closed form; as a test of rods in J. C. Simo, L. Vu-Quoc, A three-dimensional finite-strain rod model, part II, Comput.
+Closed form; used as a test of rods in J. C. Simo, L. Vu-Quoc, A three-dimensional finite-strain rod model, part II,
+Comput.
 Methods Appl. Mech. Engrg. 58 (1986) 79.
 """
 
@@ -32,7 +33,7 @@ SECTION = fem.RodSection(
 
 
 class Result(NamedTuple):
-    """The cantilever at parts of a full turn, the last one a full circle unless the turn is another."""
+    """The cantilever at fractions of a full turn, by default up to a full circle."""
 
     mechanism: Mechanism
     turns: tuple[float, ...]
@@ -40,7 +41,7 @@ class Result(NamedTuple):
 
 
 def solve(elements: int, order: int, turns: tuple[float, ...]) -> Result:
-    """Under end moments 2πEI/L times each of the turns."""
+    """Equilibria under end moments 2πEI/L times each of the turns."""
     rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
     mechanism, pose = clamped(rod, torque("rod.tip", name="moment"))
     full = 2.0 * np.pi * BENDING / LENGTH
@@ -53,12 +54,12 @@ def run(
     elements: Annotated[int, Option("elements of the rod")] = 8,
     order: Annotated[int, Option("their order: 1, 2 or 3")] = 2,
 ) -> Result:
-    """A cantilever is rolled up by an end moment: how far its tip is from its root after a full circle."""
+    """A cantilever is rolled up by an end moment: distance of its tip from its root after a full circle."""
     return solve(elements, order, (0.25, 0.5, 1.0))
 
 
 def away(result: Result) -> list[float]:
-    """Distances of the tip from its place on the circle, over the length."""
+    """Distances of the tip from its position on the circle, over the length."""
     distances = []
     for turn, state in zip(result.turns, result.states, strict=True):
         angle = 2.0 * np.pi * turn
@@ -68,7 +69,7 @@ def away(result: Result) -> list[float]:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Of a full circle, on which the tip comes back to the root."""
+    """Figures of a full circle, on which the tip returns to the root."""
     return {"tip_distance_rel": away(result)[-1], "nodes": len(result.mechanism.bodies["rod"].frames)}
 
 

@@ -1,17 +1,17 @@
 """A coin that rolls upright on a plane: constrained, reduced and as a mechanism ([survey] examples 2.4 and 4.1).
 
-x, y is the point of contact, θ the angle by which the coin rolled, φ its heading. All constants are one:
+x, y is the point of contact, θ the rolling angle of the coin, φ its heading. All constants are one:
 
     ẍ = λ₁,   ÿ = λ₂,   θ̈ = −λ₁ cos φ − λ₂ sin φ + u₁,   φ̈ = u₂,   ẋ = θ̇ cos φ,   ẏ = θ̇ sin φ
 
-With p₁ = p_φ and p₂ = p_θ + p_x cos φ + p_y sin φ the constraints are gone, ṗ₁ = u₂, ṗ₂ = u₁, H_c = ½p₁² + ¼p₂²
-(4.21), so that under constant torques θ and φ are quadratic in time. The path, ẋ + iẏ = θ̇ e^{iφ}, is then a line or a
-circle (no torque), a spiral whose radius grows with time (u₁ alone), Cornu's spiral (u₂ alone), or one whose radius of
-curvature θ̇/φ̇ goes to a limit (both): all by Fresnel integrals at most.
+With p₁ = p_φ and p₂ = p_θ + p_x cos φ + p_y sin φ the constraints are eliminated, ṗ₁ = u₂, ṗ₂ = u₁,
+H_c = ½p₁² + ¼p₂² (4.21), so that under constant torques θ and φ are quadratic in time. The path, ẋ + iẏ = θ̇ e^{iφ},
+is then a line or a circle (no torque), a spiral whose radius grows with time (u₁ alone), Cornu's spiral (u₂ alone), or
+one whose radius of curvature θ̇/φ̇ tends to a limit (both): all in terms of Fresnel integrals at most.
 
-Let go, a coin tilts: a euro that wobbles on its rim as ``rolling_disc``, without loss. Where its centre rests, its
-tilt α from the ground stays and the point of contact goes round at Ω with Ω² sin α = 4 g/r (H. K. Moffatt, Euler's
-disk and its finite-time singularity, Nature 404 (2000) 833).
+Released, a coin tilts: a euro that wobbles on its rim as ``rolling_disc``, without loss. If its centre rests, its
+tilt α from the ground is constant and the point of contact moves round at Ω with Ω² sin α = 4 g/r (H. K. Moffatt,
+Euler's disk and its finite-time singularity, Nature 404 (2000) 833).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def run(
     roll: Annotated[float, Option("torque about the axis of the coin, u₁")] = 0.4,
     turn: Annotated[float, Option("torque about the vertical, u₂")] = -0.25,
 ) -> Result:
-    """A rolling coin: constrained, reduced, as a mechanism, and wobbling when let go ([survey] ex. 2.4 and 4.1)."""
+    """A rolling coin: constrained, reduced, as a mechanism, and wobbling when released ([survey] ex. 2.4 and 4.1)."""
     times = np.linspace(0.0, DURATION, check.count("steps", steps) + 1)
     torques = {"none": (0.0, 0.0), "u1": (roll, 0.0), "u2": (0.0, turn), "both": (roll, turn)}
     motions = {name: move(times, *pair) for name, pair in torques.items()}

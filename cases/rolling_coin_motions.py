@@ -1,4 +1,4 @@
-"""Motions of a coin that rolls upright: constrained, reduced, held by a mechanism, and a euro that wobbles."""
+"""Motions of a coin: upright in three models, constrained, reduced and as a mechanism, and a wobbling euro."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def constrained() -> rigid.MultibodySystem:
 
 
 def basis(zeta: Array) -> Array:
-    """S of (ẋ, ẏ, θ̇, φ̇) = S (φ̇, θ̇), p̃ = Sᵀp (4.20)."""
+    """Matrix S of (ẋ, ẏ, θ̇, φ̇) = S (φ̇, θ̇), p̃ = Sᵀp (4.20)."""
     return np.array([[0.0, math.cos(zeta[3])], [0.0, math.sin(zeta[3])], [0.0, 1.0], [1.0, 0.0]])
 
 
@@ -53,7 +53,7 @@ def reduced() -> rigid.MultibodySystem:
 
 
 def exact(times: Array, roll: float, turn: float) -> Array:
-    """(x, y, θ, φ) at times (k, 4) under constant torques u₁ and u₂, from START with RATES."""
+    """Solution (x, y, θ, φ) at times (k, 4) under constant torques u₁ and u₂, from START with RATES."""
     x0, y0, theta0, phi0 = START
     (p, a), b, u = RATES, 0.5 * roll, turn
     phi, theta = phi0 + p * times + 0.5 * u * times**2, a * times + 0.5 * b * times**2
@@ -89,13 +89,13 @@ def jacobi_sum(J: Any, x: Array, step: float = 1e-5) -> float:
 
 
 UPRIGHT = Rotation.from_euler("x", -90, degrees=True)
-"""The axis of a disc, its z, along y: it rolls along x."""
+"""Axis of a disc, its z, along y, so that it rolls along x."""
 
 
 def held() -> Mechanism:
-    """A disc, upright on a frame without tilt: masses and moments of both add up to ones.
+    """A disc kept upright by a frame without tilt; masses and moments of both add up to ones.
 
-    The ground holds the disc by its height and the frame by its own, which is once too often.
+    The ground holds the height of the disc and that of the frame, which is one redundant constraint.
     """
     disc = cylinder_shape(0.05, 1.0, axis=(0.0, 0.0, 1.0))
     coin = rigid.body(0.5, inertia=(0.5, 0.5, 1.0), ports={"centre": (0.0, 0.0, 0.0)}, shape=disc)
@@ -113,7 +113,7 @@ def held() -> Mechanism:
 
 
 def held_start(mechanism: Mechanism) -> State:
-    """START and RATES."""
+    """Initial state from START and RATES."""
     heading, (turning, rolling) = Rotation.from_euler("z", START[3]), RATES
     place, velocity = np.array([*START[:2], 1.0]), heading.apply([rolling, 0.0, 0.0])
     pose = mechanism.assemble(guess={"coin": (place, heading * UPRIGHT), "frame": (place, heading)})
@@ -122,7 +122,7 @@ def held_start(mechanism: Mechanism) -> State:
 
 
 def euro() -> Mechanism:
-    """A thin disc of the size of one euro, rolling as it likes."""
+    """A thin disc of the size of a one-euro coin that rolls freely."""
     across = 0.25 * EURO_MASS * EURO_RADIUS**2
     ports = {"centre": (0.0, 0.0, 0.0), "head": (0.0, EURO_RADIUS, 0.0), "foot": (0.0, -EURO_RADIUS, 0.0)}
     disc = cylinder_shape(0.1 * EURO_RADIUS, EURO_RADIUS, axis=(0.0, 0.0, 1.0))
@@ -132,12 +132,12 @@ def euro() -> Mechanism:
 
 
 def rounds(tilt: float) -> float:
-    """Ω = √(4g/(r sin α)): how fast the point of contact goes round under a centre at rest [rad/s]."""
+    """Rate Ω = √(4g/(r sin α)) of the point of contact under a centre at rest [rad/s]."""
     return math.sqrt(4.0 * GRAVITY / (EURO_RADIUS * math.sin(tilt)))
 
 
 def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 10.0) -> Solution:
-    """The euro with a share of the spin of its steady motion, over the time that this needs for some turns."""
+    """The euro with a share of the spin of its steady motion, over the time of some turns."""
     mechanism, rate = euro(), rounds(tilt)
     s, c = math.sin(tilt), math.cos(tilt)
     up = np.array([-c, 0.0, s])  # of the disc: from the point of contact to its centre
@@ -152,7 +152,7 @@ def tilts(solution: Solution) -> Array:
 
 
 def contacts(solution: Solution) -> Array:
-    """The point of contact less the centre (k + 1, 2) [m]: r (e cos α − n)/sin α along the ground."""
+    """Point of contact relative to the centre (k + 1, 2) [m]: r (e cos α − n)/sin α along the ground."""
     axis, tilt = solution.rotations("coin")[:, :, 2], tilts(solution)[:, None]
     return EURO_RADIUS * axis[:, :2] * np.cos(tilt) / np.sin(tilt)
 
@@ -183,7 +183,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Result:
-    """Motions by the torques that act, the mechanism under both, and the euro that wobbles."""
+    """Motions by acting torques, the mechanism under both, and the wobbling euro."""
 
     motions: Mapping[str, Motion]
     mechanism: Solution
@@ -191,7 +191,7 @@ class Result:
 
     @property
     def mechanism_error(self) -> float:
-        """Largest error of the place and of the rolling and turning rates of the mechanism [m, rad/s]."""
+        """Largest error of position, rolling rate and turning rate of the mechanism [m, rad/s]."""
         run, both = self.mechanism, self.motions["both"]
         rates = np.column_stack([run["frame.spin"][:, 2], run["coin.spin"][:, 2]])
         place = np.abs(run.position("coin.centre")[:, :2] - both.exact[:, :2]).max()
@@ -208,7 +208,7 @@ def move(times: Array, roll: float, turn: float) -> Motion:
 
 
 def roll_held(times: Array, roll: float, turn: float) -> Solution:
-    """Run the mechanism; of the two that hold the height, each takes a share."""
+    """Run the mechanism; the two constraints on the height share its force."""
     mechanism = held()
     torques = {"roll": (0.0, 0.0, roll), "turn": (0.0, 0.0, turn)}
     return integrate(mechanism, held_start(mechanism), times, inputs=torques, method=Exact(redundant="least_norm"))

@@ -1,6 +1,6 @@
 """Frequencies of a rotating cantilever: geometric stiffening by von Kármán strain, and its absence.
 
-Source of the numbers: flapwise frequencies of a slender cantilever on a hub without radius, see ``REFERENCE``.
+The reference numbers are flapwise frequencies of a slender cantilever on a hub without radius, see ``REFERENCE``.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ SPEEDS = sorted({*map(float, REFERENCE), 3.25, 3.5})
 """Speeds of the table: those of the reference, and some before linear strain loses its first chordwise motion."""
 COUNT = 3  # frequencies of each family
 MAX_STRAIN_SPEED = 0.5
-"""Largest speed over slenderness, Ω√(ρL²/E): the strain of the root is half its square."""
+"""Largest speed over slenderness, Ω√(ρL²/E): the root strain is half its square."""
 EQUAL = 1e-6
-"""Relative difference of two s² up to which they count as one value, whose shapes are only known as a space."""
+"""Relative difference up to which two s² count as equal, so that their shapes are known as a space only."""
 OSCILLATES = 1e-6
-"""|Re s| over |s| up to which a motion oscillates: far above round-off, which leaves 1e-10."""
+"""|Re s| over |s| up to which a motion counts as oscillation: far above round-off, which leaves 1e-10."""
 FAMILIES = ("chord", "flap", "axial", "torsion")
 Strain = Literal["linear", "von_karman"]
 
 
 @dataclass(frozen=True)
 class Frequencies:
-    """The lowest motions of the families at one speed, all over √(EI/ρAL⁴).
+    """Lowest motions of the families at one speed, all over √(EI/ρAL⁴).
 
-    flap, chord (3,): frequencies, NaN where the motion does not oscillate; chord_growth (3,): rates of growth;
+    flap, chord (3,): frequencies, NaN if the motion does not oscillate; chord_growth (3,): growth rates;
     shapes by family (n, 3): real deformation coordinates, largest entry 1; message of the spectrum.
     """
 
@@ -77,7 +77,7 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Result:
-    """Frequencies at the speed asked for and, by strain, at all speeds of the table."""
+    """Frequencies at the given speed and, by strain, at all speeds of the table."""
 
     speed: float
     mechanism: Mechanism
@@ -92,8 +92,8 @@ def rotating_beam(
 ) -> Mechanism:
     """Cantilever along x on a hub that turns about z: E = ρ = A = L = 1, I = 1/slenderness² in both planes.
 
-    Frequencies are then in units of √(EI/ρAL⁴) = 1/slenderness. The sections have no rotary inertia but the polar one.
-    The axial force that stiffens the beam, ½ρAΩ²(L² − x²), asks for quadratic axial displacements.
+    Frequencies are then in units of √(EI/ρAL⁴) = 1/slenderness. The sections have no rotary inertia except the polar
+    one. The axial force that stiffens the beam, ½ρAΩ²(L² − x²), requires quadratic axial displacements.
     """
     second = 1.0 / slenderness**2
     section = fem.Section(area=1.0, second_moment=second, second_moment_y=second, torsion_constant=2.0 * second)
@@ -110,12 +110,12 @@ def rotating_beam(
 
 
 def pose_of(mechanism: Mechanism) -> Pose:
-    """Undeformed along x."""
+    """Undeformed pose along x."""
     return mechanism.assemble({"beam": (0.0, 0.0, 0.0)})
 
 
 def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pair: str = "quadratic") -> Frequencies:
-    """Small motions about the stretched beam in steady rotation, seen in the frame that turns with it."""
+    """Small motions about the stretched beam in steady rotation, in the rotating frame."""
     mechanism = rotating_beam(speed, slenderness, elements, strain, pair=pair)
     spin = (0.0, 0.0, speed / slenderness)
     spectrum = mechanism.spectrum(mechanism.equilibrium(pose_of(mechanism), spin=spin))
@@ -134,9 +134,9 @@ def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pa
 def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, Array]]]:
     """Values s and shapes of the motions chordwise (in the plane of rotation), flapwise (out of it), axial, torsional.
 
-    Motions come in pairs s, s* or ±s: one of each is taken (Im s > 0, or s > 0), by ascending −s². A motion belongs to
+    Motions come in pairs s, s* or ±s, of which one is taken (Im s > 0, or s > 0), by ascending −s². A motion belongs to
     the family with the largest share of its displacements u_x, u_y, u_z, Lθ_x. Motions of equal s may be any basis of
-    their space: the shares of the space say how many of them each family has, and its shapes are the vectors of the
+    their space: the shares of the space give the number of motions of each family, whose shapes are the vectors of the
     space with the largest displacements of that family.
     """
     half = (spectrum.values.imag > 0.0) | ((spectrum.values.imag == 0.0) & (spectrum.values.real > 0.0))
@@ -157,7 +157,7 @@ def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, A
 
 
 def _displacements(body: Body) -> dict[str, Array]:
-    """Rows of u_y, u_z, u_x and Lθ_x along the beam, by the family they belong to."""
+    """Rows of u_y, u_z, u_x and Lθ_x along the beam, by family."""
     assert body.view is not None and body.section_rotation is not None
     moved, turned = body.view.shape.toarray(), body.section_rotation.toarray()
     length = float(np.ptp(body.view.points[:, 0]))
@@ -172,7 +172,7 @@ def _equal(values: Array) -> list[Array]:
 
 
 def _rounded(share: Array) -> Array:
-    """Shares that sum up to a whole number, as whole numbers of the same sum: those cut most are raised."""
+    """Shares with a whole sum, rounded to whole numbers of that sum: the largest remainders are rounded up."""
     whole = np.floor(share).astype(int)
     raised = np.argsort(whole - share)[: round(float(share.sum())) - int(whole.sum())]
     whole[raised] += 1
@@ -180,7 +180,7 @@ def _rounded(share: Array) -> Array:
 
 
 def _real(shape: Array) -> Array:
-    """The real part, largest entry 1; the axial part of a chordwise motion is a quarter of a period away from it."""
+    """Real part, with largest entry 1; the axial part of a chordwise motion has a phase of a quarter period."""
     return (shape / shape[np.abs(shape).argmax()]).real
 
 
@@ -249,7 +249,7 @@ def identity_defect(speed: float, frequencies: Frequencies) -> float:
 
 
 def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
-    """Flapwise and then chordwise shapes; the frame at the root turns with the hub, so only the deformation moves."""
+    """Flapwise, then chordwise shapes; the root frame turns with the hub, so that only the deformation moves."""
     shapes = np.hstack([frequencies.shapes[name] for name in ("flap", "chord")])
     beam = mechanism.bodies["beam"]
     whole = np.vstack([np.zeros((6, shapes.shape[1])), shapes, np.zeros((beam.stress_size, shapes.shape[1]))])
@@ -326,7 +326,7 @@ def checks() -> Iterable[Check]:
             tolerance=1e-3,
         )
     plain = solve(6.0, 1000.0, 16, "linear")
-    for k, published in enumerate(AT_REST):  # nothing stiffens: chordwise, λ² = ω² − Ω²
+    for k, published in enumerate(AT_REST):  # without stiffening: chordwise, λ² = ω² − Ω²
         yield Check(
             f"flapwise {k + 1}, linear, speed 6",
             "beam at rest",

@@ -1,10 +1,10 @@
-"""A rigid rotor in unequal bearings: its Campbell diagram, and where an unequal rotor in them grows.
+"""A rigid rotor in unequal bearings: Campbell diagram, and instability of an asymmetric rotor.
 
-Of a rotor of revolution the equations in the world are constant (G. Genta, Dynamics of Rotating Systems, 2005, ch. 4):
+For a rotor of revolution the equations in the world are constant (G. Genta, Dynamics of Rotating Systems, 2005, ch. 4):
 
     m ẍ + 2c_x ẋ + 2k_x x = 0,   J θ̈_x + J_p Ω θ̇_y + 2l²(c_y θ̇_x + k_y θ_x) = 0,  θ_y likewise with −J_p Ω θ̇_x.
 
-Of one with J₁ ≠ J₂ across its axis they are periodic for every observer.
+For a rotor with J₁ ≠ J₂ across its axis they are periodic for every observer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 
 
 class Result(NamedTuple):
-    """Exponents of the symmetric rotor over the speed, and growth of unequal ones."""
+    """Exponents of the symmetric rotor over the speed, and growth of unequal rotors."""
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 8), across the axis, as they are seen in the world
@@ -61,7 +61,7 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
 
 
 def across(found: Spectrum) -> Array:
-    """Exponents of the motions across the axis, as they are seen in the world, (8,)."""
+    """Exponents of the transverse motions, as seen in the world, (8,)."""
     moved = np.abs(found.shapes)
     own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
     return np.sort_complex(found.fixed_values[own])
@@ -77,7 +77,7 @@ def closed_form(speed: float) -> Array:
 
 
 def own_growths(speed: float, unequal: float) -> Array:
-    """Growths of the tilts of an unequal rotor by a run of Euler's equations in its axes over a turn, (4,) [1/s]."""
+    """Growths of the tilts of an unequal rotor from Euler's equations in its axes over a turn, (4,) [1/s]."""
     J1, J2 = ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal)
     gyroscopic = (J1 + J2 - POLAR) * speed * np.array([[0.0, -1.0], [1.0, 0.0]])
     centrifugal = speed**2 * np.diag([POLAR - J2, POLAR - J1])
@@ -117,7 +117,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """The fastest growth [1/s], and where it is."""
+    """Largest growth [1/s], with its speed and asymmetry."""
     speed, share = np.unravel_index(int(np.argmax(result.growth)), result.growth.shape)
     return {"growth_1_s": result.growth.max(), "speed_rad_s": result.band[speed], "share": result.shares[share]}
 
@@ -156,7 +156,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Constant equations of the symmetric rotor, and a run of Euler's equations of unequal ones."""
+    """Constant equations of the symmetric rotor, and Euler's equations of unequal ones."""
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")

@@ -1,6 +1,6 @@
-"""A block of rubber that is bent on a hinge and released while it tumbles with a rigid hub: finite strain.
+"""A rubber block bent on a hinge and released while it tumbles with a rigid hub: finite strain.
 
-Torques of opposite sign bend the block between its ends, grow and vanish: they do work, and leave both momenta alone.
+Torques of opposite sign bend the block between its ends, grow and vanish: they do work without changing momenta.
 The same laws in uniaxial tension have closed forms (:mod:`cases.rubber_laws`).
 """
 
@@ -34,7 +34,7 @@ FACES = ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (3, 2, 6, 7), (0, 3, 7, 4), (
 
 
 def solve(law: str, step: float, cells: int, end: float) -> Solution:
-    """From the straight block, with the hub on a hinge at its root."""
+    """Straight block at rest, with the hub on a hinge at its root."""
     body = block(law, (cells, 1, 1), ports={"root": "left", "tip": "right"})
     hub = rigid.body(2.0, inertia=(0.02, 0.03, 0.04), ports={"pin": (0.1, 0.0, 0.05)})
     bending = {"tip": 1.0, "root": -1.0}
@@ -42,7 +42,7 @@ def solve(law: str, step: float, cells: int, end: float) -> Solution:
     parts += [torque(f"block.{port}", name=port) for port in bending]
     mechanism = connect({"block": body, "hub": hub}, parts)
     pose = mechanism.assemble({"block": ((0.0, 0.0, 0.0), np.eye(3))})
-    with warnings.catch_warnings():  # the motion nearest to this one is meant
+    with warnings.catch_warnings():  # the nearest consistent motion is intended
         warnings.filterwarnings("ignore", "the velocities given contradict")
         start = mechanism.consistent_state(pose, velocities=MOTION)
     inputs = {port: lambda t, sign=sign: (0.0, sign * _bending(t), 0.0) for port, sign in bending.items()}
@@ -50,7 +50,7 @@ def solve(law: str, step: float, cells: int, end: float) -> Solution:
 
 
 def _bending(t: float) -> float:
-    """Grows smoothly, and is gone at once."""
+    """Torque that grows smoothly and ends abruptly."""
     return float(TORQUE * np.sin(0.5 * np.pi * t / HELD) ** 2) if t < HELD else 0.0
 
 
@@ -83,7 +83,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """What the scheme keeps, how far the block bends, and the error of uniaxial tension."""
+    """Conserved quantities, bending of the block, and the error of uniaxial tension."""
     bend = turned(result.solution)
     return {
         **kept(result.solution),
@@ -130,12 +130,12 @@ def draw(solution: Solution, path: Path) -> None:
 
 
 def _on_side(view: Any, corners: tuple[int, ...]) -> bool:
-    """Whether these corners of all cells lie on the side y = 0."""
+    """True if these corners of all cells lie on the side y = 0."""
     return bool(np.all(np.abs(view.points[view.cells[:, corners], 1]) < 1e-9))
 
 
 def checks() -> Iterable[Check]:
-    """Closed forms of all laws; invariants of each at a step that resolves the bending, and at one twice as long."""
+    """Closed forms of all laws; invariants of each at a step that resolves the bending, and at twice its length."""
     for law in get_args(Law):
         stretch = uniaxial_error(law)
         yield vanishes(

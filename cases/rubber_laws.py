@@ -36,7 +36,7 @@ def logarithmic(C: Array) -> Array:
 
 
 def by_logarithmic(C: Array) -> Array:
-    """∂ψ/∂C."""
+    """Derivative ∂ψ/∂C."""
     volume, inverse, lame = np.sqrt(np.linalg.det(C))[:, None, None], np.linalg.inv(C), BULK - 2.0 / 3.0 * SHEAR
     return np.asarray(0.5 * SHEAR * (np.eye(3) - inverse) + 0.5 * lame * (volume - 1.0) * volume * inverse)
 
@@ -56,7 +56,7 @@ def block(law: str, cells: tuple[int, int, int], **options: Any) -> NodalBody:
 
 
 def energy_of_stretches(law: str) -> Callable[[Any, Any], Any]:
-    """ψ(λ, b, b) of a law, written in principal stretches."""
+    """ψ(λ, b, b) of a law in principal stretches."""
     lame = BULK - 2.0 / 3.0 * SHEAR
     forms: dict[str, Callable[[Any, Any], Any]] = {
         "neo-hooke": lambda a, b: (
@@ -75,7 +75,7 @@ def energy_of_stretches(law: str) -> Callable[[Any, Any], Any]:
 
 
 def uniaxial(law: str, stretch: float) -> tuple[float, float]:
-    """Lateral stretch, and force per undeformed area [Pa], of a stretch along the axis."""
+    """Lateral stretch, and force per undeformed area [Pa], at an axial stretch."""
     if law == "st-venant-kirchhoff":
         return np.sqrt(1.0 - POISSON * (stretch**2 - 1.0)), 0.5 * YOUNG * (stretch**3 - stretch)
     energy, small = energy_of_stretches(law), 1e-30
@@ -84,7 +84,7 @@ def uniaxial(law: str, stretch: float) -> tuple[float, float]:
 
 
 def stretched(law: str, traction: float) -> tuple[float, float]:
-    """Stretches along and across of the block in equilibrium under tractions at its ends; nothing acts elsewhere."""
+    """Axial and lateral stretch of the block in equilibrium under end tractions."""
     corners = {"a": (0.0, 0.0, 0.0), "b": (LENGTH, 0.0, 0.0), "c": (0.0, SIDE, 0.0)}
     ports = {name: _node_at(place) for name, place in corners.items()}
     body = block(law, (1, 1, 1), ports=ports, loads={"left": "left", "right": "right"})
@@ -106,7 +106,7 @@ def _node_at(place: tuple[float, ...]) -> Callable[[Array], Array]:
 
 
 def uniaxial_error(law: str) -> float:
-    """The largest relative error of both stretches against the closed forms, of the stretches that exist."""
+    """Largest relative error of both stretches against the closed forms."""
     errors = []
     for stretch in STRETCHES:
         side, traction = uniaxial(law, stretch)

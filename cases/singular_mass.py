@@ -61,7 +61,7 @@ def springs(hardening: float) -> tuple[Any, Any]:
 
 
 def redundant(hardening: float) -> PHDAE:
-    """x = (x₁, q₂, x₂, v₁, v₂, v₃, λ) with E = diag(1, M, 0) of rank 5, [dg] eq. (E.2)."""
+    """System in x = (x₁, q₂, x₂, v₁, v₂, v₃, λ) with E = diag(1, M, 0) of rank 5, [dg] eq. (E.2)."""
     potential, forces = springs(hardening)
     E, J = np.zeros((7, 7)), np.zeros((7, 7))
     E[:3, :3], E[3:6, 3:6] = np.eye(3), M
@@ -82,7 +82,7 @@ def redundant(hardening: float) -> PHDAE:
 
 
 def minimal(hardening: float) -> PHDAE:
-    """x = (x₁, x₂, ẋ₁, ẋ₂): the constraint eliminated, with the invertible mass matrix PᵀMP."""
+    """System in x = (x₁, x₂, ẋ₁, ẋ₂): the constraint eliminated, with the invertible mass matrix PᵀMP."""
     potential, forces = springs(hardening)
     E, J = np.eye(4), np.zeros((4, 4))
     E[2:, 2:] = KEPT.T @ M @ KEPT
@@ -98,17 +98,17 @@ def minimal(hardening: float) -> PHDAE:
 
 
 def start_redundant() -> Array:
-    """At rest with both springs stretched; λ is that of the start without hardening."""
+    """At rest with both springs stretched; λ is the initial one without hardening."""
     return np.array([STRETCH[0], STRETCH[0] + LENGTH + WIDTH, STRETCH[1], 0.0, 0.0, 0.0, STIFFNESS[1] * STRETCH[1]])
 
 
 def start_minimal() -> Array:
-    """At rest with both springs stretched."""
+    """Initial state at rest with both springs stretched."""
     return np.concatenate([STRETCH, np.zeros(2)])
 
 
 def solve(hardening: float, step: float, end: float, method: str) -> tuple[Trajectory, Trajectory]:
-    """By the singular value decomposition of E ([dg] proposition 2) and by elimination. Raises ValueError for times."""
+    """Runs by the singular value decomposition of E ([dg] proposition 2) and by elimination; ValueError for times."""
     times = equal_steps(step, end)
     return (
         integrate(redundant(hardening), start_redundant(), times, method=by_name(method)),
@@ -155,7 +155,7 @@ def run(
 
 
 def elongations(trajectory: Trajectory) -> Array:
-    """x₁ and x₂ of either route (k, 2)."""
+    """Elongations x₁ and x₂ of either route (k, 2)."""
     return trajectory["q"][:, [0, -1]]
 
 
@@ -168,7 +168,7 @@ def apart(one: Trajectory, other: Trajectory) -> float:
 def converge(
     hardening: float, end: float = 1.0, counts: Iterable[int] = (25, 50, 100, 200)
 ) -> Iterable[dict[str, float]]:
-    """Largest errors of the elongations, and of λ as the force of the second spring in the middle of the steps."""
+    """Largest errors of the elongations, and of λ against the force of the second spring at midpoints."""
     _, forces = springs(hardening)
     for count in counts:
         split, eliminated = solve(hardening, end / count, end, "gonzalez")
@@ -192,13 +192,13 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def gap(trajectory: Trajectory) -> Array:
-    """g = q₂ − x₁ − l₁₀ − w (k,) [m]."""
+    """Constraint g = q₂ − x₁ − l₁₀ − w (k,) [m]."""
     q = trajectory["q"]
     return q[:, 1] - q[:, 0] - LENGTH - WIDTH
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """How far both routes are apart by method, their balances, the constraint and the orders."""
+    """Difference of both routes by method, their balances, the constraint and the orders."""
     both = (result.redundant, result.minimal)
     return {
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
@@ -233,7 +233,7 @@ SHOWN = 4.0  # of the motion [s]
 
 
 def draw(result: Result, path: Path) -> None:
-    """The motion by both routes, how far they are apart by method, and the errors over the step."""
+    """Motion by both routes, their difference by method, and errors over the step."""
     figure = new_figure(13.0, 4.6)
     motion, difference, errors = figure.subplots(1, 3)
     split, eliminated = result.redundant["mean_value"], result.minimal["mean_value"]
@@ -266,9 +266,9 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Both routes are the same discretisation: of linear springs by any method, of others by the mean value gradient.
+    """Both routes are the same discretisation: for linear springs by any method, for others by the mean-value gradient.
 
-    Gonzalez' gradient does not commute with changes of coordinates ([dg] example 10), its routes meet at second order.
+    Gonzalez' gradient does not commute with changes of coordinates ([dg] example 10); its routes agree to second order.
     """
 
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):

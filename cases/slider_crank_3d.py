@@ -1,15 +1,15 @@
 """Rigid spatial slider-crank of the IFToMM library of multibody benchmark problems.
 
-A crank (0.08 m, 0.12 kg) turns about an axle parallel to x through (0, 0.1, 0.12) m and moves, over a rod (0.3 m,
-0.5 kg), a slider of 2 kg on the x axis. At the start the crank points along +z, the slider stands at 0.2 m, and the
-crank turns at 6 rad/s; nothing drives it. g = 9.81 m/s² along −z, 5 s. The published curves are the position of the
-slider and the angle of the crank. They depend on what the statement leaves open, taken here as
+A crank (0.08 m, 0.12 kg) turns about an axle parallel to x through (0, 0.1, 0.12) m and moves, by a rod (0.3 m,
+0.5 kg), a slider of 2 kg on the x axis. Initially the crank points along +z, the slider is at 0.2 m, and the
+crank turns at 6 rad/s without a drive. g = 9.81 m/s² along −z, 5 s. The published curves are the position of the
+slider and the angle of the crank. They depend on unspecified data, taken here as
 
 - the crank turns in the positive sense about +x, so that the slider starts at +0.24 m/s;
 - its mass centre lies in the middle between axle and pin, its 1e-4 kg m² are about that centre;
 - the cross of the universal joint has one axis along the rail, fixed in the slider, and the other one in the rod,
   across the rod and the rail;
-- the inertia of the slider, which does not turn, takes no part.
+- the inertia of the slider, which does not turn, has no effect.
 
 ``rod`` is the inertia of the rod about its centre, 4e-4 and twice 4e-3 kg m². ``slender`` has the small one about the
 rod's own axis, as stated; this is the curve submitted by F. González, to 6e-5 m over 5 s. ``masoudi`` has it about the
@@ -85,7 +85,7 @@ def slider_crank(rod: Rod) -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """The stated pose with the crank turning; the joints give the other velocities."""
+    """The given pose with the crank turning; the joints determine the other velocities."""
     pin, end = np.array(PIN), np.array([START, 0.0, 0.0])
     along = (end - pin) / ROD
     cross = np.cross([1.0, 0.0, 0.0], along)
@@ -96,7 +96,7 @@ def start(mechanism: Mechanism) -> State:
 
 
 def solve(rod: Rod, steps: int, duration: float = DURATION) -> Result:
-    """Run and read off the curves."""
+    """Run with the curves of slider and crank."""
     mechanism = slider_crank(rod)
     solution = integrate(mechanism, start(mechanism), np.linspace(0.0, duration, steps + 1))
     turned = solution.rotations("crank")
@@ -201,7 +201,7 @@ def draw_reactions(solution: Solution, forces: dict[str, Array], path: Path) -> 
 
 
 class Submitted(NamedTuple):
-    """A submitted solution: author, times [s], slider positions [m], and a number of steps that meets these times."""
+    """A submitted solution: author, times [s], slider positions [m], and a number of steps with these times."""
 
     author: str
     times: Array
@@ -237,7 +237,7 @@ SUBMITTED: dict[Rod, Submitted] = {
 from the collection that comes with Exudyn (docs/verification)."""
 
 ACCURACY = 7e-5
-"""How far the submitted positions are from the equation of motion [m]: up to 5.8e-5."""
+"""Largest deviation of the submitted positions from the equation of motion [m]: up to 5.8e-5."""
 
 EXACT: dict[Rod, tuple[float, float]] = {"slender": (0.24071957, 54.3333322), "masoudi": (0.26100201, 51.5065784)}
 """Slider [m] and crank [rad] at 5 s from the equation of motion of the one freedom, the crank angle, integrated by an
@@ -256,7 +256,7 @@ def checks() -> Iterable[Check]:
         ends = float(positions[-1]), float(extrapolated(coarse.angle, fine.angle)[-1])
         units = ("slider at 5 s [m]", "crank at 5 s [rad]")
         for name, published, computed, tolerance in zip(units, EXACT[rod], ends, (1e-6, 2e-5), strict=True):
-            # what fourth-order terms leave
+            # remaining fourth-order terms
             source = "equation of motion"
             yield near(f"{name}, {rod}", published, computed, tolerance, source=source, kind="independent code")
         drift = max(fine.solution.energy_drift(), fine.solution.ledger.largest_residual)
@@ -264,7 +264,7 @@ def checks() -> Iterable[Check]:
 
 
 def extrapolated(coarse: Array, fine: Array) -> Array:
-    """A curve at the nodes of the coarse run without its error of second order; the other run has half the step."""
+    """Extrapolated curve at the nodes of the coarse run, without its second-order error; the other run is finer."""
     return (4.0 * fine[::2] - coarse) / 3.0
 
 

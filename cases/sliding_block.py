@@ -1,6 +1,6 @@
 """A block that slides down a slope and stops: set-valued Coulomb friction at its corners.
 
-With μ = 0.3 and tan of the slope ½μ it decelerates by g(μ cos − sin) until it sticks, and then stays for ever.
+With μ = 0.3 and a slope of ½μ it decelerates by g(μ cos − sin) until it sticks, and then remains at rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Contact = Literal["events", "steps"]
 
 
 def block_on_slope(slope: float) -> Mechanism:
-    """A block of 1 kg; the world is turned by the slope [rad], x points down along it."""
+    """A block of 1 kg; the world is rotated by the slope [rad], x points down along it."""
     ports = {"left": (-0.1, -0.05), "right": (0.1, -0.05)}
     block = rigid.body(1.0, inertia=0.01, ports=ports, shape=box_shape((0.2, 0.1, 0.1)))
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
@@ -56,12 +56,12 @@ def run(
 
 
 def stop(solution: Solution) -> float:
-    """The way of the block [m]."""
+    """Path of the block [m]."""
     return float(solution["block.centre"][-1, 0])
 
 
 def exact_stop(speed: float = 1.0, tangent: float = 0.5) -> float:
-    """v²/(2g(μ cos − sin)) [m]."""
+    """Stopping distance v²/(2g(μ cos − sin)) [m]."""
     slope = math.atan(tangent * FRICTION)
     return 0.5 * speed**2 / (GRAVITY * (FRICTION * math.cos(slope) - math.sin(slope)))
 
@@ -84,7 +84,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Where it stops, and that it stays where the slope is just below the angle of friction."""
+    """Stopping distance, and rest on a slope just below the angle of friction."""
     solution = run(step=2e-3)
     yield near("way until it stops [m]", exact_stop(), stop(solution), 1e-6, source="v²/(2g(μ cos − sin))")
     yield vanishes("velocity left [m/s]", np.abs(solution["block.velocity"][-1]).max(), 1e-12)

@@ -1,4 +1,4 @@
-"""A slender bar meshed as a solid: its frequencies against beam theory, and how they converge ([flex] sec. 4.1).
+"""A slender bar meshed as a solid: frequencies against beam theory, and their convergence ([flex] sec. 4.1).
 
 A bar of 1 × 0.1 × 0.1 m is welded to the ground at one end. Bending is compared with Timoshenko's beam, which has shear
 and rotary inertia, and with Euler-Bernoulli's; stretching with a rod with lateral inertia (Love), torsion with
@@ -33,13 +33,13 @@ from flexph.scenes import Scene, mode_scene
 LENGTH, SIDE = 1.0, 0.1  # [m]
 MATERIAL = fem.Material(young=2.1e9, density=7800.0, poisson=0.3)
 FAMILIES = {"bending": 3, "torsion": 1, "axial": 1}
-"""How many frequencies of each family are compared; each bending one stands for both planes."""
+"""Number of compared frequencies of each family; each bending one stands for both planes."""
 COUNT = 12
 Cells = Literal["hexahedron", "tetra"]
 
 
 def bar(cells: str, degree: int, across: int) -> Body:
-    """The bar along x with so many cells over its height and ten times as many along it: ports ``root``, ``tip``."""
+    """The bar along x with cells over its height and ten times as many along it: ports ``root``, ``tip``."""
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * across, across, across), simplices=cells == "tetra")
     ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", "mean")}
     return fem.solid(mesh, MATERIAL, degree=degree, ports=ports, reference="root")
@@ -52,7 +52,7 @@ def clamped(body: Body) -> tuple[Mechanism, Pose]:
 
 
 def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
-    """Frequencies [rad/s] by how the end moves: across, along, or about the axis of the bar."""
+    """Frequencies [rad/s] by the motion of the end: across, along, or about the axis of the bar."""
     deforming = vibration.shapes[6 : 6 + body.size].real
     tip = body.ports["tip"]
     across = np.linalg.norm((tip.shape @ deforming)[1:], axis=0)
@@ -81,7 +81,7 @@ def theory() -> dict[str, Array]:
 def timoshenko(euler: Array) -> Array:
     """Bending frequencies of a clamped-free Timoshenko beam [rad/s], each a little below Euler-Bernoulli's.
 
-    ``(w, ψ, M, V)' = A (w, ψ, M, V)``: M and V of the motions that start at the clamp vanish at the end. The shear
+    ``(w, ψ, M, V)' = A (w, ψ, M, V)``: M and V of the motions from the clamp vanish at the end. The shear
     coefficient of a square is 10(1 + ν)/(12 + 11ν) (G. R. Cowper, J. Appl. Mech. 33 (1966)).
     """
     E, rho, G, nu = MATERIAL.young, MATERIAL.density, MATERIAL.shear_modulus, 0.3
@@ -152,7 +152,7 @@ def run(
 
 
 def deviations(result: Result, level: Level) -> dict[str, Array]:
-    """Relative deviations from beam theory, as many as there are of each family."""
+    """Relative deviations from beam theory, by family."""
     by_family = {}
     for name, count in FAMILIES.items():
         computed = level.omega[name][:count]
@@ -213,7 +213,7 @@ def checks() -> Iterable[Check]:
     for name, count in FAMILIES.items():
         for k in range(count):
             want, computed = float(result.theory[name][k]), float(result.levels[-1].omega[name][k])
-            # the clamp of a solid also holds back lateral contraction and warping, which beams have not
+            # unlike a beam, the clamp of a solid also restrains lateral contraction and warping
             yield Check(f"{name} {k + 1} [rad/s]", source[name], want, computed, kind="closed form", tolerance=1e-2)
 
 

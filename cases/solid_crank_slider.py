@@ -1,11 +1,11 @@
-"""The crank-slider of [flex] sec. 6.2 with its connecting rod as a solid: stresses, and beside it the beam.
+"""The crank-slider of [flex] sec. 6.2 with its connecting rod as a solid: stresses, compared with the beam.
 
-In space the crank turns on a revolute joint and is driven; a spherical joint at its pin, a universal one at the slider
-and a prismatic rail are together as many constraints as the rigid mechanism has freedoms: none is redundant.
+In space the crank turns on a driven revolute joint; a spherical joint at its pin, a universal one at the slider
+and a prismatic rail are as many constraints as the rigid mechanism has freedoms: none is redundant.
 
-The strains of solids are linear, so the beam beside it is Euler-Bernoulli's with linear strain: neither stiffens by its
-axial force, which at 150 rad/s makes a fifth of the deflection (docs/cases/crank-slider.md). What eyes have beside the
-shank is lumped at the pins of the beam.
+The strains of solids are linear, so the beam for comparison is Euler-Bernoulli's with linear strain: neither stiffens
+by its axial force, which at 150 rad/s makes a fifth of the deflection (docs/cases/crank-slider.md). The additional
+mass of the eyes is lumped at the pins of the beam.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Start = Literal["undeformed", "quasi_static"]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: speed of the crank [rad/s], steps, turns, elastic start. All numbers must be positive."""
+    """Parameters of a run: speed of the crank [rad/s], steps, turns, elastic start. All numbers must be positive."""
 
     speed: float = SPEED
     steps: int = 1000
@@ -126,7 +126,7 @@ def solve(rod: Body, plan: Plan) -> Solution:
 
 
 def deflection(solution: Solution) -> Array:
-    """Of the middle over the length, positive at +90° from the chord between the pins, (k,)."""
+    """Deflection of the middle over the length, positive at +90° from the chord between the pins, (k,)."""
     ends = ("rod.root", "rod.tip") if solution.mechanism.bodies["rod"].dim == 2 else ("rod.crank", "rod.slider")
     first, last, middle = (solution.position(port)[:, :2] for port in (*ends, "rod.middle"))
     along, lever = last - first, middle - 0.5 * (first + last)
@@ -150,12 +150,12 @@ def run(
 
 
 def reduced(solid: Body, modes: int) -> Body:
-    """Modes of the rod in its frame, and its responses to forces and torques at its ends and to its own inertia."""
+    """Modes of the rod in its frame, and its responses to end forces and torques and to its inertia."""
     return reduce_body(solid, modes=modes, static=("crank", "slider"), inertia=True)
 
 
 def compare(solid: Body, moving: Body, plan: Plan) -> Result:
-    """Run the solid, as ``moving`` has it, and the beam that stands for it."""
+    """Run the solid in the mode ``moving``, and the equivalent beam."""
     thin = beam_rod(solid)
     solution, beam = solve(moving, plan), solve(thin, plan)
     return Result(
@@ -214,12 +214,12 @@ def checks() -> Iterable[Check]:
     yield from theory_checks(results["bar"], bar)
     rod = results["eyes"]
     for name, found, wanted, tolerance in (
-        # shear takes 0.05 % off the first frequency; rigid eyes add 0.04 to 0.14 %, up to their rims or the necks
+        # shear reduces the first frequency by 0.05 %; eyes rigid up to their rims or the necks add 0.04 to 0.14 %
         ("first bending frequency [rad/s], eyes", rod.frequencies[0], rod.beam_frequencies[0], 1e-3),
         *((f"largest von Mises stress [Pa], {kind}", *at_peak(result), 0.01) for kind, result in results.items()),
     ):
         yield Check(name, "Euler-Bernoulli beam", float(wanted), float(found), kind="closed form", tolerance=tolerance)
-    # what a frequency off by 0.05 % shifts in two turns: that is how the bar and its beam differ
+    # shift by a frequency error of 0.05 % in two turns, the difference of the bar and its beam
     yield vanishes(
         "deflection, eyes: off the beam",
         apart(rod.midpoint, rod.beam_midpoint),
@@ -235,7 +235,7 @@ def checks() -> Iterable[Check]:
 
 
 def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
-    """What the bar differs from Euler-Bernoulli's beam is shear and rotary inertia, but for a tenth: the mesh."""
+    """The bar differs from Euler-Bernoulli's beam by shear and rotary inertia, and a tenth of that by the mesh."""
     rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
     for k, (computed, wanted, thin) in enumerate(rows, 1):
         tolerance = 0.1 * (1.0 - wanted / thin)
@@ -267,7 +267,7 @@ def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
 
 
 def reduction_checks(rod: Body) -> Iterable[Check]:
-    """Reduced against full over the first and largest swing."""
+    """Reduced against full body over the first and largest swing."""
     plan = Plan(steps=75, turns=0.15)
     small, full = (solve(body, plan) for body in (reduced(rod, 6), rod))
     yield vanishes(
@@ -283,7 +283,7 @@ def reduction_checks(rod: Body) -> Iterable[Check]:
 
 
 def at_peak(result: Result) -> tuple[float, float]:
-    """The largest von Mises stress of the run, and that of the beam at the same time and place."""
+    """Largest von Mises stress of the run, and that of the beam at the same time and position."""
     k = result.peaks.worst
     return float(result.peaks.stress[k]), float(np.abs(beam_stress(result.beam, result.peaks.places)[k]))
 

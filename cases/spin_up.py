@@ -40,7 +40,7 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs; the one with linear strain ends soon after the tip has left, and ``message`` says how it went."""
+    """Both runs; the one with linear strain ends soon after the tip diverges, with its reason in ``message``."""
 
     solution: Solution
     linear: Solution
@@ -71,17 +71,17 @@ def spin_up(elements: int, strain: Strain, dim: int = 3) -> Mechanism:
 
 
 def solve(elements: int, steps: int, dim: int = 3) -> Solution:
-    """Von Kármán strain from rest to ``END``."""
+    """Run with von Kármán strain from rest to ``END``."""
     mechanism = spin_up(elements, "von_karman", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
     return integrate(mechanism, start, np.linspace(0.0, END, steps + 1))
 
 
 def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str]:
-    """Linear strain from rest until the tip lags by more than the length: it does not come back.
+    """Run with linear strain from rest until the tip lags by more than the length, from which it does not return.
 
-    The run goes on piece by piece, each from the final state of the one before. What it warns of, or that a step
-    has no solution, is returned as text beside the finished part.
+    The run continues in pieces, each from the final state of the one before. Its warnings, or the failure of a step,
+    are returned as text with the finished part.
     """
     mechanism = spin_up(elements, "linear", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
@@ -106,13 +106,13 @@ def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str
 
 
 def left_at(solution: Solution) -> float:
-    """The first saved time at which the tip is deflected by more than the length; infinite if there is none [s]."""
+    """First saved time at which the tip is deflected by more than the length; infinite if there is none [s]."""
     gone = solution.times[np.abs(lag(solution)) > LENGTH]
     return float(gone[0]) if gone.size else math.inf
 
 
 def lag(solution: Solution) -> Array:
-    """How far the tip is behind the line on which the hub points (k,) [m]."""
+    """Lag of the tip behind the direction of the hub (k,) [m]."""
     return -solution.displacement("beam.tip")[:, 1]
 
 
@@ -205,7 +205,7 @@ def checks() -> Iterable[Check]:
     computed = {name: float(value) for name, value in figures(solution).items()}
     kane = "Kane, Ryan, Banerjee 1987"
     yield Check("largest tip lag [m]", kane, 0.575, computed["tip_lag_max_m"], kind="published", tolerance=0.02)
-    # what the end of the spin-up leaves of the vibration: theory says about what, Kane's picture how little
+    # vibration after the spin-up: theory gives its mean, Kane's picture its small amplitude
     yield at_most("ringing about zero after 15 s [m]", 5e-3, computed["ringing_max_m"], source="steady rotation")
     yield Check(
         "mean stretch after 15 s [m]",

@@ -1,4 +1,4 @@
-"""A body that spins freely, and Casimirs: [survey] examples 2.3, 2.5, 4.2 and 4.3."""
+"""A freely spinning body, and Casimirs: [survey] examples 2.3, 2.5, 4.2 and 4.3."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def structure(p: Array) -> Array:
 
 def spinning(start: Array = START, energy: Callable[[Array], float] | None = None,
              slope: Callable[[Array], Array] | None = None) -> PHDAE:  # fmt: skip
-    """Euler's equations as a system of momenta p; another Hamiltonian on the same structure where one is given."""
+    """Euler's equations in the momenta p, or another Hamiltonian on this structure."""
     return PHDAE(
         E=np.eye(3),
         J=structure,
@@ -46,7 +46,7 @@ def spinning(start: Array = START, energy: Callable[[Array], float] | None = Non
 
 @dataclass(frozen=True)
 class Spin:
-    """A run near the axis in the middle, and reports at rotations about each axis."""
+    """A run near the middle axis, and reports at rotations about each axis."""
 
     trajectory: Trajectory
     axes: dict[str, Analysis]
@@ -65,7 +65,7 @@ def run(
 
 
 def drift(values: Array) -> float:
-    """The largest departure from the start, relative to it."""
+    """Largest relative deviation from the initial value."""
     return float(np.abs(values - values[0]).max() / np.abs(values[0]))
 
 
@@ -198,7 +198,7 @@ def pendulum() -> KinematicSystem:
 
 @dataclass(frozen=True)
 class CasimirReports:
-    """Reports by system, and the total flux of a run of the circuit with other elements."""
+    """Reports by system, and the total flux in a run of the circuit with other elements."""
 
     reports: dict[str, Analysis]
     flux: Array
@@ -209,7 +209,7 @@ def run_casimirs(
     *,
     end: Annotated[float, Option("end of the run of the circuit", "s")] = 20.0,
 ) -> CasimirReports:
-    """Casimirs of a circuit, a spinning body, a coin that rolls and a pendulum ([survey] ex. 4.2, 4.3)."""
+    """Casimirs of a circuit, a spinning body, a rolling coin and a pendulum ([survey] ex. 4.2, 4.3)."""
     if not (math.isfinite(end) and end > 0.0):
         raise ValueError(f"end must be positive, got {end}")
     momenta = np.array([1.0, 0.2, -0.4, 0.3])
@@ -250,7 +250,7 @@ def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
 
 
 def checks_casimirs() -> Iterable[Check]:
-    """As many as theory has, and the flux of the circuit with other elements."""
+    """Numbers of Casimirs in theory, and the flux of the circuit with other elements."""
     result = run_casimirs()
     expected = {"LC circuit": (1, 1), "spinning body": (1, 1), "rolling coin": (2, 0), "pendulum": (1, 1)}
     for name, (dimension, count) in expected.items():

@@ -1,12 +1,12 @@
 """A plate of soft plastic, hinged at one edge, swings under its weight: energy and joint to round-off, stresses.
 
 A plate of polyethylene, 0.6 × 0.4 m and 4 mm thick, hangs on a hinge along its short edge, which a bar keeps straight.
-It is released from the horizontal without deformation. The scheme keeps
+It is released from the horizontal without deformation. The scheme conserves
 
     H = constant,  0 = the five constraints of the hinge,  RᵀR = 1
 
 at any step size (a discrete gradient pair, [dg] eq. (18)). A rigid thin plate of length L, released from the
-horizontal, comes back after ``4 K(sin 45°) √(2L/3g)``, K the complete elliptic integral.
+horizontal, returns after ``4 K(sin 45°) √(2L/3g)``, K the complete elliptic integral.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GRAVITY = 9.81  # [m/s²]
 PERIOD = 4.0 * float(ellipk(0.5)) * math.sqrt(2.0 * LENGTH / (3.0 * GRAVITY))
 """Period of a rigid thin plate released from the horizontal [s]."""
 STIFF = 1e3
-"""Times Young's modulus: a plate that is next to rigid."""
+"""Factor of Young's modulus for a nearly rigid plate."""
 THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin"}
 
 Theory = Literal["kirchhoff", "reissner_mindlin"]
@@ -57,7 +57,7 @@ class Result:
 
 
 def swing(theory: Theory, strain: Strain, elements: int, young: float = YOUNG) -> Mechanism:
-    """The plate along x from its hinge, so many quadrilaterals along it."""
+    """The plate along x from its hinge, with ``elements`` quadrilaterals along it."""
     material = fem.Material(young=young, density=DENSITY, poisson=POISSON)
     across = max(1, round(elements * WIDTH / LENGTH))
     plate = fem.plate(
@@ -87,7 +87,7 @@ def run(
     steps: Annotated[int, Option("time steps")] = 1500,
     end: Annotated[float, Option("end of the run", "s")] = 3.0,
 ) -> Result:
-    """A plate hinged at one edge swings under its weight: what the scheme keeps, deflection, stresses, ledger."""
+    """A plate hinged at one edge swings under its weight: conserved quantities, deflection, stresses, ledger."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
     if not (end > 0.0 and math.isfinite(end)):
@@ -97,7 +97,7 @@ def run(
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """What the scheme promises to keep: energy and its balance, the hinge, rotations."""
+    """Conserved quantities of the scheme: energy and its balance, the hinge, rotations."""
     ledger = solution.ledger
     return {
         "energy_drift_rel": solution.energy_drift(),
@@ -108,7 +108,7 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def period(solution: Solution) -> float:
-    """Time of the first return [s]: when the middle of the lower edge stands still again, between two steps."""
+    """Time of the first return [s], at which the middle of the lower edge is at rest, interpolated between steps."""
     height, t = solution.velocity("plate.tip")[:, 2], solution.times
     k = int(np.flatnonzero((height[:-1] > 0.0) & (height[1:] <= 0.0) & (t[:-1] > 0.6 * PERIOD))[0])
     return float(t[k] + (t[k + 1] - t[k]) * height[k] / (height[k] - height[k + 1]))
@@ -166,7 +166,7 @@ def draw(result: Result, peaks: Array, path: Path) -> None:
 
 
 def draw_stress(result: Result, peaks: Array, path: Path) -> None:
-    """The largest von Mises stress of each cell at the two faces, when it is largest of all."""
+    """Largest von Mises stress of each cell at the two faces, at the time of the overall maximum."""
     from matplotlib.collections import PolyCollection
 
     view = result.solution.mechanism.bodies["plate"].view
@@ -193,7 +193,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """What the scheme keeps, in both theories, and the period of a plate that is next to rigid."""
+    """Conserved quantities in both theories, and the period of a nearly rigid plate."""
     for theory, name in THEORIES.items():
         result = run(theory=theory, elements=3, steps=600, end=1.5)  # type: ignore[arg-type]
         rows = {

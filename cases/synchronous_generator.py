@@ -39,7 +39,7 @@ SMALL_TURN = 1e-5  # Δθ below which L′ serves for ΔL/Δθ: it errs by (Δθ
 
 
 def _rotor() -> Array:
-    """L_rr of field and dampers [H]; the dampers have as many turns as the field has, so L_fd is L_ad of its base."""
+    """Inductances L_rr of field and dampers [H], with equal numbers of turns, so that L_fd is L_ad of the base."""
     base, p = Z_ROTOR / OMEGA, PER_UNIT
     mutual, d, q = p["L_ad"] * base, (p["L_ad"] + p["L_1d"]) * base, (p["L_aq"] + p["L_1q"]) * base
     return np.array([[L_FF, mutual, 0.0], [mutual, d, 0.0], [0.0, 0.0, q]])
@@ -54,7 +54,7 @@ L_SS = (L_S + L_M) * np.eye(3) + (ZERO_SEQUENCE / 3.0 - L_M)  # mean of the stat
 def _harmonics() -> Array:
     """L(θ) = Σ_k f_k(θ) C_k with f = (1, cos θ, sin θ, cos 2θ, sin 2θ) as rows of (5, 36).
 
-    Phase i is at the angle φ_i, the axis of the q damper a quarter turn ahead: its flux in phase i is −sin(θ − φ_i).
+    Phase i is at the angle φ_i, the axis of the q damper 90° ahead: its flux in phase i is −sin(θ − φ_i).
     """
     C, c, s = np.zeros((5, 6, 6)), np.cos(PHASES), np.sin(PHASES)
     C[0, :3, :3], C[0, 3:, 3:] = L_SS, L_RR
@@ -71,8 +71,8 @@ HARMONICS = _harmonics()
 def inductance(theta: float) -> Array:
     """L(θ) (6, 6) [H]: phases a, b, c, field, dampers; positive definite.
 
-    The published L_s and its mutual value −L_s/2 leave currents that are equal in all phases without inductance:
-    L(θ) would be singular. They get the leakage here; no balanced run excites them.
+    The published L_s and its mutual value −L_s/2 give equal currents in all phases no inductance: L(θ) would be
+    singular. They have the leakage inductance here, which no balanced run excites.
     """
     c, s = math.cos(theta), math.sin(theta)
     matrix: Array = np.array([1.0, c, s, c * c - s * s, 2.0 * c * s]) @ HARMONICS
@@ -80,17 +80,17 @@ def inductance(theta: float) -> Array:
 
 
 def inductance_slope(theta: float) -> Array:
-    """L′(θ) (6, 6) [H/rad]."""
+    """Derivative L′(θ) (6, 6) [H/rad]."""
     c, s = math.cos(theta), math.sin(theta)
     slope: Array = np.array([0.0, -s, c, -4.0 * c * s, 2.0 * (c * c - s * s)]) @ HARMONICS
     return slope.reshape(6, 6)
 
 
 def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHDAE:
-    """x = (I, p, θ) with E(x) = [[L, 0, L′I], [0, 1, 0], [0, 0, 1]], [dg] eq. (17).
+    """System in x = (I, p, θ) with E(x) = [[L, 0, L′I], [0, 1, 0], [0, 0, 1]], [dg] eq. (17).
 
     Over a step E is the discrete Jacobian of ψ = L(θ)I ([dg] theorem 6), :func:`flux_jacobian`; without
-    ``discrete_jacobian`` it is E in the middle, from which fluxes drift.
+    ``discrete_jacobian`` it is E at the midpoint, with a drift of fluxes.
     """
 
     def E(x: Array) -> Array:
@@ -109,7 +109,7 @@ def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHD
 
 
 def flux_jacobian(x0: Array, x1: Array) -> Array:
-    """Ē with Ē Δ(I, p, θ) = Δ(ψ, p, θ): ``½(L₀ + L₁) ΔI + (ΔL/Δθ) ½(I₀ + I₁) Δθ = Δ(LI)``."""
+    """Matrix Ē with Ē Δ(I, p, θ) = Δ(ψ, p, θ): ``½(L₀ + L₁) ΔI + (ΔL/Δθ) ½(I₀ + I₁) Δθ = Δ(LI)``."""
     jacobian, turn, before, after = np.eye(8), x1[7] - x0[7], inductance(x0[7]), inductance(x1[7])
     near = abs(turn) < SMALL_TURN
     slope = inductance_slope(0.5 * (x0[7] + x1[7])) if near else (after - before) / turn
@@ -118,7 +118,7 @@ def flux_jacobian(x0: Array, x1: Array) -> Array:
 
 
 def in_fluxes(inertia: float = INERTIA) -> PHDAE:
-    """x = (ψ, p, θ) with E = 1 and H = ½ψᵀL(θ)⁻¹ψ + p²/2J_r, [dg] eq. (B.1)."""
+    """System in x = (ψ, p, θ) with E = 1 and H = ½ψᵀL(θ)⁻¹ψ + p²/2J_r, [dg] eq. (B.1)."""
 
     def z(x: Array) -> Array:
         current = np.linalg.solve(inductance(x[7]), x[:6])
@@ -132,7 +132,7 @@ def in_fluxes(inertia: float = INERTIA) -> PHDAE:
 
 
 def _shared(sample: Array) -> dict[str, Any]:
-    """J, R, B and names, the same in both coordinates."""
+    """Matrices J, R, B and names, equal in both coordinates."""
     J, B = np.zeros((8, 8)), np.zeros((8, 5))
     J[6, 7], J[7, 6] = -1.0, 1.0
     B[:4, :4], B[6, 4] = np.eye(4), 1.0
@@ -149,7 +149,7 @@ SYSTEMS: dict[str, Callable[[], PHDAE]] = {
 
 
 def to_fluxes(x: Array) -> Array:
-    """(I, p, θ) to (ψ, p, θ)."""
+    """Map from (I, p, θ) to (ψ, p, θ)."""
     return np.concatenate([inductance(x[7]) @ x[:6], x[6:]])
 
 
@@ -162,10 +162,10 @@ def currents(trajectory: Trajectory) -> Array:
 
 
 def start_open(inertia: float = INERTIA) -> Array:
-    """Full speed, rated voltage at open terminals, d axis on phase a: state in currents."""
+    """State in currents at full speed, rated voltage at open terminals, d axis on phase a."""
     return np.array([0.0, 0.0, 0.0, PEAK / (OMEGA * L_AF), 0.0, 0.0, inertia * OMEGA, 0.0])
 
 
 def torque(x: Array) -> float:
-    """½ IᵀL′(θ)I on the rotor [N m] at a state in currents; negative in a generator."""
+    """Torque ½ IᵀL′(θ)I on the rotor [N m] at a state in currents; negative in a generator."""
     return 0.5 * float(x[:6] @ inductance_slope(x[7]) @ x[:6])

@@ -78,7 +78,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Numbers of both runs, in per unit of the rating where nothing is said."""
+    """Figures of both runs, in per unit of the rating unless stated otherwise."""
     short, loaded = result.short["fluxes"], result.loaded["fluxes"]
     both = (*result.short.values(), *result.loaded.values())
     grid = np.linspace(0.0, math.pi, 181)
@@ -139,7 +139,7 @@ def checks() -> Iterable[Check]:
         c: solve(c, start_open(), short_circuit_inputs(), steps_per_cycle=100, end=3.0 * cycle) for c in COORDINATES
     }
     peak = float(np.abs(currents(short["fluxes"])[:, 0]).max())
-    # the textbook's formula neglects resistances beside reactances: some per cent in the first half cycle
+    # the textbook's formula neglects resistances against reactances: some per cent in the first half cycle
     yield Check(
         "short circuit, peak of phase a [A]",
         "textbook formula",

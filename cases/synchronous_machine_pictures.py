@@ -71,7 +71,7 @@ def draw_loaded(result: Result, path: Path) -> None:
 
 
 def draw_ledgers(result: Result, path: Path) -> None:
-    """Both runs: where the energy is, what came in and went out, and the balance residual of every step."""
+    """Both runs: stored energies, flows in and out, and the balance residual of every step."""
     figure = new_figure(12.0, 9.6)
     panels = figure.subplots(3, 2, height_ratios=(3, 3, 2), sharex="col")
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):

@@ -1,4 +1,4 @@
-"""Runs of a synchronous generator: steady operations, a short circuit and a load, and what they are compared with."""
+"""Runs of a synchronous generator: steady operations, a short circuit and a load, and reference solutions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from .synchronous_generator import (
 )
 
 METHOD = DiscreteGradient("mean_value")
-"""Gonzalez' correction along Δx adds webers, newton metre seconds and radians: it depends on units."""
+"""Gonzalez' correction along Δx adds webers, newton metre seconds and radians, so that it depends on units."""
 TURNS = 10  # made before a loaded run begins: p is large, and checks by differences move θ in proportion to its size
 CYCLES_SHORT, REFINED = 3.0, (25, 50, 100, 200)  # cycles and steps per cycle of the refinement
 Inputs = Mapping[str, Callable[[float], Any] | float]
@@ -64,7 +64,7 @@ class Steady:
 
 
 def steady(load_angle: float, field_current: float) -> Steady:
-    """Exact in dq coordinates: ``v = R i + jωψ``, ψ_d = L_d i_d + L_af i_f, ψ_q = L_q i_q."""
+    """Exact solution in dq coordinates: ``v = R i + jωψ``, ψ_d = L_d i_d + L_af i_f, ψ_q = L_q i_q."""
     theta = load_angle - 0.5 * math.pi + 2.0 * math.pi * TURNS
     v = PEAK * np.array([math.cos(theta), -math.sin(theta)])
     impedance = np.array([[R_A, -OMEGA * L_Q], [OMEGA * L_D, R_A]])
@@ -85,7 +85,7 @@ def rated(power: float = 0.9, reactive: float = math.sqrt(1.0 - 0.9**2)) -> Stea
 
 
 def at_torque(shaft: float, field_current: float) -> Steady:
-    """Steady operation at a shaft torque, on the stable side. Raises ValueError where the field is too weak for it."""
+    """Steady operation at a shaft torque, on the stable side. Raises ValueError if the field is too weak."""
     angles = np.linspace(-0.1, math.pi, 200)
     pull_out = max(angles, key=lambda angle: steady(angle, field_current).shaft_torque)
     if shaft >= steady(pull_out, field_current).shaft_torque:
@@ -99,7 +99,7 @@ def network(t: float) -> Array:
 
 
 def short_circuit_inputs() -> Inputs:
-    """Terminals shorted, field voltage and shaft torque as before."""
+    """Terminals shorted, with unchanged field voltage and shaft torque."""
     return {"stator": lambda t: np.zeros(3), "field": R_F * PEAK / (OMEGA * L_AF), "shaft": FRICTION * OMEGA}
 
 
@@ -112,7 +112,7 @@ def solve(
     end: float,
     method: DiscreteGradient = METHOD,
 ) -> Trajectory:
-    """From a state in currents, in either coordinates."""
+    """Run from a state in currents, in either coordinates."""
     times = np.arange(round(end * FREQUENCY * steps_per_cycle) + 1) / (FREQUENCY * steps_per_cycle)
     first = to_fluxes(start) if coordinates == "fluxes" else start
     return integrate(SYSTEMS[coordinates](), first, times, method=method, inputs=inputs)
@@ -120,7 +120,7 @@ def solve(
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs in both coordinates, by their names, the operation that the load leads to, and the refinement."""
+    """Both runs in both coordinates by name, the final operation of the load, and the refinement."""
 
     short: dict[str, Trajectory]
     loaded: dict[str, Trajectory]
@@ -129,13 +129,13 @@ class Result:
 
 
 def load_step(full: Steady) -> tuple[Steady, Inputs]:
-    """Steady operation at half the shaft torque, and the inputs that lead to the full one from there."""
+    """Steady operation at half the shaft torque, and the inputs that lead from there to the full one."""
     half = at_torque(0.5 * full.shaft_torque, full.state[3])
     return half, {"stator": network, "field": full.field_voltage, "shaft": full.shaft_torque}
 
 
 def reference(end: float, inertia: float = INERTIA) -> Array:
-    """The short circuit in currents at a time, by a Runge-Kutta method of order 8 in fluxes."""
+    """Short circuit in currents at a time, by a Runge-Kutta method of order 8 in fluxes."""
     system, inputs, first = in_fluxes(inertia), short_circuit_inputs(), to_fluxes(start_open(inertia))
     u = np.array([0.0, 0.0, 0.0, inputs["field"], inputs["shaft"]])
     flow, B = system.J(system.sample) - system.R(system.sample), system.B(system.sample)
@@ -169,7 +169,7 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def constant_speed(t: float) -> Array:
-    """The shorted currents (6,) at a speed held constant: dq coordinates by the matrix exponential.
+    """Shorted currents (6,) at constant speed, in dq coordinates by the matrix exponential.
 
     ``d(L i)/dt = −(R + ω W L) i + v`` with constant L of (d, q, field, damper d, damper q) and W = [[0, −1], [1, 0]] of
     the stator; the rotor sees the stator through three halves of its flux linkage.
@@ -212,7 +212,7 @@ def textbook_peak() -> float:
 
 
 def angles(trajectory: Trajectory) -> Array:
-    """Load angle δ = θ + π/2 − ωt against the network (k + 1,) [rad]."""
+    """Load angle δ = θ + π/2 − ωt relative to the network (k + 1,) [rad]."""
     return trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
 
 

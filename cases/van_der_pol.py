@@ -1,8 +1,8 @@
 """The degenerate Van der Pol oscillator: impasse points and jump rules ([survey] example 4.4).
 
-A unit capacitor ``Q̇ = I, V = Q`` beside a resistor with V = I − I³/3, which is not controlled by the voltage. On the
-branches |I| ≥ 1 it is ``(1 − I²) İ = I``: they end at (∓1, ∓2/3), where İ is infinite, and the jump rules (4.43) lead
-to (±2, ∓2/3). From dt = (1 − I²)/I dI the time from |I| = 2 to 1 is 3/2 − ln 2.
+A unit capacitor ``Q̇ = I, V = Q`` in parallel with a resistor with V = I − I³/3, which is not controlled by the
+voltage. On the branches |I| ≥ 1 it is ``(1 − I²) İ = I``: they end at (∓1, ∓2/3), where İ is infinite, and the jump
+rules (4.43) lead to (±2, ∓2/3). From dt = (1 − I²)/I dI the time from |I| = 2 to 1 is 3/2 − ln 2.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Result:
 
 
 def characteristic(current: Array | float) -> Any:
-    """V = I − I³/3 ([survey] eq. (4.42))."""
+    """Characteristic V = I − I³/3 ([survey] eq. (4.42))."""
     return current - current**3 / 3.0
 
 
 def branch(current: float) -> PHDAE:
-    """x = (Q, I): ``Q̇ = I, 0 = −Q − ⅓I²·I + I·u`` with u = 1 at the port ``supply``, near a current on the branch.
+    """System ``Q̇ = I, 0 = −Q − ⅓I²·I + I·u`` in (Q, I), u = 1 at the port ``supply``, near a current on a branch.
 
     The part −⅓I³ of the characteristic dissipates ⅓I⁴, the part +I supplies I²: near I = 0 the resistor is active.
     """
@@ -66,14 +66,14 @@ def branch(current: float) -> PHDAE:
 
 
 def other_current(_: float, x: Array) -> Array:
-    """The same charge with the current of the far branch: (V(I′) − V(I))/(I′ − I) = 0, a quadratic for I′."""
+    """Jump at constant charge to the current of the far branch: (V(I′) − V(I))/(I′ − I) = 0, a quadratic for I′."""
     charge, current = x
     root = math.sqrt(max(12.0 - 3.0 * current**2, 0.0))
     return np.array([charge, -0.5 * (current + math.copysign(root, current))])
 
 
 def oscillator() -> SwitchingPHDAE:
-    """The branches I ≤ −1 and I ≥ 1 with the jump rules (4.43), which keep the charge and so the energy."""
+    """Branches I ≤ −1 and I ≥ 1 with the jump rules (4.43), which preserve the charge and so the energy."""
     jump = Reset(other_current, keeps={"charge": lambda x: x[0]})
     return SwitchingPHDAE(
         {"left": branch(-1.5), "right": branch(1.5)},
@@ -85,7 +85,7 @@ def oscillator() -> SwitchingPHDAE:
 
 
 def landing(inductance: float) -> tuple[float, float]:
-    """I and V where the jump from the left branch ends, with a small inductance: L İ = I − ⅓I³ − Q, Q̇ = I."""
+    """I and V at the end of the jump from the left branch, with a small inductance: L İ = I − ⅓I³ − Q, Q̇ = I."""
 
     def rate(_: float, y: Array) -> list[float]:
         return [y[1], (characteristic(y[1]) - y[0]) / inductance]
@@ -104,7 +104,7 @@ def landing(inductance: float) -> tuple[float, float]:
 
 
 def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory:
-    """From a current on a branch, |I| > 1. Raises ValueError for bad numbers."""
+    """Run from a current on a branch, |I| > 1. Raises ValueError for bad numbers."""
     if not (math.isfinite(current) and abs(current) > 1.0):
         raise ValueError(f"current must be below -1 or above 1, got {current}")
     times = equal_steps(step, end)
@@ -116,7 +116,7 @@ def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory
 
 
 def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, float]]:
-    """Errors of the first switch from I = −2, in the middle of step ``count`` + 1: its time, charge and current."""
+    """Errors of the first switch from I = −2 within step ``count`` + 1: its time, charge and current."""
     for count in counts:
         step = HALF_PERIOD / (count + 0.5)
         first = solve(step, (count + 2) * step).switches[0]
@@ -142,7 +142,7 @@ def run(
     end: Annotated[float, Option("end of the run", "s")] = 4.0,
     current: Annotated[float, Option("current at the start, on a branch", "A")] = -2.0,
 ) -> Result:
-    """Degenerate Van der Pol oscillator: impasse points found, jumps, limit cycle ([survey] example 4.4)."""
+    """Degenerate Van der Pol oscillator: impasse points, jumps, limit cycle ([survey] example 4.4)."""
     return Result(solve(step, end, current), tuple(converge()))
 
 
@@ -181,7 +181,7 @@ def draw(result: Result, path: Path) -> None:
     cycle, motion, errors = figure.subplots(1, 3)
     run, currents = result.run, np.linspace(-2.4, 2.4, 200)
     cycle.plot(currents, characteristic(currents), color="0.7", label="V = I − I³/3")
-    # currents are stage values, half a step before their charge: those of a smooth branch lie on the curve
+    # currents are stage values, half a step before their charge; on smooth branches they lie on the curve
     cycle.plot(run["I"][:, 0], run["Q"][:, 0], linewidth=1.2, label="run")
     for k, switch in enumerate(run.switches):
         cycle.plot(*switch.before[::-1], "o", color="C3", label="impasse points" if k == 0 else None)
@@ -210,10 +210,10 @@ def checks() -> Iterable[Check]:
 
     first, second, third = trajectory.switches[:3]
     for name, switch, side in (("left", first, -1.0), ("right", second, 1.0)):
-        # at a fold I + 1 goes with the root of what is missing in Q
+        # at a fold I + 1 is proportional to the square root of the distance in Q
         yield near(f"impasse point, I, {name}", side, switch.before[1], 1e-5, source=source)
         yield near(f"impasse point, V, {name}", side * CORNER, switch.before[0], 1e-9, source=source)
-    # the jump rule is a formula of this case: a small inductance has the jump without it, late by its 2/3 power
+    # the jump rule is an assumption of this case: a small inductance gives the jump, late by its 2/3 power
     for name, value, computed in zip("IV", landing(1e-6), first.after[::-1], strict=True):
         source = "Radau, L = 1 µH"
         yield near(f"landing, {name}, right", value, computed, 1e-3, source=source, kind="independent code")
@@ -225,7 +225,7 @@ def checks() -> Iterable[Check]:
     ):
         yield near(f"{name} in a period [J]", 2.0 * EXCHANGED, values[cycle].sum(), 1e-3, source="∫I² dt = ∫⅓I⁴ dt")
     yield vanishes("balance over the run / energy", trajectory.energy_drift(), 1e-12)
-    # İ goes with the root of the time that is left: the last steps have errors of h^(3/2)
+    # İ is singular like the inverse root of the remaining time: the last steps err by h^(3/2)
     yield converges("order of the time of a jump", slope(converge()), 0.1, theory=1.5, source="square root at the fold")
 
 

@@ -1,9 +1,9 @@
-"""The woodpecker toy: a sleeve with play on a pole, a spring and a bird that pecks its way down by impacts and jams.
+"""The woodpecker toy: a sleeve with play on a pole, a spring and a bird, moving down by impacts and jams.
 
 Coordinates are the height y of the sleeve and the angles φ_M, φ_S of sleeve and bird, with kinematics linear in both:
 a body with two shapes. Data of C. Glocker, Dynamik von Starrkörpersystemen mit Reibung und Stößen (1995), and R. I.
 Leine, C. Glocker, D. H. van Campen, Nonlinear dynamics of the woodpecker toy (2001), as in open examples of Siconos;
-the published start lies 0.9 µm inside of the pole and begins at φ_M = −0.0006/0.0058 here.
+the published initial state penetrates the pole by 0.9 µm, so that here φ_M begins at −0.0006/0.0058.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BEAK = 1e-6  # of the mass of the bird, as a point by itself [kg]
 
 
 def _point(x: float, along: tuple[float, float], up: tuple[float, float]) -> Port:
-    """A point at x, which moves by ``along`` and ``up`` times (φ_M, φ_S)."""
+    """A point at x with displacements of ``along`` and ``up`` times (φ_M, φ_S)."""
     return Port(np.array([x, 0.0]), sparse.csr_array([along, up]), sparse.csr_array((1, 2)))
 
 
@@ -94,7 +94,7 @@ def toy() -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """The published start."""
+    """Published initial state."""
     state = mechanism.consistent_state(mechanism.assemble(guess={"bird": (0.0, 0.0, 0.0)}))
     x, parts, u, du = state.x.copy(), mechanism.layout.parts, np.array(START), np.array(RATES[1:])
     body = mechanism.bodies["bird"]
@@ -110,9 +110,9 @@ def start(mechanism: Mechanism) -> State:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The mean of the last two periods of a run, from one passage of φ_S through zero upwards to the next.
+    """Mean of the last two periods of a run, between upward passages of φ_S through zero.
 
-    Of two, since the motion comes to its limit cycle from one side and the other in turn.
+    Two periods are averaged because the motion approaches its limit cycle from alternating sides.
     """
 
     period: float
@@ -135,7 +135,7 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """The mean of the last two periods, or the last one; None where there is none."""
+    """Mean of the last two periods, or the last one; None without one."""
     found = solution.events["swing"]
     periods = min(2, len(found.times) - 1)
     if periods < 1:
@@ -157,7 +157,7 @@ def _origin(solution: Solution, centre: Array, u: Array) -> float:
 
 
 def _impacts(solution: Solution, whole: Array) -> int:
-    """Steps in which a contact was struck and took energy, by contact, one after the other counted once."""
+    """Number of steps with dissipative impacts by contact, with consecutive ones counted once."""
     names = [name for name in solution.ledger.dissipation if name.endswith(": impact")]
     count = 0
     for name in names:
@@ -167,7 +167,7 @@ def _impacts(solution: Solution, whole: Array) -> int:
 
 
 def angles(solution: Solution) -> Array:
-    """φ_M and φ_S (k + 1, 2) [rad]."""
+    """Angles φ_M and φ_S (k + 1, 2) [rad]."""
     return solution["bird.deformation"]
 
 
@@ -202,7 +202,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """The limit cycle by independent integration, the balance, and no energy from nowhere."""
+    """Limit cycle by independent integration, balance, and dissipation."""
     solution = run()
     found, source = told(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests/samples"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "samples"))
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 import flexph
 

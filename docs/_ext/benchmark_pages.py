@@ -31,9 +31,9 @@ def measured(runs: list[dict[str, Any]]) -> str:
     ]
     sections = "\n\n".join(map(_section, titles, runs))
     return (
-        "# Benchmarks as they were run\n\nWhat the commands of `benchmarks/` printed, word for word; process time, one "
-        "thread. A `ratio` line compares two times of one run, which the lines above it name. Where other work kept "
-        "the machine busy, as its load says, times are too long, and ratios of times hold about.\n\n"
+        "# Benchmarks as they were run\n\nThis page has the output of the commands of `benchmarks/`, word for word: "
+        "process time, one thread. A `ratio` line compares two times of one run, which the lines above it name. "
+        "On a busy machine (see its load) times are too long, and ratios hold approximately.\n\n"
         f"{table(('ratio', '', 'command', 'date'), rows)}\n\n{sections}\n"
     )
 

@@ -15,10 +15,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 import flexph
 from flexph.case import Case, find_cases
@@ -143,6 +145,8 @@ def _run(name: str, case: Case[Any], cache: Path) -> CaseRun:
         for path in (folder / "results").rglob("*"):
             if path.is_file() and path.suffix not in KEPT:
                 path.unlink()
+        for path in (folder / "results").rglob("*.png"):
+            shrink(path)
         today = datetime.now(UTC).date().isoformat()
         record = {"version": flexph.__version__, "date": today, "seconds": seconds, "machine": machine()}
         (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
@@ -164,6 +168,16 @@ def keep_motion(name: str, folder: Path) -> None:
         write_film(folder / "film.webp", shown, frames=FILM, size=size, background="transparent", title="")
     (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
     drawn_by.write_text(str(DRAWN), encoding="utf-8")
+
+
+def shrink(path: Path) -> None:
+    """Write a picture again with 256 colours, where that is smaller: of curves it looks the same."""
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    packed = BytesIO()
+    small.save(packed, format="PNG", optimize=True)
+    if len(packed.getvalue()) < path.stat().st_size:
+        path.write_bytes(packed.getvalue())
 
 
 def near(scene: Scene, row: int) -> Scene:

@@ -40,7 +40,7 @@ FLAT = 3.0
 
 
 def defects(page: Any, width: int) -> Iterator[str]:
-    """What is wrong on a page that is open."""
+    """Mistakes of an open page."""
     if (far := page.evaluate("document.documentElement.scrollWidth")) > width:
         yield f"it is {far} pixels wide, of {width}"
     boxes = page.evaluate(BLOCKS)

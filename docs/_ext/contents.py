@@ -1,4 +1,4 @@
-"""What a case is made of, as its program says: bodies, joints, methods, its category, and what its pictures show.
+"""Contents of a case from its program: bodies, joints, methods, category, and captions of its pictures.
 
 The functions that its run and its pictures reach are read, not run: what they call of the packages is in the case.
 """
@@ -75,7 +75,7 @@ class Function(NamedTuple):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a case is made of.
+    """Contents of a case.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def _kind(value: Any) -> str | None:
 
 
 def _value(module: ModuleType, node: ast.AST) -> Any:
-    """What a dotted name stands for in a module; None where that is found out only when it runs."""
+    """Object of a dotted name in a module; None if only a run determines it."""
     if isinstance(node, ast.Name):
         return getattr(module, node.id, None)
     if isinstance(node, ast.Attribute):
@@ -184,7 +184,7 @@ def _functions(module: str) -> dict[str, ast.FunctionDef]:
 
 
 def _caption(own: Contents, function: Function, call: ast.Call) -> None:
-    """Note what a picture shows that a call writes: the first sentence of what draws it."""
+    """Caption of the picture that a call writes: the first sentence of the function that draws it."""
     stems = [node.value[:-4] for argument in call.args for node in ast.walk(argument) if _is_picture(node)]
     if not stems:
         return

@@ -119,7 +119,7 @@ def _figure(path: Path, run: CaseRun, contents: Contents, docs: Path) -> str:
 
 
 def _made_of(contents: Contents) -> str:
-    """A list of what is in a case."""
+    """List of the contents of a case."""
     named = [(kind, sorted(contents.parts[kind])) for kind in KINDS if contents.parts.get(kind)]
     lines = "\n".join(f"- {kind}: {literal(', '.join(names))}" for kind, names in named)
     return f"## What is in it\n\n{lines}" if lines else ""

@@ -28,7 +28,7 @@ def repository() -> str:
 
 
 def buttons(address: str, name: str) -> dict[str, str]:
-    """Links that open a tutorial, by what they say; none for sources elsewhere than on GitHub."""
+    """Links that open a tutorial, by their texts; none for sources outside GitHub."""
     match = GITHUB.fullmatch(address)
     if match is None:
         return {}

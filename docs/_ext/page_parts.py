@@ -30,7 +30,7 @@ def number(value: Any) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a page if it differs from what is there, so that it is read again only then."""
+    """Write a page only if it has changed, so that Sphinx reads it again only then."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
@@ -47,16 +47,15 @@ def write_all(folder: Path, suffix: str, texts: dict[str, str]) -> None:
 
 def checks_table(checks: list[dict[str, Any]], *, kinds: bool = True) -> str:
     """Checks with source, value, reference, difference and tolerance; ``kinds``: and with the kind of reference."""
-    head = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "passes")
-    rows = [head, *(_check_row(check) for check in checks)]
-    first, *others = rows if kinds else [(row[0], *row[2:]) for row in rows]
-    return html_table(first, others, kind="checks")
+    head = ("quantity", "reference", "computed", "difference", "tolerance", "passes")
+    return html_table(head, [_check_row(check, kinds) for check in checks], kind="checks")
 
 
-def _check_row(check: dict[str, Any]) -> tuple[str, ...]:
+def _check_row(check: dict[str, Any], kinds: bool) -> tuple[str, ...]:
     scale, unit = (100.0, " %") if check["relative"] else (1.0, "")
+    source = f"{check['kind']}: {check['source']}" if kinds else check["source"]
     return (
-        *(escape(check["quantity"]), escape(check["kind"]), escape(check["source"])),
+        f"<span>{escape(check['quantity'])}<small>{escape(source)}</small></span>",
         *(f"{check['reference']:.8g}", f"{check['computed']:.8g}"),
         f"{scale * check['difference']:+.2g}{unit}",
         "" if check["tolerance"] is None else f"{scale * check['tolerance']:.2g}{unit}",

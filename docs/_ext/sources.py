@@ -77,7 +77,8 @@ def pages(docs: Path) -> dict[str, str]:
     written = {module: _page(module, sorted(names)) for module, names in sorted(lines.items())}
     toctree = "\n".join(written)
     return written | {
-        "index": f"# Sources\n\nFunctions beside the theory that are not public.\n\n```{{toctree}}\n{toctree}\n```\n"
+        "index": "# Sources\n\nThis page lists the functions of the theory that are not public.\n\n"
+        f"```{{toctree}}\n{toctree}\n```\n"
     }
 
 

@@ -19,9 +19,10 @@ def validation(runs: list[CaseRun]) -> str:
     failed = sum(check["passed"] is False for _, check in checks)
     kinds = "\n\n".join(_of_kind(kind, runs) for kind in KINDS)
     return (
-        f"# Validation\n\n{len(checks)} numbers of {len(runs)} cases beside references, as `flexph validate` compares "
-        f"them; {failed or 'none'} of them fail{'s' if failed == 1 else ''}.\nRelative differences are in per cent, "
-        f"absolute ones in the unit of the quantity.\n\n{table(('kind of reference', 'checks', 'pass'), counted)}\n\n"
+        f"# Validation\n\nThis page compares {len(checks)} numbers of {len(runs)} cases with references, as "
+        f"`flexph validate` does; {failed or 'none'} of them fail{'s' if failed == 1 else ''}.\n"
+        f"Relative differences are in per cent, absolute ones in the unit of the quantity.\n\n"
+        f"{table(('kind of reference', 'checks', 'pass'), counted)}\n\n"
         f"{kinds}\n"
     )
 
@@ -31,7 +32,7 @@ def _of_kind(kind: str, runs: list[CaseRun]) -> str:
         "published": "The number stands in the source, with the digits that are compared.",
         "closed form": "A formula or a series of the source, evaluated for the data of the case.",
         "independent code": "Another program, library or formulation computed it.",
-        "theorem": "Theory says what it is for any data: zero for what is kept, an order, a count.",
+        "theorem": "Theory gives the number for any data: zero for a conserved quantity, an order, a count.",
         "bound": "The number is at most the reference; the two need not be near each other.",
         "not comparable": "The source prints the number for other data: shown, neither passed nor failed.",
     }

@@ -160,8 +160,8 @@ def crane(names: Names) -> None:
     luff = solution.reaction("drive boom.root–hub.tip", frame="first").torque[:, 1]
     right.plot(solution.multiplier_times, slew, label="slewing drive")
     right.plot(solution.multiplier_times, luff, label="luffing drive")
-    right.set(xlabel="t [s]", ylabel="torque [N m]")
-    right.legend()
+    right.set(xlabel="t [s]", ylabel="torque [N m]", ylim=(None, 70.0))
+    right.legend(loc="upper right", ncols=2, fontsize=8)
 
 
 @picture("model-file-pendulum", "guide/model-files")

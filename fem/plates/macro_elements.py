@@ -127,7 +127,9 @@ def _join(coefficients: Array, corners: Array, centre: Array) -> None:
     for i in range(c):
         p, n = (i - 1) % c, (i + 1) % c
         a, b, e = _weights(np.stack([corners[:, p], corners[:, i], centre], axis=1), corners[:, n])
-        inner.append((coefficients[:, i, 5] - a * coefficients[:, p, 5] - b * coefficients[:, i, 4]) / e)
+        before: Array = a * coefficients[:, p, 5]
+        own: Array = b * coefficients[:, i, 4]
+        inner.append((coefficients[:, i, 5] - before - own) / e)
         if i == 1:
             turn = a, b, e
     a, b, e = turn

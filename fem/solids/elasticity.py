@@ -107,7 +107,8 @@ def nodal_stiffness(model: SolidModel) -> Any:
     for part in model.parts():
         k, q, n, _ = part.points.gradients.shape
         slopes = part.points.gradients.reshape(k, q, n * d)
-        weighted = np.swapaxes(slopes * part.points.weights[:, :, None], 1, 2)
+        weights: Array = part.points.weights[:, :, None]
+        weighted = np.swapaxes(slopes * weights, 1, 2)
         products = np.swapaxes((weighted @ slopes).reshape(k, n, d, n, d), 2, 3).reshape(k, n * n, d * d)
         values += pairs.summed(part.block, part.cells, products @ moduli[model.material(part)])
     return pairs.matrix(values.reshape(-1, d, d))

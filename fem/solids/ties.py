@@ -30,11 +30,11 @@ class Tie:
     """Tie of a region of a mesh that makes it a port, ``how="rigid"`` or ``"mean"``; None chooses.
 
     - ``rigid``: all nodes of the region move as one rigid body, which replaces their displacements: the region is
-    stiff and has a rigid inertia, and the body has fewer coordinates;
+      stiff and has a rigid inertia, and the body has fewer coordinates;
     - ``mean``: the port is the mean motion of the region, which keeps its stiffness: φ the mean displacement, ψ the
-    rotation of the best-fitting rigid motion, both weighted by mass (a region of cells), by area (of facets) or
-    equally over nodes. A force and a torque are spread over the region. A node, or nodes on a line, rotate with the
-    mean ½ curl u of the adjacent cells.
+      rotation of the best-fitting rigid motion, both weighted by mass (a region of cells), by area (of facets) or
+      equally over nodes. A force and a torque are spread over the region. A node, or nodes on a line, rotate with the
+      mean ½ curl u of the adjacent cells.
 
     By default a region that spans an area (in the plane a length) is rigid, another one mean. For a region with
     whole cells ``how`` must be given: ``rigid`` removes the elasticity of these cells.

@@ -77,7 +77,7 @@ class SystemView(Memo):
         return self.equations.split.V2
 
     def at(self, x: Array) -> SystemView:
-        """The same system at another state."""
+        """View of the system at another state."""
         return SystemView(self.system, self.equations, x, self.time)
 
     @once

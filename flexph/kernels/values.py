@@ -25,9 +25,8 @@ class Schedule(NamedTuple):
 
     ``moved``: change of the free lengths and angles of spring-dampers. With redundant constraints, the multipliers of
     the step are those of their independent combinations. ``decay``: matrices of the numerical dissipation; ``stuck``:
-    relations replaced by their tangent at rest within an iteration; ``block``: a large part of the Jacobian that steps
-    of the same size share; ``push``: forces of rigid contacts, normal (c,) and tangential (t, c); ``rub`` (t, f): dry
-    friction in joints.
+    relations replaced by their tangent at rest within an iteration; ``push``: forces of rigid contacts, normal (c,) and
+    tangential (t, c); ``rub`` (t, f): dry friction in joints.
     """
 
     coefficient_0: Array
@@ -40,7 +39,6 @@ class Schedule(NamedTuple):
     independent: Independent | None = None
     decay: Decay | None = None
     stuck: Array | None = None
-    block: Any = None
     push: tuple[Array, Array] | None = None
     rub: Array | None = None
 

@@ -9,7 +9,6 @@ from math import exp, expm1, log1p
 from typing import Any, Literal
 
 import numpy as np
-from scipy.interpolate import Akima1DInterpolator, CubicSpline, PchipInterpolator, PPoly
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -285,7 +284,8 @@ def one_sided(stiffness: float, *, side: Literal["tension", "compression"], beyo
     return _pieces(name, (edge,), (edge, edge), sides if pulls else sides[::-1])
 
 
-SHAPES = {"cubic": CubicSpline, "monotone": PchipInterpolator, "akima": Akima1DInterpolator}
+SPLINES = {"cubic": "CubicSpline", "monotone": "PchipInterpolator", "akima": "Akima1DInterpolator"}
+"""Splines of SciPy by the names of their shapes."""
 
 
 @quantities(extension=("m", "rad"), force=("N", "N*m"))
@@ -320,10 +320,15 @@ def table(
     """
     x = check.array("extension", extension, (None,))
     y = check.array("force", force, (x.size,))
-    check.choice("shape", shape, ("linear", *SHAPES))
+    check.choice("shape", shape, ("linear", *SPLINES))
     if x.size < 2 or not np.all(np.diff(x) > 0.0):
         raise ValueError(f"extension must rise and have two or more entries, got {check.shown(x)}")
-    curve = PPoly(np.array([np.diff(y) / np.diff(x), y[:-1]]), x) if shape == "linear" else SHAPES[shape](x, y)
+    from scipy import interpolate  # slow to import, with optimize and fft
+
+    if shape == "linear":
+        curve = interpolate.PPoly(np.array([np.diff(y) / np.diff(x), y[:-1]]), x)
+    else:
+        curve = getattr(interpolate, SPLINES[shape])(x, y)
     inner = [tuple(own[::-1]) for own in curve.c.T.tolist()]
     slopes = curve(x[[0, -1]], 1)
     pieces = [(float(y[0]), float(slopes[0])), *inner, (float(y[-1]), float(slopes[1]))]

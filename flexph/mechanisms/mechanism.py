@@ -87,7 +87,7 @@ class Mechanism(Model):
 
     def __repr__(self) -> str:
         space = "plane" if self.layout.dim == 2 else "space"
-        return f"<Mechanism of the {space}: {', '.join(self.bodies)}; {len(self.connections)} connections>"
+        return f"<Mechanism of the {space}: {listed(self.bodies)}; {len(self.connections)} connections>"
 
     def _repr_html_(self) -> str:
         """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""

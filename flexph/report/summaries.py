@@ -43,7 +43,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
             f"The account of energy closes to {run.ledger.largest_residual:.1e} of the energy between two saved times "
             f"and to {run.energy_drift():.1e} over the run."
         )
-    if run.ledger.position_residual.size:
+    if isinstance(run, Solution) and run.mechanism.layout.multipliers and run.ledger.position_residual.size:
         sentences.append(f"Joints keep together to {run.ledger.position_residual.max():.1e} m or rad.")
     return " ".join(sentences)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from ..display.labelled import Labels, Variable
+from ..display.tables import listed
 from ..drawing.viewers import film_of, html_of, open_viewer
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
@@ -424,7 +425,7 @@ class Solution(MotionByName, Result):
         return MechanismView(self.mechanism, x)
 
     def _described(self) -> str:
-        return f"of {', '.join(self.mechanism.bodies)}"
+        return f"of {listed(self.mechanism.bodies)}"
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
         yield from super()._shapes()

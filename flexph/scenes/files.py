@@ -48,7 +48,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
 
 
 def put_scene(file: h5py.File, scene: Scene) -> None:
-    """Put a scene into an open file, beside what else it holds."""
+    """Add a scene to an open file."""
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
     if scene.account is not None:
         about["account"] = scene.account.thinned().as_lists()

@@ -1,4 +1,4 @@
-"""All parts of a scene as one mesh, with what colours it."""
+"""All parts of a scene as one mesh, with its colours."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def live_view(shown: Any, *, field: str | None = None, scale: float = 1.0, force
 
 
 def _words(shown: Any) -> Iterator[str]:
-    """What it is, and of a run one line of figures and its warnings."""
+    """Description of the object, for a run with a line of figures and its warnings."""
     yield paragraph(repr(shown)[1:-1])
     if isinstance(shown, Solution) and len(shown.times) > 1:
         yield paragraph(_figures(shown))
@@ -55,7 +55,7 @@ def _figures(run: Solution) -> str:
         f"work {number(float(account.total_work.sum()), 'J')}",
         f"dissipated {number(float(account.total_dissipation.sum()), 'J')}",
     ]
-    if account.position_residual.size:
+    if account.position_residual.size and run.mechanism.layout.multipliers:
         told.append(f"joints open by {account.position_residual.max():.1e} m or rad")
     return ", ".join(told)
 

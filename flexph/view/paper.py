@@ -55,7 +55,7 @@ def font(size: float) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where what is on a picture: size, unit of lengths [pixels], and its parts."""
+    """Layout of a picture: size, unit of lengths [pixels], and the places of its parts."""
 
     size: tuple[int, int]
     unit: float
@@ -82,7 +82,7 @@ def layout_of(size: tuple[int, int], *, field: bool, account: bool, labels: bool
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """What is the same on all pictures of a film, and what changes.
+    """Annotations of the pictures of a film: constant ones, and those that change.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str
 
 
 def _cut(title: str, layout: Layout) -> str:
-    """As much of a title as stands beside the time."""
+    """Title shortened to the space next to the time."""
     room = 0.62 * (layout.window.right - layout.window.left)
     own = title
     while own and font(15.0 * layout.unit).getlength(own) > room:

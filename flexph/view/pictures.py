@@ -181,7 +181,7 @@ class Film(Sequence[Any]):
         for side, length in zip(("width of size", "height of size"), size, strict=True):
             check.count(side, length, least=16)
         if account and scene.account is None:
-            raise ValueError("account must be False for what has no account of energy, got True")
+            raise ValueError("account must be False without an energy account, got True")
         if towards is not None and not np.any(check.array("towards", towards, (3,))):
             raise ValueError("towards must be a direction, got zeros")
         self.scene = with_triangles(scene)

@@ -48,7 +48,7 @@ def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the space between surface cells and the origin; over a closed surface their sum is that of the body.
+    """Moments of the space between surface cells and the origin; over a closed surface they add up to the body's.
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """

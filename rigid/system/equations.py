@@ -129,7 +129,7 @@ class Equations:
         return Z, D, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
-        """Mean inputs B̄: the work of a port with a position is that of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
+        """Mean inputs B̄; a port with a position does the work of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
         zetas = (np.ascontiguousarray(x[self.layout.positions], dtype=float) for x in (x0, x1))
         return self.inputs(self._ports(*(zeta.tobytes() for zeta in zetas)))
 

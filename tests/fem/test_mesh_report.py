@@ -54,3 +54,13 @@ def test_command(tmp_path):
     (tmp_path / "bad.msh").write_text("no mesh")
     result = CliRunner().invoke(main, ["mesh", str(tmp_path / "bad.msh")])
     assert result.exit_code == 1 and "mesh cannot be read" in result.output
+
+
+def test_a_mesh_of_two_pieces_is_described_with_a_note():
+    one = box("tetra", (1, 1, 1), (1.0, 1.0, 1.0))
+    points = np.vstack([one.points, one.points + np.array([3.0, 0.0, 0.0])])
+    cells = np.vstack([one.cells[0].data, one.cells[0].data + len(one.points)])
+    with pytest.warns(UserWarning, match="2 pieces"):
+        report = mesh_report(meshio.Mesh(points, [("tetra", cells)]), density=2.0)
+    assert report.measure == pytest.approx(2.0) and report.mass == pytest.approx(4.0)
+    assert "note: fem.solid refuses this mesh: mesh must be one piece" in words(report)

@@ -575,14 +575,17 @@ def _linear() -> dict[str, Call]:
 def _laws() -> dict[str, Call]:
     examples = {
         "stiffness": 100.0, "second": 200.0, "beyond": 0.1, "play": 0.1, "side": "tension", "force": 50.0,
-        "column": 0.2, "exponent": 1.4, "strength": 10.0, "extension": [0.0, 0.1, 0.2], "shape": "linear",
+        "column": 0.2, "exponent": 1.4, "yield_force": 20.0, "damping": 5.0,
+        "static": 60.0, "stribeck": 0.05, "viscous": 0.3,
+        "strength": 10.0, "extension": [0.0, 0.1, 0.2], "shape": "linear",
     }  # fmt: skip
     special = {
         "table": {"force": [0.0, 1.0, 3.0]},
         "potential": {"energy": lambda x: x**4, "force": lambda x: 4.0 * x**3, "stiffness": lambda x: 12.0 * x**2},
         "force_law": {"function": lambda x, v, t: v},
+        "bouc_wen": {"shape": 0.5},
     }
-    made = {"ElasticLaw", "ForceLaw", "polynomial"}
+    made = {"ElasticLaw", "ForceLaw", "HysteresisLaw", "polynomial"}
     return from_signatures(flexph.laws, examples, special, prefix="laws.", skip=made) | {
         "laws.polynomial": Call(flexph.laws.polynomial, {}, (100.0, 0.0, 20.0)),
     }

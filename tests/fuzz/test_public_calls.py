@@ -33,7 +33,8 @@ RESULTS = {
     "Solution", "Source", "Spectrum", "StabilityReport", "StandardForm", "State", "Storage", "StressField", "Sweep",
     "Switch", "TensorField", "TimeResponse", "Trajectory", "TwoPort", "View", "Body", "Accelerations", "Split",
     "BodyAxes", "Damping",
-    "ElasticLaw", "ForceLaw", "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
+    "ElasticLaw", "ForceLaw", "HysteresisLaw",
+    "Fit", "ModelError", "ModelFile", "PlanarMatrix", "Quaternion", "RotationMatrix", "Angle",
     "FrequencySensitivities", "Optimum", "Sensitivities", "NodalBody", "Buckling", "Quantity", "Field", "Part",
     "Scene", "Shape", "ClosedLoop", "Margins", "Plant", "Robot", "RobotJoint", "InverseDynamics",
 }  # fmt: skip

@@ -25,7 +25,7 @@ class CompiledStep:
         self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)))
         self.m = self.stepper.memory
         self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)
-        self.m.trial_moved[:] = given.moved
+        self.m.trial_moved[:], self.m.trial_time[:] = given.moved, given.time
         coefficients, offset = given.coefficient, given.offset
         over = given.h, given.inputs, coefficients.before, coefficients.after, offset, offset
         self.over = Given(*over, 0.0 * coefficients.after, 0.0 * offset, 1)

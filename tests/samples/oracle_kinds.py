@@ -8,12 +8,7 @@ import fem
 import rigid
 from flexph import (
     GROUND,
-    CoulombFriction,
-    belt,
-    bushing,
-    cartesian_spring_damper,
     connect,
-    coulomb,
     cylindrical,
     distance,
     distributed_load,
@@ -21,26 +16,33 @@ from flexph import (
     force,
     gear,
     hinge,
-    knife_edge,
     planar,
-    point_on_curve,
     prismatic,
-    rack,
     revolute,
-    rolling_disc,
-    screw,
     slider,
-    slipping_wheel,
     spherical,
     spring_damper,
     torque,
     torsion_spring,
     universal,
-    viscous,
     weld,
-    wheel,
 )
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact
+from flexph.joints import (
+    CoulombFriction,
+    belt,
+    bushing,
+    cartesian_spring_damper,
+    knife_edge,
+    point_on_curve,
+    rack,
+    rolling_disc,
+    screw,
+    slipping_wheel,
+    wheel,
+)
+from flexph.laws import bilinear, force_law, potential
+from flexph.systems import coulomb, viscous
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
 STRIP = fem.Section(width=1.0, height=0.8)
@@ -76,6 +78,11 @@ def at(*place):
     return GROUND.at(*place)
 
 
+BILINEAR = bilinear(2.0, second=5.0, beyond=0.05)
+HARDENING = potential(
+    lambda x: math.cosh(x) - 1.0 + 0.5 * x**2, lambda x: math.sinh(x) + x, lambda x: math.cosh(x) + 1.0
+)
+MUSCLE = force_law(lambda x, v, t: 2.0 * np.sin(5.0 * t) + np.tanh(x) + 0.3 * v)
 PLANE = {
     "no joint": lambda: [],
     "hinge": lambda: [hinge(A, B)],
@@ -94,6 +101,10 @@ PLANE = {
     "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
     "damper with a law": lambda: [spring_damper(A, B, damping=coulomb(0.5, speed=0.3))],
     "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1)],
+    "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, damping=0.4, length=0.5)],
+    "spring with an energy": lambda: [spring_damper(A, B, law=HARDENING, length=0.5)],
+    "torsion spring with an energy": lambda: [torsion_spring(A, B, law=HARDENING)],
+    "spring by a function of the rate": lambda: [spring_damper(A, B, law=MUSCLE, length=0.5)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0), damping=0.1, axes=0.3)],
     "bushing": lambda: [bushing(A, B, stiffness=(2.0, 3.0), damping=0.1, torsional_stiffness=0.5)],
     "force": lambda: [force(A), force(B)],
@@ -133,6 +144,8 @@ SPACE = {
     "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
     "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1, axis=SKEW)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0, 1.0), damping=0.1)],
+    "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, length=0.5)],
+    "bushing with laws": lambda: [bushing(A, B, stiffness=(0.0, 1.0, 1.0), law=(HARDENING, None, None))],
     "bushing": lambda: [bushing(A, B, stiffness=2.0, damping=0.1, torsional_stiffness=0.5, torsional_damping=0.1)],
     "force": lambda: [force(A), force(B)],
     "force that follows": lambda: [force(A, axes="section"), force(B, axes="section")],

@@ -31,6 +31,7 @@ class OracleStep:
             h=times[1] - times[0],
             coefficient=Ends(before, after),
             offset=offset,
+            time=0.5 * (times[0] + times[1]),
             inputs=np.zeros(self.system.loads.on_node.shape[2]) if inputs is None else inputs,
             moved=table.references.moved(*times) + np.zeros(self.system.springs.stiffness.size),
             places=[nearest(curve, product) for curve in self.system.curves],

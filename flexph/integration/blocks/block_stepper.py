@@ -27,6 +27,7 @@ from . import sizes
 from .saving import EACH, Save
 
 if TYPE_CHECKING:
+    from ...kernels.arrays import Arrays
     from ...mechanisms.mechanism import Mechanism
 
 
@@ -240,11 +241,12 @@ class BlockStepper:
     def end(self, time: float, x: Array) -> StepStart:
         """Where the steps have come to, a flat state."""
         defect, energy = self.compiled.between()
-        state = EvaluatedState(x, partial(self._place, x), defect)
+        state = EvaluatedState(x, partial(_place, self.mechanism, self.exact.arrays, x), defect)
         end = StepStart(time, state, energy, self.compiled.history())
         self.compiled.name(end)
         return end
 
-    def _place(self, x: Array) -> tuple[Configuration, Derived]:
-        c = configuration(self.mechanism, x)
-        return c, derive(self.exact.arrays, c)
+
+def _place(mechanism: Mechanism, arrays: Arrays, x: Array) -> tuple[Configuration, Derived]:
+    c = configuration(mechanism, x)
+    return c, derive(arrays, c)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,7 +12,6 @@ from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.convergence.tolerances import HISTORY, NEWTON
 from ...kernels.gradient import constraint_matrix
 from ...kernels.guess import predicted, predicted_alternating
-from ...kernels.jacobians.constant_block import ConstantBlock, constant_blocks
 from ...kernels.rates.curves import KINK, OFF
 from ...kernels.state import Configuration, Derived, derive
 from ...kernels.values import Means, Schedule, Step
@@ -132,11 +129,6 @@ class ExactStepper:
         sizes = [bodies * a.dim, bodies * a.n.shape[0], a.body_u.size, self.rows_of_g, self.rows_of_g]
         self._edges = list(accumulate(sizes))
 
-    @cached_property
-    def _block(self) -> Callable[[float], ConstantBlock | None]:
-        """Constant blocks by the length of a step."""
-        return constant_blocks(self.arrays)
-
     def start(self, start: State) -> StepStart:
         """Where a run starts."""
         begun = self.standing(start)
@@ -201,7 +193,6 @@ class ExactStepper:
     def prescribed(self, start: StepStart, time: float, inputs: Array) -> Schedule:
         """What holds over the step to a time, under inputs."""
         prescribed = schedule(self.table, start.time, time, inputs)
-        prescribed = prescribed._replace(block=self._block(time - start.time))
         if not (self.least_norm and self.rows_of_g):
             return prescribed
         c, d, coefficient = start.state.c, start.state.d, prescribed.coefficient_0

@@ -1,4 +1,4 @@
-"""The Jacobian of a step and solutions with it: its blocks, dense, sparse, and with a factor that steps share.
+"""The Jacobian of a step and solutions with it: its blocks, dense and sparse.
 
 Imports: kernels, kernels.contacts, kernels.loads, kernels.rates, numerics, numerics.factors.
 """

@@ -26,8 +26,6 @@ from .sparse import sparse_factor
 
 def factor(a: Arrays, at: Point) -> Solve:
     """Factor the Jacobian at a trial; returns the map from defects to corrections."""
-    if at.schedule.block is not None:
-        return at.schedule.block.factor(a, at)
     all_turn = a.turning.size == len(a.mass)
     if not a.contacts.number and all_turn and are_apart(a) and at.schedule.decay is None:
         return partial(_one_by_one, a, body_matrix(a, at))

@@ -40,7 +40,7 @@ class Noise(NamedTuple):
     basis: Array
 
     def entries(self) -> Array:
-        """Bounds |P|ᵀ size |P|, (n, n), symmetric."""
+        """Entrywise error bounds |P|ᵀ size |P| (n, n) of a projected matrix PᵀXP, symmetric."""
         bounds = np.abs(self.basis).T @ (self.size @ np.abs(self.basis))
         return 0.5 * (bounds + bounds.T)
 
@@ -76,7 +76,7 @@ class Modal(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Values s (2n,) with their complex shapes (n, 2n); the largest certain growth, and growth below resolution."""
+    """Values s (2n,) with complex shapes (n, 2n); largest growth above its error bound, and bound of hidden growth."""
 
     values: Array
     shapes: Array

@@ -69,7 +69,7 @@ def adaptive(
 
 
 def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
-    """Raise or warn if the error at the worst point is too large."""
+    """Raise or warn if the largest error of a reduced system over the band is too large."""
     worst = search.worst()
     error = search.error(worst)
     if tolerance is not None and not error <= tolerance:

@@ -174,7 +174,7 @@ def moving_poles(system: LinearPHDAE) -> Array:
 
 
 def poles_at_zero(free: LinearPHDAE) -> int:
-    """Number of poles at zero: the kernel of J − R, which has no chains."""
+    """Number of poles at zero: the dimension of the kernel of J − R, as no Jordan chains occur."""
     a = dense(free.J) - dense(free.R)
     return int(a.shape[0] - rank_of(a))
 

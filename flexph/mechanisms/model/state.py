@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ...display.tables import html_table, listed
 from ...kernels.state import Configuration, momenta, products, vectors
@@ -143,7 +143,7 @@ def _turn(rotation: Array) -> str:
     """Angle of a rotation, or its rotation vector, in degrees."""
     if rotation.shape[-1] == 2:
         return _numbers(np.degrees([planar_angle(rotation)]))
-    return _numbers(Rotation.from_matrix(rotation).as_rotvec(degrees=True))
+    return _numbers(scipy.spatial.transform.Rotation.from_matrix(rotation).as_rotvec(degrees=True))
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:

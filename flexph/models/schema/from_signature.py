@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from flexph.joints.rows.friction import CoulombFriction
 from flexph.joints.rows.vectors import Ground
-from flexph.laws.elastic_laws import ElasticLaw
-from flexph.laws.force_laws import ForceLaw
+from flexph.laws.spring_law import SpringLaw
 from flexph.systems.resistive_relations import Relation
 
 from . import fields, functions, laws
@@ -63,13 +62,13 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
     parts = frozenset(get_args(hint)) if get_origin(hint) in (Union, UnionType) else frozenset({hint})
     number = fields.quantity(*((unit,) if isinstance(unit, str) else unit))
     one, several = functions.damping(unit if isinstance(unit, str) else " or ".join(unit))
-    each = fields.by_shape(functions.EACH, scalar=number, sequence=list[number])  # type: ignore[valid-type]
+    each = fields.by_shape(functions.EACH, scalar=number, sequence=list[number])
     types: dict[frozenset[Any], Any] = {
         frozenset({str}): fields.Name if name == "name" else fields.Port,
         frozenset({str, Ground}): fields.Ground if name == "ground" else fields.End,
         frozenset({Sequence[str | Ground]}): list[fields.End],
         frozenset({float}): number,
-        frozenset({Sequence[float]}): list[number],  # type: ignore[valid-type]
+        frozenset({Sequence[float]}): list[number],
         frozenset({Sequence[Sequence[float]]}): fields.Matrix,
         frozenset({float, Sequence[float]}): each,
         frozenset({float, Relation}): one,
@@ -77,8 +76,8 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         frozenset({Relation}): functions.Relation,
         frozenset({CoulombFriction}): functions.CoulombFriction,
         frozenset({Relation, CoulombFriction}): functions.Friction,
-        frozenset({ElasticLaw, ForceLaw}): laws.SpringLaw,
-        frozenset({ElasticLaw, ForceLaw, Sequence[ElasticLaw | ForceLaw | None]}): laws.SpringLaws,
+        frozenset(get_args(SpringLaw)): laws.SpringLaw,
+        frozenset({*get_args(SpringLaw), Sequence[SpringLaw | None]}): laws.SpringLaws,
     }
     field = types.get(parts - {NoneType})
     if field is None:

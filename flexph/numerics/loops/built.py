@@ -5,8 +5,6 @@ A module of loops (``x.py`` with an ``x.pxd`` in the same folder) is imported fr
 ``pip install -e .``, a source edited after the build is refused. Some extension modules have a second build for
 processors with AVX2, with bitwise equal results.
 
-Sources import cython, which is no requirement of the package, as extension modules do not need it.
-
 The environment variable ``FLEXPH_LOOPS`` selects: ``none`` imports all loops from their sources, ``baseline`` the
 builds for every processor.
 """
@@ -120,8 +118,6 @@ class Loops(MetaPathFinder):
         folder, _, stem = fullname.rpartition(".")
         if stem == "compiled" and f"{folder}.{AVX2}.{stem}" in self.wide and takes_avx2():
             return PathFinder.find_spec(fullname, [f"{place}/{AVX2}" for place in path or ()])
-        if fullname == "cython" and not are_compiled():
-            _require_cython()
         if fullname not in self.modules:
             return None
         if _sources_wanted():
@@ -144,16 +140,6 @@ class Part(Loader):
         for name, value in vars(compiled).items():
             if name.startswith(f"{stem}__"):
                 setattr(module, name.removeprefix(f"{stem}__"), value)
-
-
-def _require_cython() -> None:
-    """Raise ModuleNotFoundError, naming both remedies, where loops run uncompiled and lack the types that they name."""
-    if PathFinder.find_spec("cython") is None:
-        raise ModuleNotFoundError(
-            f"loops are not compiled ({reason()}): with a C++ compiler compile them by {command()}; "
-            'uncompiled, about 1000 times slower, they need Cython: pip install "cython>=3.1"',
-            name="cython",
-        )
 
 
 def _origin() -> str:

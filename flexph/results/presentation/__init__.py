@@ -1,4 +1,4 @@
-"""Results for people and for other packages: labels of runs, and what is kept beside them.
+"""Presentation of results for readers and for other packages: labels of runs, and companion data in their files.
 
 Imports: display, numerics.
 """

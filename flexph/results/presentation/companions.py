@@ -1,4 +1,4 @@
-"""What other rooms keep in the file of a run, found under the entry-point group ``flexph.saved``.
+"""Companion data of other rooms in the file of a run, found by the entry-point group ``flexph.saved``.
 
 An entry ``NAME = "module:function"`` is called as ``function(run, file)`` and adds groups of its own: numbers and
 texts, which readers of the run leave alone.

@@ -59,7 +59,7 @@ def _fits(axis: str, values: Array, dim: int) -> bool:
 def sensor_labels(
     times: Array, quantities: tuple[Any, ...], measured: Callable[[Any], Array], attrs: Mapping[str, Any]
 ) -> Labels:
-    """What sensors measure at the saved times, by their words."""
+    """Readings of sensors at the saved times, by label."""
     variables, coordinates = dict[str, Variable](), {"time": time_of(times)}
     for quantity in quantities:
         values, name = np.asarray(measured(quantity)), str(quantity)

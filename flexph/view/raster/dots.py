@@ -13,7 +13,7 @@ THINNEST = 1e-9
 
 
 class Dots(NamedTuple):
-    """The dots (n,) that triangles cover, by their numbers in the picture, with what is seen at each.
+    """Dots (n,) covered by triangles, by their indices in the picture, with the visible values at each.
 
     The number of the triangle (n,), the shares (n, 3) of its corners, and the depth (n,).
     """

@@ -69,7 +69,7 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Shares (height·width,) of lines: between parts, at the edge of what is seen, and along edges of one part."""
+    """Shares (height·width,) of lines: between parts, along the silhouette, and along edges of one part."""
     width, height = size
     numbers = np.full(height * width, -1, dtype=np.int32)
     numbers[dots.number] = np.arange(len(dots.number))

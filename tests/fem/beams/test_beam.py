@@ -116,7 +116,7 @@ def test_wrong_sections(given, message):
         (lambda: beam(momenta="none"), "momenta must be one of 'full', 'constant', got 'none'"),
         (
             lambda: beam(pair="paper", strain="von_karman"),
-            "which pair 'paper' has not: use pair 'compatible', 'quadratic'",
+            "unlike pair 'paper': use pair 'compatible', 'quadratic'",
         ),
         (lambda: beam(stations={"far": 1.4}), "station 'far' must lie between 0 and the length 1.3 m, got 1.4 m"),
         (lambda: beam(stations={"far": -0.1}), "station 'far' must lie between 0 and the length 1.3 m, got -0.1 m"),

@@ -189,7 +189,7 @@ HALVES = {"a": [np.array([0]), np.array([], int)], "b": [np.array([1]), np.array
             "'p' and 'q' must not share nodes",
         ),
         (lambda: box("tetra", (1, 1, 1), CUBE), {"reference": "root"}, "no reference 'root': there are 'mean_axis'"),
-        (lambda: box("tetra", (1, 1, 1), CUBE), {"thickness": 0.1}, "thickness is of plane bodies"),
+        (lambda: box("tetra", (1, 1, 1), CUBE), {"thickness": 0.1}, "thickness is for plane bodies"),
         (triangles, {"plane": "stress"}, "thickness must be given"),
         (triangles, {"plane": "shell", "thickness": 1.0}, "plane must be one of 'stress', 'strain'"),
         (
@@ -239,10 +239,10 @@ def test_a_missing_mesh_is_no_wrong_one(tmp_path):
 @pytest.mark.parametrize(
     ("material", "message"),
     [
-        ({"a": STEEL}, "material must be given for all cells, none is for cells 1"),
-        ({"a": STEEL, "b": STEEL, "all": STEEL}, "must be one, got two for cells 0, 1"),
+        ({"a": STEEL}, "material must be given for all cells, missing for cells 1"),
+        ({"a": STEEL, "b": STEEL, "all": STEEL}, "must be unique for every cell, got two for cells 0, 1"),
         ({"c": STEEL}, "no region 'c': material: the mesh has 'a', 'b', 'all', 'face'"),
-        ({"face": STEEL}, "material 'face' must be of a region of cells"),
+        ({"face": STEEL}, "material 'face' must belong to a region of cells"),
         ({}, "got none"),
         (3.0, "material must be a Material, Orthotropic or Anisotropic, got float"),
         (fem.Material(young=1.0, density=1.0), "material needs poisson= or shear= in a solid"),

@@ -23,7 +23,6 @@ from flexph.integration.loops.memory.structures import Parts, no_pair
 from flexph.integration.loops.stepper import Stepper
 from flexph.integration.loops.wide import kept_block
 from flexph.integration.loops.wide.kept_block import KeptBlock, has_kept_block
-from flexph.kernels.jacobians import constant_block
 from flexph.mechanisms.model.accounts import Accounts
 from flexph.methods import Exact, Exact4
 
@@ -81,7 +80,6 @@ def run(mechanism, times=TIMES, method=EXACT, events=None):
 def by_numpy(monkeypatch, mechanism, times=TIMES, method=EXACT, events=None):
     """A run with the Jacobian, and the mass matrix of impulses, factored as a whole."""
     with monkeypatch.context() as patch:
-        patch.setattr(constant_block, "LARGE", np.inf)
         patch.setattr(impulse, "LARGE", np.inf)
         alone = replace(method, compiled=False)
         return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=alone, events=events)

@@ -236,8 +236,8 @@ def test_a_closed_surface_looks_outwards():
     [
         (embedded("between"), {"s": "fase"}, "no region 'fase': section 's': the mesh has 'face', 'all'"),
         (embedded("left", "between"), {"s": "face"}, "'s' must be inside .* 1 facets inside and 1 on the boundary"),
-        (embedded("left"), {"s": fem.Cut("face", normal=(1, 0, 0))}, "on the boundary and looks outwards"),
-        (embedded("between"), {"s": fem.Cut("face", normal=(0, 1, 0))}, "must point through the surface"),
+        (embedded("left"), {"s": fem.Cut("face", normal=(1, 0, 0))}, "on the boundary"),
+        (embedded("between"), {"s": fem.Cut("face", normal=(0, 1, 0))}, "must cross an open surface"),
         (embedded("between"), {"s": fem.Cut("face", normal=(0, 1))}, r"normal of section 's' must have shape \(3,\)"),
         (embedded("between"), {"s": "all"}, "no facet with other cells"),
         (embedded("between"), {"s": [0, 1]}, "must have whole facets of the mesh, got 2 nodes without one"),
@@ -245,7 +245,7 @@ def test_a_closed_surface_looks_outwards():
         (
             box("hexahedron", (2, 2, 1), LENGTHS),
             {"s": lambda x: (np.abs(x[0] - 0.5) < 1e-9) & (x[1] < 0.11)},
-            "must part the cells that touch it into two sides",
+            "must separate the adjacent cells into two sides",
         ),
     ],
 )

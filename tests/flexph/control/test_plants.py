@@ -184,7 +184,7 @@ def test_what_does_not_fit_is_said():
         plant_of(ROBOT, pose, ports=["motor"], sensors={})
     with pytest.raises(ValueError, match="must be a Quantity"):
         plant_of(ROBOT, pose, ports=["motor"], sensors={"it": "angle"})
-    with pytest.raises(ValueError, match="sensor 'it' jumps at half a turn"):
+    with pytest.raises(ValueError, match="sensor 'it' is at its jump of half a turn"):
         back = ROBOT.assemble({"hub": (0.0, 0.0, np.pi), "link": (0.0, 0.0, np.pi)})
         plant_of(ROBOT, back, ports=["motor"], sensors={"it": section_rotation("hub.axle")})
     with pytest.raises(ValueError, match="omega must not be a pole of the plant, but 0 rad/s is one"):
@@ -245,7 +245,7 @@ def test_a_motor_and_its_link_move_as_their_linear_system_says():
 def test_controllers_that_are_not_linear_about_rest_are_refused():
     rest, options = ROBOT.assemble(TURNED), {"ports": ["motor"], "sensors": {"angle": SENSORS["angle"]}}
     dry = Continuous(system=gearbox(ratio=50.0, inertia=1e-4, dry_friction=0.1), ports={"shaft": "motor"})
-    with pytest.raises(ValueError, match="controller 'gear': dry friction at 'dry friction' holds"):
+    with pytest.raises(ValueError, match="controller 'gear': dry friction at 'dry friction' sticks"):
         plant_of(ROBOT, rest, controllers={"gear": dry}, **options)
     free = replace(dry, system=gearbox(ratio=50.0, inertia=1e-4, dry_friction=0.0), ports={"shaft": "moter"})
     with pytest.raises(ValueError, match="controller 'gear': no external port 'moter'"):

@@ -212,5 +212,5 @@ def test_bad_coordinates():
     with pytest.raises(ArithmeticError, match="the index is above one"):
         made.reduced(free).gradient(np.ones(1))
     far = helical()
-    with pytest.raises(ArithmeticError, match="the coordinates end before"):
+    with pytest.raises(ArithmeticError, match="the coordinates do not reach there"):
         far.inverse(np.array([0.1, 0.0, -1.0, 0.0, 0.0, 0.0]))  # no q has ½(|q|² − R²) = −1

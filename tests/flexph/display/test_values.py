@@ -45,6 +45,13 @@ def test_values_say_whose_they_are_in_a_line(solution, oscillator):
     assert repr(swept) == "<Sweep of 1 frequencies over 2 values of k from 2 to 8>"
 
 
+def test_many_bodies_are_not_all_named():
+    many = connect({f"ball {k}": fem.beam(0.4, STEEL, STRIP, elements=1) for k in range(9)}, [])
+    assert repr(many) == (
+        "<Mechanism of the plane: ball 0, ball 1, ball 2, ball 3, ball 4, ball 5, … (9); 0 connections>"
+    )
+
+
 def test_reprs_hold_no_arrays(solution, oscillator):
     mechanism = solution.mechanism
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})

@@ -101,7 +101,7 @@ def test_methods_of_mechanisms_are_for_them(method):
 
 
 def test_a_switching_system_takes_no_adaptive_method():
-    with pytest.raises(ValueError, match=r"takes the steps that times prescribe, but Radau\(\) chooses its own"):
+    with pytest.raises(ValueError, match=r"needs steps prescribed by times, but Radau\(\) chooses its"):
         integrate(SwitchingPHDAE({"on": GENERAL}), (1.0, 0.0), [0.0, 0.1], method=Radau())
 
 

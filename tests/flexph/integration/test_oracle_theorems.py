@@ -54,7 +54,7 @@ def stresses_at(own):
     return stresses(rows, strains(rows, product)) if rows.stress.size else []
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", [name for name in MADE if "function of the rate" not in name])  # may do work
 @pytest.mark.parametrize("damped", [False, True])
 def test_energy_is_balanced(name, damped):
     own, y = step_of(MADE[name], damped=damped)

@@ -53,7 +53,6 @@ from flexph import (
 )
 from flexph.bodies import floating_body
 from flexph.joints import bushing
-from flexph.kernels.jacobians import constant_block
 from flexph.mechanisms.arrays import network
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.model.time_table import TimeTable, schedule
@@ -349,12 +348,8 @@ def test_newton_needs_few_iterations(smooth_runs):
 
 
 def use(monkeypatch, kind):
-    """Kernels of small mechanisms, of large ones, or these with their constant block factored by itself."""
+    """Kernels of small mechanisms, or of large ones."""
     monkeypatch.setattr(network, "DENSE_LIMIT", 10**6 if kind == "dense" else 0)
-    monkeypatch.setattr(constant_block, "LARGE", 0 if kind == "constant block" else 10**6)
-    monkeypatch.setattr(constant_block, "SHARE", 1e6)
-    monkeypatch.setattr(constant_block, "ACCURATE", 1e-14)
-    monkeypatch.setattr(constant_block, "PASSES", 100)
 
 
 def random_state(mechanism, seed):
@@ -370,8 +365,7 @@ class RandomStep(StepEquations):
     def __init__(self, mechanism, anchors, h, seed=0, inputs=1.0):
         rng, layout = np.random.default_rng(seed), mechanism.layout
         loads = inputs * rng.standard_normal(sum(s.stop - s.start for s in mechanism.network.input_slices.values()))
-        block = constant_block.constant_blocks(mechanism.network.arrays)(h)
-        prescribed = schedule(TimeTable(mechanism, anchors), 0.0, h, loads)._replace(block=block)
+        prescribed = schedule(TimeTable(mechanism, anchors), 0.0, h, loads)
         y = rng.standard_normal(layout.velocities + layout.multipliers)
         super().__init__(mechanism, h, random_state(mechanism, seed), schedule=prescribed, y=y)
 
@@ -388,10 +382,8 @@ def without_followers(mechanism):
         ("dense", "von_karman", "full", 0.3),
         ("dense", "von_karman", "constant", 0.02),
         ("sparse", "linear", "constant", 0.3),
+        ("sparse", "linear", "full", 0.3),
         pytest.param("sparse", "von_karman", "full", 0.02, marks=pytest.mark.slow),
-        pytest.param("constant block", "linear", "full", 0.02, marks=pytest.mark.slow),
-        ("constant block", "linear", "full", 0.3),
-        pytest.param("constant block", "linear", "constant", 0.02, marks=pytest.mark.slow),
     ],
 )
 def test_the_jacobian_is_the_derivative_of_the_residual(monkeypatch, kind, strain, momenta, h):
@@ -399,7 +391,6 @@ def test_the_jacobian_is_the_derivative_of_the_residual(monkeypatch, kind, strai
     use(monkeypatch, kind)
     mechanism = without_followers(everything(strain, momenta))
     step = RandomStep(mechanism, start_of(mechanism).anchors, h)
-    assert (step.schedule.block is not None) == (kind == "constant block")
     # differences are good to 1e-10 of entries of order ten, the inverse amplifies by up to 1e4
     assert step.newton_error() < 1e-6
 
@@ -432,7 +423,7 @@ SMALL = {
 }
 
 
-@covering("name, kind", tuple(SMALL), ("dense", "sparse", "constant block"))
+@covering("name, kind", tuple(SMALL), ("dense", "sparse"))
 def test_the_jacobian_of_small_mechanisms(monkeypatch, kind, name):
     use(monkeypatch, kind)
     mechanism = SMALL[name]()

@@ -82,10 +82,7 @@ def test_quantities_are_numbers_of_si_units():
             lambda: fem.Material(young="210 mm", density=1.0),
             r"young: got '210 mm', which measures a length: write",
         ),
-        (
-            lambda: fem.Material(young="210 GPA", density=1.0),
-            r"young: got '210 GPA': 'GPA' is not a known unit.* 'GPa'\?",
-        ),
+        (lambda: fem.Material(young="210 GPA", density=1.0), r"young: got '210 GPA': 'GPA' is .* unit.* 'GPa'\?"),
         (lambda: fem.Material(young="stiff", density=1.0), r"young must be a number, got 'stiff'"),
         (lambda: fem.Material(young="2e11", density=1.0), r"young must be a number, got '2e11'"),
         (lambda: rigid.box((1.0, "1 kg", 1.0), density=1.0), r"size: got '1 kg', which measures a mass"),

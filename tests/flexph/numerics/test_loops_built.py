@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from flexph.numerics.loops import built
-
 ROOT = Path(__file__).parents[3]
 SHARED = ("build_sources.py", "build_loops.py")
 LOOPS = {
@@ -163,17 +161,6 @@ def test_without_a_compiler_sources_run_and_one_line_says_so(tmp_path):
 
 
 @NEEDS_SETUPTOOLS
-def test_uncompiled_loops_without_cython_name_both_remedies(monkeypatch):
-    monkeypatch.setattr(built, "are_compiled", lambda: False)
-    monkeypatch.setattr(built.PathFinder, "find_spec", lambda *arguments: None)
-    remedies = r"with a C\+\+ compiler compile them by .* pip install .cython"
-    with pytest.raises(ModuleNotFoundError, match=remedies) as told:
-        built.Loops().find_spec("cython")
-    assert told.value.name == "cython"
-    monkeypatch.setattr(built, "are_compiled", lambda: True)
-    assert built.Loops().find_spec("cython") is None  # nobody needs it
-
-
 def test_a_wrong_word_in_the_environment_is_refused(tmp_path):
     done = python(project(tmp_path), "setup.py", "-q", "build_ext", "--inplace", FLEXPH_LOOPS="no")
     assert done.returncode != 0 and "FLEXPH_LOOPS=no: none, required or checked" in done.stderr

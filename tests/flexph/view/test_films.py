@@ -89,7 +89,7 @@ def test_what_cannot_be_drawn_is_said(solution, tmp_path):
         with pytest.raises(ValueError, match=message):
             solution.animate(tmp_path / path, **options)
     pose = solution.mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
-    with pytest.raises(ValueError, match="account must be False for what has no account of energy"):
+    with pytest.raises(ValueError, match="account must be False without an energy account"):
         write_picture(tmp_path / "a.png", (solution.mechanism, pose), account=True)
     with pytest.raises(ValueError, match=r"at must be a time of the run, from 0 s to 0\.4 s"):
         write_picture(tmp_path / "a.png", solution, at=1.0)

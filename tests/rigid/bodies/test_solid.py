@@ -279,7 +279,7 @@ def second_order(points, cells):
 
 def test_curved_cells_are_taken_by_their_corners():
     points, cells = meshes()["tetrahedra"]
-    with pytest.warns(UserWarning, match="cells of type tetra10 are taken by their corners"):
+    with pytest.warns(UserWarning, match="cells of type tetra10 are reduced to their corners"):
         made = solid(*second_order(points, cells[0][1]))
     assert made.mass == pytest.approx(rigid.box(EDGES, density=DENSITY).mass, rel=1e-13)
     assert (made.view.cell_type, len(made.view.points)) == ("tetra", len(points))

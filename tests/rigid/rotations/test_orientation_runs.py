@@ -202,5 +202,5 @@ def test_a_disc_may_roll_about_a_pivot():
 )
 def test_starts_that_are_no_rotation(turn, wrong, message):
     system = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn)
-    with pytest.raises(ValueError, match=f"inconsistent start: positions do not meet .*{message}"):
+    with pytest.raises(ValueError, match=f"inconsistent start: positions do not satisfy .*{message}"):
         system.state(wrong, np.zeros(3))

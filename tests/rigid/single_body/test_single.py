@@ -359,7 +359,7 @@ def test_rolling_in_the_plane(turn):
             lambda: rigid.free_body(1.0, inertia=1.0, ports={"a": rigid.Torque((0, 0, 1))}),
             "about must be None in the plane",
         ),
-        (lambda: rigid.free_body(1.0, inertia=1.0, ports={"a": rigid.Gimbal(1)}), "of a body in space"),
+        (lambda: rigid.free_body(1.0, inertia=1.0, ports={"a": rigid.Gimbal(1)}), "for a spatial body"),
         (lambda: rigid.pivoted_body((1, 1, 1), ports={"a": rigid.Gimbal(3)}), "angle must be 0, 1 or 2"),
         (lambda: rigid.pivoted_body((1, 1, 1), ports={"a": rigid.Gimbal(0, "xx")}), "sequence must be three axes"),
         (
@@ -386,7 +386,7 @@ def test_rolling_in_the_plane(turn):
         ),
         (
             lambda: rigid.free_body(1.0, inertia=1.0, constraints={"a": rigid.OnPlane((0, 0), (0, 1))}),
-            "constraint 'a': OnPlane is for bodies of space, in the plane take OnLine",
+            "constraint 'a': OnPlane is for spatial bodies, in the plane use OnLine",
         ),
         (
             lambda: rigid.free_body(1.0, inertia=1.0, constraints=[rigid.Pinned((0, 0), (0, 0))]),

@@ -1,4 +1,4 @@
-"""Runs refuse starts that do not meet what the equations do not contain, and go on from the ends of others."""
+"""Runs refuse starts that do not satisfy what the equations do not contain, and go on from the ends of others."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_a_rod_too_long_or_left_by_its_mass_is_refused(moved, method):
     system = pendulum()
     x = system.state([1.0, 0.0], [0.0, 0.0])
     with pytest.raises(
-        ValueError, match=f"inconsistent start: {'positions' if moved[0] else 'velocities'} do not meet"
+        ValueError, match=f"inconsistent start: {'positions' if moved[0] else 'velocities'} do not satisfy"
     ):
         run(system, x + np.append(moved, 0.0), method=by_name(method))
 
@@ -37,7 +37,7 @@ def test_a_quaternion_of_another_norm_is_refused(norm):
     system = spinner()
     x = system.state(rigid.quaternion().pose([0.0, 0.0, 0.0], np.eye(3)), np.ones(6))
     x[3:7] *= norm
-    with pytest.raises(ValueError, match="inconsistent start: positions do not meet 'unit quaternion"):
+    with pytest.raises(ValueError, match="inconsistent start: positions do not satisfy 'unit quaternion"):
         run(system, x)
 
 
@@ -47,7 +47,7 @@ def test_couplings_of_places_are_refused_where_they_are_open():
     x = held.state(pose, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     run(held, x)
     for entry, kind in ((0, "positions"), (7, "velocities")):
-        with pytest.raises(ValueError, match=rf"inconsistent start: {kind} do not meet 'b.p = "):
+        with pytest.raises(ValueError, match=rf"inconsistent start: {kind} do not satisfy 'b.p = "):
             run(held, x + 0.5 * np.eye(x.size)[entry])
 
 
@@ -55,7 +55,7 @@ def test_other_coordinates_ask_the_same():
     system = pendulum()
     x = system.state([1.0, 0.0], [0.0, 0.0])
     seen = transform(system.phdae(), lambda y: 2.0 * y, 2.0 * np.eye(5), np.eye(5), sample=0.5 * x)
-    with pytest.raises(ValueError, match="inconsistent start: positions do not meet"):
+    with pytest.raises(ValueError, match="inconsistent start: positions do not satisfy"):
         integrate(seen, 0.6 * x, [0.0, 0.01], progress=False)
 
 

@@ -209,7 +209,7 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
         ),
         (lambda: sleigh(mass=[[1, 2, 0], [2, 1, 0], [0, 0, 1]]), r"eigenvalue -1 of v\[0\], v\[1\]"),
         (lambda: pendulum(mass=[1.0, 1.0]), r"mass must have shape \(any, any\), got \(2,\)"),
-        (lambda: body(kinematics=None), r"may be left out only where ζ̇ = ϖ: there are 12 positions and 6 velocities"),
+        (lambda: body(kinematics=None), r"may be left out only for ζ̇ = ϖ: there are 12 positions and 6 velocities"),
         (lambda: body(kinematics=np.eye(6)), r"kinematics Z\(ζ\) must have shape \(12, 6\), got \(6, 6\)"),
         (lambda: sleigh(gyroscopic=lambda z, p: np.eye(2)), r"gyroscopic G\(ζ, Γ\) must have shape \(3, 3\)"),
         (lambda: sleigh(gyroscopic=lambda z, p: np.diag(p)), r"gyroscopic G\(ζ, Γ\) must be skew-symmetric"),
@@ -252,7 +252,7 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
         ),
         (
             lambda: sleigh(velocity_constraints=(VelocityConstraint("edge", lambda z: np.array([[z[0], 0, 0]])),)),
-            r"must have one rank around the sample: of 1 rows 0 are independent at the sample, 1 to 1 beside it; where "
+            r"must have one rank around the sample: of 1 rows 0 are independent at the sample, 1 to 1 near it; where "
             r"they lose rank, 'edge' depend",
         ),
         (
@@ -281,17 +281,17 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
         (lambda: pendulum(cautions=("x",)), r"cautions\[0\] must be a function, got 'x'"),
         (
             lambda: sleigh(velocity_constraints=(VelocityConstraint("no", np.diag([1.0, 0.0, 1.0])),)),
-            r"must hold something: all entries of A are zero in 'no'\[1\]",
+            r"must not be empty: all entries of A are zero in 'no'\[1\]",
         ),
         (lambda: sleigh(parts={"pose": slice(0, 4)}), r"parts\['pose'\] must end at 3 or before"),
         (lambda: sleigh(parts={"mu": slice(0, 3)}), r"parts must not be named 'positions', .* got \['mu'\]"),
         (
             lambda: quaternion_top(sample=np.zeros(4)),
-            r"the sample must meet the conditions of the coordinates: '\|q\| = 1', which is 1 there",
+            r"the sample must satisfy the conditions of the coordinates: '\|q\| = 1', which is 1 there",
         ),
         (
             lambda: quaternion_top(kinematics=lambda q: np.eye(4)[:, 1:] + q[:, None]),
-            r"'\|q\| = 1' of the coordinates must be kept by the kinematics, g'Z = 0 where it holds: got 2",
+            r"'\|q\| = 1' of the coordinates must be preserved by the kinematics, g'Z = 0 if it holds: got 2",
         ),
     ],
 )
@@ -433,15 +433,15 @@ def test_accelerations_are_those_of_an_integration():
 @pytest.mark.parametrize(
     ("make", "positions", "velocities", "message"),
     [
-        (pendulum, [1.0, 0.1], [0.0, 0.0], r"positions do not meet 'rod', which is 0\.005 there .* system\.nearest"),
-        (pendulum, [1.0, 0.0], [0.1, 0.0], r"velocities do not meet 'rod', whose rate is 0\.1 \(terms of 0\.1\)"),
-        (sleigh, np.zeros(3), [1.0, 0.5, 0.0], r"velocities do not meet 'edge', whose rate is 0\.5"),
-        (quaternion_top, np.zeros(4), np.zeros(3), r"positions do not meet '\|q\| = 1', which is 1 there"),
+        (pendulum, [1.0, 0.1], [0.0, 0.0], r"positions do not satisfy 'rod', which is 0\.005 there .* system\.nearest"),
+        (pendulum, [1.0, 0.0], [0.1, 0.0], r"velocities do not satisfy 'rod', whose rate is 0\.1 \(terms of 0\.1\)"),
+        (sleigh, np.zeros(3), [1.0, 0.5, 0.0], r"velocities do not satisfy 'edge', whose rate is 0\.5"),
+        (quaternion_top, np.zeros(4), np.zeros(3), r"positions do not satisfy '\|q\| = 1', which is 1 there"),
         (
             body,
             np.append(-ARM, 1.01 * np.eye(3)),
             np.zeros(6),
-            r"positions do not meet 'RᵀR = 1'\[\d\], which is 0\.02",
+            r"positions do not satisfy 'RᵀR = 1'\[\d\], which is 0\.02",
         ),
         (pendulum, [1.0, 0.0, 0.0], [0.0, 0.0], r"positions must have shape \(2,\), got \(3,\)"),
     ],
@@ -472,13 +472,15 @@ def test_the_nearest_start_is_consistent_and_near():
 
 def test_no_start_where_constraints_contradict():
     far = PositionConstraint("far", PositionMap(lambda r: np.array([r @ r + 1.0]), lambda r: 2.0 * r[None]))
-    with pytest.raises(ArithmeticError, match=r"no positions were found near the given ones that meet 'far'"):
+    with pytest.raises(ArithmeticError, match=r"no positions near the given ones satisfy 'far'"):
         pendulum(constraints=(far,)).nearest([1.0, 0.0], [0.0, 0.0])
 
 
 def test_forces_on_massless_velocities_must_balance():
     system = pendulum(mass=np.diag([1.0, 0.0]), constraints=(), velocity_parts={"x": slice(0, 1), "y": slice(1, 2)})
-    with pytest.raises(ValueError, match=r"forces on massless velocities must balance at the start: y has 9\.81 too"):
+    with pytest.raises(
+        ValueError, match=r"forces on massless velocities must balance at the start: y exceeds by 9\.81"
+    ):
         system.state([0.0, 0.0], [0.0, 0.0])
 
 

@@ -8,6 +8,7 @@ from .inertia import mass_matrix
 from .kinematics import arms, points, products, vectors, way_of
 from .loads import face_loads, load_forces
 from .numbers import dot
+from .springs import stored_by
 from .strain_rows import evaluated, strains
 
 
@@ -41,9 +42,13 @@ def _elastic(system, state):
 
 
 def _of_springs(system, state):
-    """½e²/k."""
-    stored_in = system.springs.state >= 0
-    return 0.5 * (state.spring[: stored_in.sum()] ** 2 / system.springs.stiffness[stored_in]).sum()
+    """½e²/k, or V(x) of those with a law."""
+    springs, total = system.springs, 0.0
+    for i in np.flatnonzero(springs.stiffness > 0.0):
+        total = total + 0.5 * state.spring[springs.state[i]] ** 2 / springs.stiffness[i]
+    return total + sum(
+        stored_by(law, state.spring[springs.state[i]]) for i, law in zip(springs.lawful, springs.laws, strict=True)
+    )
 
 
 def _of_contacts(system, state):

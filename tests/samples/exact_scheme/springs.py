@@ -2,7 +2,8 @@
 
     Δℓ = ΔΠ/(ℓ₀ + ℓ₁),    Δα = κ(c̄Δs − s̄Δc),  κ = Δα/(s₁c₀ − c₁s₀)
 
-The tension e̅ + c Δℓ/h + ρ(Δℓ/h), with e₁ = e₀ + kΔℓ, acts on the products by these exact gradients.
+The tension e̅ + c Δℓ/h + ρ(Δℓ/h), with e₁ = e₀ + kΔℓ, acts on the products by these exact gradients. A law V(x) of the
+extension has ΔV/Δx in place of e̅, one of a function F(x, v, t) its value in the middle.
 """
 
 from typing import Any, NamedTuple
@@ -38,13 +39,30 @@ def measured(springs, product):
     return Measured(np.concatenate([length * by_length, component, angle]), gradient)
 
 
-def tensions(springs, h, spring, extension):
-    """Mean tensions (springs,), and forces of springs and anchors at the end of the step, from those at its start."""
-    rate, stored = extension / h, np.flatnonzero(springs.state >= 0)
-    elastic = springs.stiffness * extension
-    tension = 0.5 * elastic + springs.damping * rate
-    tension[stored] += spring[: stored.size]
+def tensions(springs, given, spring, change):
+    """Mean tensions (springs,), and states of springs and anchors at the end of the step, from those at its start.
+
+    The state of a spring is its force e, of which ½e²/k is stored, or with a law V or F its extension x.
+    """
+    if springs.hysteretic.size:
+        raise NotImplementedError("springs with hysteresis are not in the oracle")
+    extension, stored = change - given.moved, np.flatnonzero(springs.state >= 0)
+    rate, elastic = extension / given.h, springs.stiffness * extension
+    tension, grown = 0.5 * elastic + springs.damping * rate, elastic.copy()
+    for i in stored:
+        tension[i] += 0.0 if i in (*springs.lawful, *springs.forced) else spring[springs.state[i]]
+    for i, law in zip(springs.lawful, springs.laws, strict=True):
+        x0, grown[i] = spring[springs.state[i]], extension[i]
+        tension[i] += (stored_by(law, x0 + extension[i]) - stored_by(law, x0)) / extension[i]
+    for i, law in zip(springs.forced, springs.force_laws, strict=True):
+        grown[i] = extension[i]
+        tension[i] += law.function(spring[springs.state[i]] + 0.5 * extension[i], rate[i], given.time)
     for i, relation in zip(springs.resisting, springs.relations, strict=True):
         s = rate[i]
         tension[i] += lifted(relation.force(float(s.real)), relation.slope(float(s.real)), s)
-    return tension, np.concatenate([spring[: stored.size] + elastic[stored], spring[stored.size :]])
+    return tension, np.concatenate([spring[: stored.size] + grown[stored], spring[stored.size :]])
+
+
+def stored_by(law, x):
+    """V(x) of a law."""
+    return lifted(law.energy(x.real), law.force(x.real), x)

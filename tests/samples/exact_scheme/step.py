@@ -26,13 +26,15 @@ from .strain_rows import strain_forces
 class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
-    And the inputs, how far free measures of the springs move, the places of points on curves at its start, the forces
-    of dry friction in joints, and the spectral radius ρ of the decaying scheme, 1 of the exact one.
+    And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
+    at its start, the forces of dry friction in joints, and the spectral radius ρ of the decaying scheme, 1 of the exact
+    one.
     """
 
     h: float
     coefficient: Ends  # (t,)
     offset: Any  # (g,)
+    time: float
     inputs: Any  # (i,)
     moved: Any  # (springs,)
     places: Any  # (curves,)
@@ -46,7 +48,7 @@ def step(system, start, given, y):
     way = way_of(system, start, given.h, velocity)
     on_curves = all_on_curves(system, way, given.places)
     measures = measured(system.springs, way.product)
-    tension, spring = tensions(system.springs, given.h, start.spring, measures.change - given.moved)
+    tension, spring = tensions(system.springs, given, start.spring, measures.change)
     sigma, mean_stress = stresses_over(system, start, way, given.radius)
     on_product = (
         constraint_forces(system, way, given.coefficient, lam)

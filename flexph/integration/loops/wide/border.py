@@ -49,7 +49,7 @@ def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: 
     row, column = _entries(size, blocks, entries)
     vertex = _vertices(unknowns, is_wide, size)
     order = _order(vertex, row, column)
-    keys = np.unique(order[column] * size + order[row])
+    keys = _sorted(order[column] * size + order[row])
     columns, rows = np.divmod(keys, size)
     return Pattern(order, np.searchsorted(columns, np.arange(size + 1)), rows)
 
@@ -65,8 +65,14 @@ def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[I
     for (height, width), alike in by_size.items():
         if height and width:
             rows, columns = (np.array(part) for part in zip(*alike, strict=True))
-            keys.append(np.unique(rows[:, :, None] * size + columns[:, None, :]))
-    return np.divmod(np.unique(np.concatenate(keys)), size)
+            keys.append(_sorted((rows[:, :, None] * size + columns[:, None, :]).ravel()))
+    return np.divmod(_sorted(np.concatenate(keys)), size)
+
+
+def _sorted(keys: Index) -> Index:
+    """The keys in order, each once: a sort of millions of them is faster than the hashing of np.unique."""
+    ordered = np.sort(keys)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])]
 
 
 def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
@@ -98,7 +104,7 @@ def _order(vertex: Index, row: Index, column: Index) -> Index:
 
 def _eliminated(row: Index, column: Index, size: int, ordering: str) -> Index:
     """Place of each column in an ordering of SuperLU, which looks at the pattern alone."""
-    keys = np.unique(row * size + column)
+    keys = _sorted(row * size + column)
     row, column = np.divmod(keys, size)
     values = np.where(row == column, 2.0 * size, 1.0)
     matrix = sparse.csc_array((values, (row, column)), shape=(size, size))

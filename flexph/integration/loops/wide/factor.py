@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,13 @@ class Answers:
         self._solve: Callable[[Array], Array] = np.copy
         self._matrix, self._x = _matrix(m), m.system_x
         self._bodies = KeptBlock(mechanism, m, self._matrix) if m.inertia_is_asked else None
-        self._answering = Callback(self._answer, WHOLE, 0)
+        own = weakref.ref(self)  # factors are large: they go with the last user, without waiting for the collector
+
+        def answer(question: int) -> int:
+            answers = own()
+            return 0 if answers is None else answers._answer(question)
+
+        self._answering = Callback(answer, WHOLE, 0)
         m.system_python[:] = self._answering.address
 
     def ended(self) -> BaseException | None:

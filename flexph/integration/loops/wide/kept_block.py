@@ -21,12 +21,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import lapack, qr
 from scipy.sparse.linalg import splu
 
 from ....kernels.gradient import scale_rows
@@ -58,7 +57,7 @@ PASSES = 10
 PRODUCTS_OF_FEW, PRODUCTS_OF_MANY, FEW = 5e7, 1e7, 30
 """Products of slopes in the strains beyond which arrays of them take many seconds to make: of slopes by FEW coordinates
 each, on the average, and of those about mean axes, which are of many."""
-INDEPENDENT = 1e-8
+INDEPENDENT = 1e-12
 """Share of a column that constant ones leave, from which on it is one more."""
 
 Solve = Callable[[Array], Array]
@@ -98,7 +97,7 @@ class _Factor:
             new = np.flatnonzero(np.linalg.norm(left, axis=0) > INDEPENDENT * size)
             if not new.size:
                 break
-            basis, triangle = np.linalg.qr(left[:, new] / size[new])
+            basis, triangle, _ = qr(left[:, new] / size[new], mode="economic", pivoting=True)
             basis = basis[:, np.abs(np.diag(triangle)) > INDEPENDENT]
             basis = np.ascontiguousarray(basis - self._range @ (self._range.T @ basis))
             self._range = np.hstack([self._range, basis])
@@ -148,7 +147,7 @@ class KeptBlock:
             )
         )
         self._slope = np.zeros(self._a.slopes.shape[0])  # of the mean coordinates of a step
-        self._of = lru_cache(maxsize=LENGTHS)(self._factored)
+        self._factors: dict[float, _Factor | None] = {}
 
     def answer(self, question: int) -> None:
         """Leave products with what the loops ask for."""
@@ -170,7 +169,8 @@ class KeptBlock:
         """Solutions with the border of these entries; None where it is singular."""
         m = self._m
         h = float(m.run_length[0])
-        A = self._of(float(f"{h:.{DIGITS}e}")) if self.y.size <= MANY and not self._slope.size else None
+        pays = self._a.border is not None and not self._slope.size and self.y.size <= MANY
+        A = self._of(h) if pays else None
         rest = _Rest(self._a, h, m.at_w.copy(), m.end_w.copy(), self._A.of(values))
         parts = self._B.of(values), self._C.of(values), self._D.of(values)
         without = None if A is None else self._without_rest(A, *parts)
@@ -192,6 +192,15 @@ class KeptBlock:
             return whole[0](defect)
 
         return solve
+
+    def _of(self, h: float) -> _Factor | None:
+        """A of steps of a length, factored if it is not one of the last ones."""
+        key = float(f"{h:.{DIGITS}e}")
+        own = self._factors.pop(key) if key in self._factors else self._factored(key)
+        self._factors[key] = own
+        if len(self._factors) > LENGTHS:
+            del self._factors[next(iter(self._factors))]
+        return own
 
     def _factored(self, h: float) -> _Factor | None:
         """A of steps of a length; None where it is not positive definite: backwards in time with damping."""
