@@ -304,11 +304,11 @@ def test_stresses_that_fit_in_no_or_two_ways_are_refused(block):
         block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six)})
     made = block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six.reshape(-1, 6))})
     assert made.view.tensors["s"].unit == "Pa"
-    with pytest.raises(ValueError, match=r"of modes must have axes of places \(42 nodes, 12 cells\).* does not"):
+    with pytest.raises(ValueError, match=r"of modes must have axes of locations \(42 nodes, 12 cells\).* does not"):
         block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", np.zeros((42, 5, 6)))})
-    with pytest.raises(ValueError, match=r"axes of places \(12 cells\).* does not"):
+    with pytest.raises(ValueError, match=r"axes of locations \(12 cells\).* does not"):
         block.body(shapes=phi[:, :4], cells=cells, stresses={"s": ("Pa", np.zeros((42, 6, 4)), "cells")})
-    with pytest.raises(ValueError, match="stress 's' of modes needs shapes, the modes that it belongs to"):
+    with pytest.raises(ValueError, match=r"stress 's' of modes needs .*shapes="):
         block.body(modes=4, cells=cells, stresses={"s": ("Pa", np.zeros((42, 6, 4)))})
 
 

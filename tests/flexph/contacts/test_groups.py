@@ -167,7 +167,7 @@ def test_more_anchors_than_there_are_rows_are_told():
     bodies, shapes = members(2, 30)
     contacts = connect(bodies, [mutual_contact(shapes, KelvinVoigt(1e4, friction=0.3))]).network.arrays.contacts
     assert contacts.groups[0].rows == 120 and contacts.number == 435
-    with pytest.raises(StepFailed, match="more than 120 pairs are held by friction: take a slip_velocity"):
+    with pytest.raises(StepFailed, match=r"more than 120 pairs .*take a slip_velocity"):
         with_anchors(contacts.all(), np.zeros(360), np.ones((435, 2)))
 
 

@@ -284,7 +284,7 @@ BAD = {
     ),
     "gyrator of forces": (
         [couple("a.in", "b.in", components=(0,))],
-        r"couple a.in–b.in: conflicting causality, both 'a.in' and 'b.in' take a force; tie them, or say "
+        r"couple a.in–b.in: conflicting causality, both 'a.in' and 'b.in' take a force; tie them, or set "
         r"gyroscopic=True",
     ),
     "apart": ([clamp("a.in")], r"no connection joins 'a' to the other blocks \(2 groups\); disconnected=True"),

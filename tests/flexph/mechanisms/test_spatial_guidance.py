@@ -49,7 +49,7 @@ def test_a_driven_angle_without_a_joint_is_said():
 
 def test_states_without_joint_forces_are_refused():
     mechanism = connect({"a": ROD}, [revolute("a.root", ORIGIN, axis=(0.0, 1.0, 0.0))], gravity=DOWN)
-    with pytest.raises(ValueError, match=r"no joint forces yet: they come with mechanism\.equilibrium"):
+    with pytest.raises(ValueError, match=r"no joint forces yet.*mechanism\.equilibrium"):
         mechanism.reaction(
             mechanism.consistent_state(mechanism.assemble()), "revolute a.root–GROUND at (0.0, 0.0, 0.0)"
         )
