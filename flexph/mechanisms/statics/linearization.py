@@ -30,6 +30,7 @@ from ...kernels.gradient import (
 from ...kernels.springs import damping_slopes
 from ...kernels.state import node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
+from ...laws.elastic_laws import ElasticLaw
 from ...numerics.arrays import Array, dense, widened
 from ...systems.linear import LinearPHDAE
 from ..model.state import Pose, product_values
@@ -128,7 +129,8 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
     size = {"length": length, "component": length, "angle": 1.0}
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
         stretch = values[i] - pose.anchors.springs[i]
-        loaded = measure.law.force(stretch) != 0.0 if measure.law else measure.stiffness > 0.0
+        law = measure.law
+        loaded = bool(law.force(stretch)) if isinstance(law, ElasticLaw) else measure.stiffness > 0.0
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
             raise ValueError(
                 f"linearize needs an unloaded pose, and {name} is stretched: take "
