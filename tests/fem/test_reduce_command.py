@@ -51,7 +51,7 @@ MISTAKES = {
     "twice": ([*STEEL, "--ports", "end,end"], "--ports names 'end' twice"),
     "modes": ([*STEEL, "--modes", "4000"], "modes must be at most the 72 flexible coordinates of the body, got 4000"),
     "static": ([*STEEL, "--static", "foo"], "no port 'foo': there are 'end'"),
-    "out": ([*STEEL, "--out", "nowhere/rod.h5"], "--out must lie in a folder that is there, got 'nowhere"),
+    "out": ([*STEEL, "--out", "nowhere/rod.h5"], "--out must lie in an existing folder, got 'nowhere"),
 }
 
 

@@ -227,7 +227,7 @@ def test_ground():
     x = held.state(zeta, np.zeros(3))
     path = held.split(run(held, x).states).positions
     np.testing.assert_allclose(path[:, :2], np.tile([0.2, 0.1], (201, 1)), atol=1e-13)
-    with pytest.raises(ValueError, match=r"crank.M is no place: .* but not at \(1.0,\)"):
+    with pytest.raises(ValueError, match=r"crank.M has no position: .* but not at \(1.0,\)"):
         plain = replace(crank(), ports={"M": rigid.ExternalPort(np.ones((1, 1)))})
         rigid.interconnect({"crank": plain}, [("crank.M", GROUND.at(1.0))])
 

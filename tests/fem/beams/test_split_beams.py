@@ -218,7 +218,7 @@ def test_in_model_files(tmp_path):
 
 def test_what_is_about_one_frame_is_refused_by_name(bent):
     mechanism, _, _, _, run = bent
-    with pytest.raises(ValueError, match="'b' is a body of 2 frames: ask for its ports"):
+    with pytest.raises(ValueError, match="'b' is a body of 2 frames: use its ports"):
         run.displacement("b.tip")
     with pytest.raises(ValueError, match=r"body must be a Body, .*, got SplitBody"):
         reduce_body(mechanism.bodies["b"], modes=2)

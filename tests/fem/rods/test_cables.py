@@ -139,7 +139,7 @@ def test_what_a_cable_has_not_is_refused_by_name():
     with pytest.raises(ValueError, match="join a rigid body or a point mass"):
         rope.with_mass("tip", 1.0)
     mechanism = connect({"rope": rope}, [])
-    with pytest.raises(ValueError, match="linearize at a pose is not known of 'rope'"):
+    with pytest.raises(ValueError, match="linearize at a pose is not available for 'rope'"):
         mechanism.linearize(mechanism.assemble())
 
 

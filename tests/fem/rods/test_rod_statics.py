@@ -313,7 +313,7 @@ def test_what_does_not_hold_yet_is_refused_by_name():
     pose = mechanism.assemble()
     state = mechanism.consistent_state(pose)
     run = integrate(mechanism, state, [0.0, 0.1])
-    with pytest.raises(ValueError, match="'rod' is a body of nodes without a frame of its own: ask for its ports"):
+    with pytest.raises(ValueError, match="'rod' is a body of nodes without a common frame: use its ports"):
         run.displacement("rod.tip")
     for method in (ExactGauss(), Decaying(radius=0.5)):
         with pytest.raises(ValueError, match=f"{type(method).__name__} is not known of 'rod'"):

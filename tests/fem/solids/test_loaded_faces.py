@@ -173,5 +173,5 @@ def test_what_has_no_faces_that_deform_is_refused():
     with pytest.raises(ValueError, match="along must not be along a normal of its faces"):
         loaded(3, fem.box_mesh(SIDES, (1, 1, 1)), along=(0.0, 2.0, 0.0))
     mechanism, _ = free(2, fem.box_mesh(SIDES[:2], (1, 1)))
-    with pytest.raises(ValueError, match="general equations do not take loads that follow faces"):
+    with pytest.raises(ValueError, match="general equations do not support loads that follow faces"):
         mechanism.phdae(mechanism.consistent_state(mechanism.assemble()))

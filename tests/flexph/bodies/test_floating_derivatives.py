@@ -106,7 +106,7 @@ def test_relative_axes(dim, torques):
 
 def test_relative_axes_need_floating_bodies_of_one_kind():
     plane, space = (floating_body(body(dim, "rigid", "full")) for dim in (2, 3))
-    with pytest.raises(ValueError, match="both be of the plane, or both of space"):
+    with pytest.raises(ValueError, match="both be planar, or both spatial"):
         relative_axes(plane, space)
     other = floating_body(body(2, "rigid", "full"), name="turn.able")
     assert relative_axes(other, plane).dim == 2

@@ -70,7 +70,7 @@ def test_the_energy_of_the_anchor_is_taken_where_the_contact_opens():
 
 
 def test_friction_holds_or_is_smooth():
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give only one of them"):
         Hertz(1e7, friction=0.3, tangential_stiffness=1e5, slip_velocity=1e-3)
     assert Hertz(1e6, friction=0.3).holding == pytest.approx(1.5e4)
     assert KelvinVoigt(1e6, friction=0.3, slip_velocity=1e-3).holding == KelvinVoigt(1e6).holding == 0.0

@@ -190,7 +190,7 @@ def test_a_start_whose_controllers_are_not_there_is_refused():
     ):
         counted(in_place, start, times[2:], name="coutn")
     for method in (NUMPY, DiscreteGradient()):
-        with pytest.raises(ValueError, match=r"there are none; to begin anew give .*replace\(start, controllers={}\)"):
+        with pytest.raises(ValueError, match=r"there are none; .*replace\(start, controllers={}\)"):
             integrate(MOTOR, start, times[2:], method=method)
     counted(in_place, replace(start, controllers={}), times[2:], name="coutn")
 
@@ -202,7 +202,7 @@ def test_a_memory_that_cannot_be_kept_is_refused_when_it_is_returned(wrong, tmp_
     def function(time, see, memory):
         return {"motor": 0.1}, wrong if time > 0.12 else memory
 
-    with pytest.raises(ValueError, match="memory cannot be kept: what is kept must be"):
+    with pytest.raises(ValueError, match="memory cannot be kept: stored values must be"):
         Sampled(function=function, period=0.05, sensors={}, memory=wrong)
     times = np.linspace(0.0, 0.4, 9)
     with pytest.raises(InputError, match=r"the memory of controller 'count' at t = 0.15 s cannot be kept") as caught:
@@ -235,9 +235,9 @@ def test_the_work_of_a_reference_is_in_the_ledger():
     run = integrate(mechanism, start_of(mechanism), np.linspace(0.0, 2.0, 41), method=Exact(compiled=False))
     assert run.ledger.largest_residual < 1e-13
     assert abs(run.ledger.work["m"][-1]) > 1e-2
-    with pytest.raises(ValueError, match="reference moves"):
+    with pytest.raises(ValueError, match="moving reference"):
         integrate(mechanism, start_of(mechanism), (0.0, 0.1), method=ExactGauss())
-    with pytest.raises(ValueError, match="reference moves"):
+    with pytest.raises(ValueError, match="moving reference"):
         mechanism.phdae(start_of(mechanism))
 
 

@@ -219,7 +219,7 @@ def test_bad_input():
         D.contains({"a": 1.0, "c": 2.0}, np.zeros(2))
     with pytest.raises(ValueError, match="no flows of port 'b': there are 'a'"):
         D.contains({"a": 1.0}, np.zeros(2))
-    with pytest.raises(ValueError, match="n is 2 and 3"):
+    with pytest.raises(ValueError, match="same dimension, got 2 and 3"):
         D.angles(DiracStructure(np.eye(3), np.zeros((3, 3))))
     with pytest.raises(ValueError, match="symplectic: ‖PᵀS − SᵀP‖ = "):
         LagrangianSubspace(np.eye(2), np.array([[0.0, 1.0], [0.0, 0.0]]))

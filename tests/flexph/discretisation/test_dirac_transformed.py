@@ -164,7 +164,7 @@ def test_a_discrete_gradient_of_the_user(name):
 
 
 def test_what_is_no_discrete_gradient_is_refused():
-    with pytest.raises(ValueError, match="no discrete gradient"):
+    with pytest.raises(ValueError, match="not a discrete gradient"):
         with_pair(flat(), lambda a, b: discrete_gradients.midpoint(slope, a, b))
     with pytest.raises(ValueError, match=r"the discrete gradient must have shape \(3,\), got \(2,\)"):
         with_pair(flat(), lambda a, b: np.zeros(2))

@@ -147,7 +147,7 @@ def test_systems_without_algebraic_states_say_so():
     free = PHDAE(E=np.eye(2), J=np.zeros((2, 2)), z=lambda x: x, H=lambda x: 0.5 * float(x @ x), sample=np.ones(2))
     with pytest.raises(ValueError, match="E of this system differentiates all states"):
         run(free, np.ones(2), [0.0, 0.1], method=DiscreteGradient(completion="mean"))
-    with pytest.raises(ValueError, match="a switching system takes no completion"):
+    with pytest.raises(ValueError, match="a switching system does not support completion"):
         integrate(SwitchingPHDAE({"on": free}), np.ones(2), [0.0, 0.1], method=DiscreteGradient(completion="mean"))
     ball = connect({"ball": point(1.0)}, [])
     rest = ball.consistent_state(ball.assemble({"ball": (0.0, 1.0, 0.0)}))

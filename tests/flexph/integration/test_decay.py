@@ -432,9 +432,9 @@ def test_loops_are_chosen_for_bands_and_small_bodies():
     """A beam of many coordinates has narrow bands; what couples as many among each other has none."""
     from flexph.integration.choice import _has_full_matrices as has_full_matrices
 
-    rods = [beam_of(elements) for elements in (8, 64)]
+    rods = [beam_of(elements) for elements in (8, 128)]
     assert not any(has_full_matrices(connect({"rod": rod}, [])) for rod in rods)
-    shuffled = rods[1].elasticity.strain @ np.linalg.qr(np.random.default_rng(0).standard_normal((192, 192)))[0]
+    shuffled = rods[1].elasticity.strain @ np.linalg.qr(np.random.default_rng(0).standard_normal((384, 384)))[0]
     full = replace(rods[1], elasticity=replace(rods[1].elasticity, strain=shuffled))
     assert has_full_matrices(connect({"rod": full}, []))
 

@@ -144,7 +144,7 @@ def test_a_pair_of_numbers_is_no_table():
 
 
 def test_tables_answer_what_is_wrong():
-    with pytest.raises(ValueError, match="times of input 'force' must be at least two and ascend"):
+    with pytest.raises(ValueError, match="times of input 'force' must be at least two, ascending"):
         run(carriage(), (0.0,), [0.0, 1.0], inputs={"force": ([0.0, 0.0], [1.0, 2.0])})
     with pytest.raises(ValueError, match="input 'force' must have a row of values for each of its 2 times"):
         run(carriage(), (0.0,), [0.0, 1.0], inputs={"force": ([0.0, 1.0], [1.0, 2.0, 3.0])})

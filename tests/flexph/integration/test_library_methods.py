@@ -324,7 +324,7 @@ def index_three():
 
 
 def test_undetermined_algebraic_states_are_refused(method):
-    with pytest.raises(ValueError, match=r"algebraic states are not determined .* index is above 2"):
+    with pytest.raises(ValueError, match=r"do not determine the algebraic states .* index is above 2"):
         run(index_three(), (1.0, 0.0, 0.0), 1.0, method=by_name(method))
 
 

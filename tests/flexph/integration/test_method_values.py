@@ -132,7 +132,7 @@ def test_an_option_of_another_method_says_which_methods_have_it():
         (lambda: torque("a", "b"), r"torque\(\) takes port without names, got 2; write against=…, .*for the others"),
         (lambda: Exact(1e-3), r"Exact\(\) takes no argument without its name, got 1; write tolerance=…"),
         (lambda: torque(), r"torque\(\) lacks port: it takes port, against"),
-        (lambda: torque("a", port="b"), r"torque\(\) got 'port' twice, by its place and by its name"),
+        (lambda: torque("a", port="b"), r"torque\(\) got 'port' twice, by position and by name"),
     ],
 )
 def test_calls_that_do_not_fit_say_how_to_write_them(call, told):

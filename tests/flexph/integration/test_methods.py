@@ -193,7 +193,7 @@ def test_a_descriptor_that_leaves_states_undetermined_is_answered():
         sample=np.array([1.0, 0.5]),
     )
     for method in (DiscreteGradient(), Gauss(4)):
-        with pytest.raises(ValueError, match=r"cannot start: .* equations follow from others"):
+        with pytest.raises(ValueError, match=r"cannot start: .* equations are dependent"):
             integrate(system, (1.0, 0.5), [0.0, 0.1], method=method)
 
 

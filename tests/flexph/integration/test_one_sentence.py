@@ -101,7 +101,7 @@ def test_whole_turns_that_a_step_solves_are_told():
 
 
 def test_a_revolute_joint_speaks_of_itself():
-    with pytest.raises(ValueError, match=r"^revolute b\.root–GROUND.*: a revolute joint is .* in the plane use hinge"):
+    with pytest.raises(ValueError, match=r"^revolute b\.root–GROUND.*: a revolute joint .* in the plane use hinge"):
         connect({"b": BAR}, [revolute("b.root", GROUND.at(0.0, 0.0), axis=Z)])
     with pytest.raises(ValueError, match=r"^hinge b\.root–GROUND.*: a hinge takes no axis in the plane"):
         connect({"b": BAR}, [hinge("b.root", GROUND.at(0.0, 0.0), axis=Z)])

@@ -308,7 +308,7 @@ def test_a_spring_that_loses_its_length_is_named():
     spring = Spring.linear("a", "b", stiffness=1.0, length=0.5)
     system = particle_system({"a": 1.0, "b": 1.0}, [(-1.0, 0.0), (1.0, 0.0)], springs=[spring])
     start = (-1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    with pytest.raises(ValueError, match="spring a-b has no length, so that its force has no direction"):
+    with pytest.raises(ValueError, match="spring a-b has zero length"):
         integrate(system, np.zeros(8), (0.0, 0.1))
     assert integrate(system, start, (0.0, 0.1)).balance.largest_residual < 1e-15
 
@@ -360,7 +360,7 @@ def test_who_takes_the_steps(monkeypatch):
     ):
         integrate(given, START, (0.0, 0.01), **options)
     assert taken == ["in_blocks"] * 3 + ["prescribed"] * 7 + ["controlled"]
-    with pytest.raises(ValueError, match="terms must be those of the system: its R is another function"):
+    with pytest.raises(ValueError, match="terms must belong to the system, but its R differs"):
         replace(system, R=np.zeros((26, 26)))
     with pytest.raises(ValueError, match="of 26 states and 0 inputs: they have 26 and 3"):
         replace(system, B=None, ports={})
@@ -381,7 +381,7 @@ def test_who_takes_the_steps_of_point_masses(monkeypatch):
     assert resolve(built, np.eye(8)).phdae().terms is None
     own = built.phdae()
     for means, message in (
-        ({**own.means, "R": lambda x0, x1: 2.0 * own.R(x0)}, "its mean of R is another function"),
+        ({**own.means, "R": lambda x0, x1: 2.0 * own.R(x0)}, "its mean of R differs"),
         ({"z": own.means["z"]}, "terms with a pair must have means of J, R, B and z, got those of z"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -393,7 +393,7 @@ def test_who_takes_the_steps_of_point_masses(monkeypatch):
     [
         ({"springs": [Spring("a", "b", lambda at: at, lambda at: 1.0)]}, r"spring a-b must be one of Spring.linear\("),
         ({"rods": [Rod("a", "z", 1.0)]}, r"no point 'z': there are 'a', 'b'"),
-        ({"rods": [Rod("a", "a", 1.0)]}, "rod a-a must have two ends of which one moves"),
+        ({"rods": [Rod("a", "a", 1.0)]}, "rod a-a must have different ends"),
         ({"rods": [Rod("a", "b", -1.0)]}, "length of rod a-b must be positive, got -1"),
         (
             {"dashpots": [Spring.linear("a", "b", stiffness=1.0, length=1.0)]},

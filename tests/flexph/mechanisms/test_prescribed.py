@@ -67,7 +67,7 @@ def test_the_rate_of_a_polynomial_of_fourth_degree_is_exact():
 
 
 def test_the_rate_of_a_fast_oscillation_takes_the_adaptive_difference():
-    """By the fourth-order difference within a millisecond it is off by 2e-2 of 2000/s."""
+    """By the fourth-order difference within a millisecond off by 2e-2 of 2000/s."""
     rate = rate_after(lambda t: (math.sin(2000.0 * t), t), 2, 0.0, "x")
     assert rate == pytest.approx([2000.0, 1.0], rel=1e-9)
 
