@@ -242,12 +242,16 @@ def _keep_unfinished(out: Path) -> Iterator[None]:
 
 def _saved(error: Unfinished, out: Path) -> Path:
     """Save the finished steps of a run; if its disk is full, in the temporary folder. Returns the path."""
+    from flexph.results.solution import Solution
+
+    # without a scene, which calls the functions that may have ended the run
+    plain = {"scene": False} if isinstance(error.solution, Solution) else {}
     try:
         path = out / "unfinished.h5"
-        error.solution.save(path)
+        error.solution.save(path, **plain)
     except OSError:
         path = Path(tempfile.mkdtemp(prefix="flexph-")) / "unfinished.h5"
-        error.solution.save(path)
+        error.solution.save(path, **plain)
     return path
 
 

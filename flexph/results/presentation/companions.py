@@ -22,5 +22,8 @@ def write_companions(run: Any, file: h5py.File) -> None:
     for entry in entry_points(group=GROUP):
         try:
             entry.load()(run, file)
-        except ValueError as error:
-            warn(f"the run is saved without its {entry.name}: {error}", RuntimeWarning)
+        except OSError:
+            raise
+        except Exception as error:  # a picture must not cost the run
+            told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            warn(f"the run is saved without its {entry.name}: {told}", RuntimeWarning)
