@@ -451,7 +451,7 @@ def test_bad_input(options, message):
     ("options", "message"),
     [
         ({"loads": "left"}, "loads must be a dict of names with values, got 'left'"),
-        ({"supports": fem.Support("left")}, "supports must be a list of Supports, got a single one: write it as a list"),
+        ({"supports": fem.Support("left")}, "supports must be a list of Supports, got a single one"),
         ({"ports": {"mean_axis": "left"}}, "ports must not be named 'mean_axis'"),
     ],
 )
