@@ -1,5 +1,6 @@
 """Every block of code of the README and of docs/ runs, and says what the text says."""
 
+import logging
 import re
 from contextlib import chdir, redirect_stdout
 from functools import cache
@@ -107,9 +108,12 @@ def run_page(tmp_path_factory):
     @cache
     def run(name: str) -> Page:
         space, printed, folder = {"__name__": "__main__"}, StringIO(), tmp_path_factory.mktemp("page")
+        log = logging.getLogger("flexph")
+        level = log.level  # which a page may set
         with chdir(folder), redirect_stdout(printed):
             for number, block in enumerate(python_blocks(DOCS / name)):  # they follow each other
                 exec(compile(block, f"{name} block {number}", "exec"), space)
+        log.setLevel(level)
         return Page(space, printed.getvalue().splitlines(), folder)
 
     return run

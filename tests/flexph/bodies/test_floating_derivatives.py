@@ -110,5 +110,5 @@ def test_relative_axes_need_floating_bodies_of_one_kind():
         relative_axes(plane, space)
     other = floating_body(body(2, "rigid", "full"), name="turn.able")
     assert relative_axes(other, plane).dim == 2
-    with pytest.raises(ValueError, match="second must have one part 'rotation', as a floating body has; its parts are"):
+    with pytest.raises(ValueError, match="second must have one part 'rotation'"):
         relative_axes(plane, replace(plane, parts={"all": slice(0, plane.size)}))

@@ -125,5 +125,5 @@ def test_what_is_no_discrete_gradient_is_found_out():
     with pytest.raises(ValueError, match=r"∇̄f·\(x₁ − x₀\) must be f\(x₁\) − f\(x₀\)"):
         check_discrete_gradient(wrong, energy, gradient, PAIRS)
     only = lambda a, b: (energy(b) - energy(a)) * (b - a) / max(float((b - a) @ (b - a)), 1e-300)  # noqa: E731
-    with pytest.raises(ValueError, match=r"∇̄f\(x, x\) must be ∇f\(x\), off by"):
+    with pytest.raises(ValueError, match=r"∇̄f\(x, x\) must be ∇f\(x\).* off by"):
         check_discrete_gradient(only, energy, gradient, PAIRS)

@@ -90,7 +90,7 @@ def test_joints_hold_and_what_deforms_takes_the_momentum():
     arm = free.position(rest, "a.tip")
     assert float(angular_momentum(free, after.x)[0]) == pytest.approx(arm[0] * 0.1 - arm[1] * 0.2, rel=1e-10)
     assert np.abs(c.du).max() > 0.0
-    with pytest.raises(ValueError, match=r"restitution is not defined at 'a.tip', where the body deforms"):
+    with pytest.raises(ValueError, match=r"restitution is undefined at 'a.tip', where the body deforms"):
         free.impact(after, "a.tip", restitution=0.5)
 
 

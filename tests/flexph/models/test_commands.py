@@ -83,7 +83,7 @@ def test_settings_and_runs_are_chosen(model, tmp_path):
         (("--set", "bodies.rod.elements"), "write a path and a value"),
         (("--set", "bodies.rd.elements=8"), "did you mean 'rod'"),
         (("--set", "bodies.rod.elements=eight"), "whole number"),
-        (("--force", "--resume"), "give only one of them only"),
+        (("--force", "--resume"), "give one of them only"),
     ],
 )
 def test_wrong_options_end_in_a_line(model, tmp_path, options, words):
