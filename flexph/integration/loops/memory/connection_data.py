@@ -186,7 +186,7 @@ class Contacts(NamedTuple):
     sides: IndexMatrix  # (c, 2), bodies that a contact acts on, −1 for none
     parts: IndexMatrix  # (c, 2), first body of each one's group, coupled by joints and springs
     restitution: Vector
-    struck: IndexMatrix  # (c, 6), for rigid ones columns of impulses at impacts and of losses by kind
+    struck: IndexMatrix  # (c, 6), of rigid ones: columns of impulses at impacts and of losses
 
 
 class Bearings(NamedTuple):
@@ -194,8 +194,8 @@ class Bearings(NamedTuple):
 
     ``spring`` are the measures that slip, numbers behind these the curves along which points slip, −1 for none, with a
     ``lever``; the multipliers of ``row`` press the bearing ``owner``. Columns of the flows: the losses in steps
-    (``lost``) and at impacts (``struck``), the ``pressing`` and friction (``rubbed``) impulses, and ``joined``, the loss
-    by removing the velocity defect of the joints before slip settles.
+    (``lost``) and at impacts (``struck``), the ``pressing`` and friction (``rubbed``) impulses, and ``joined``, the
+    loss by removing the velocity defect of the joints before slip settles.
     """
 
     spring: IndexMatrix  # (f, t)

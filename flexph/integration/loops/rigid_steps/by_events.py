@@ -150,7 +150,7 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 
 
 def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
-    """Mark touching contacts that do not bounce off as CLOSES (see contact.stepper), or all touching ones if ``rests``."""
+    """Mark touching contacts as CLOSES if they do not bounce off (see contact.stepper), or all of them if ``rests``."""
     holds = cython.declare(cython.bint)
     still = larger(RESTING * fastest(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):

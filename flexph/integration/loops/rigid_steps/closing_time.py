@@ -103,7 +103,7 @@ def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: 
 
 
 def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
-    """Previous step, and the next one: to the zero of inverse interpolation or of a chord, or halfway to c.
+    """Previous step, and the next one: by inverse quadratic interpolation, by a chord, or halfway to c.
 
     (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
     """

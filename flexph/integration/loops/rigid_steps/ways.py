@@ -54,7 +54,7 @@ def take_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> in
 
 
 def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """Solve a part of a step repeatedly, until all contacts that close in it are marked; iterations, −1 if not solved."""
+    """Solve a part of a step until all contacts that close in it are marked; its iterations, −1 if not solved."""
     for _ in range(CLOSINGS):
         iterations = take_way(m, dim, kinds, law, given)
         if iterations < 0:
@@ -68,7 +68,7 @@ def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> i
 
 
 def go(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool) -> int:
-    """Solve the part of a step between two times from a predicted iterate; also closes further contacts if ``closes``."""
+    """Solve a part of a step between two times from a predicted iterate; ``closes`` marks further contacts, too."""
     if not ask(m, p, begin, end, OVER_PART):
         return -1
     given = given_between(p, begin, end)

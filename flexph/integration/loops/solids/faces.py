@@ -29,7 +29,7 @@ def push_faces(m: Memory, dim: int) -> None:
 
 
 def _tangents(m: Memory, dim: int, q: int) -> None:
-    """Compute the tangents a and b of a sample at the mean places, and in space a × b, as rows of ``solid.tangents``."""
+    """Compute tangents a and b of a sample at the mean places, in space also a × b, as rows of ``solid.tangents``."""
     a = m.solid_tangents[0]
     b = m.solid_tangents[1]
     for i in range(dim):

@@ -58,10 +58,10 @@ def _stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Compute the motion of places by the spins of their frames, and add the change of their torques by levers and R̄⁻¹.
+    """Compute the motion of places by the spins of their frames, and add the change of torques by levers and R̄⁻¹.
 
-    The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference of
-    the mixed iteration.
+    The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference
+    of the mixed iteration.
     """
     s = 1 if dim == 2 else 3
     for k in range(m.solids_frame.size):

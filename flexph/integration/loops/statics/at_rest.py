@@ -41,7 +41,7 @@ class StaticLoops:
         self._step = float(np.sqrt(2.0 / a.resolution[2]))  # makes the largest entries of the Jacobian about one
 
     def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
-        """Configuration after a correction, and the full correction (n_v,), of which a share was taken; None if singular.
+        """Configuration after a correction, and the full correction (n_v,), of which it took a share; None if singular.
 
         Stresses of strain rows are those of the mixed iteration.
         """

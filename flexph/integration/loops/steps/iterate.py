@@ -34,7 +34,7 @@ def _size(m: Memory) -> float:
 
 
 def is_open(m: Memory, closed: float) -> bool:
-    """True if a constraint defect exceeds ``closed`` relative to the size of what the constraint measures."""
+    """True if a constraint defect exceeds ``closed``, times the reference length for constraints on points."""
     length = _size(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):

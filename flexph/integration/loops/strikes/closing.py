@@ -161,10 +161,10 @@ def _linearised(
 
 
 def _go_further(m: Memory, ratio: float, before: float) -> float:
-    """Extrapolate impulses to the limit of geometrically decreasing changes; the ratio for the next comparison.
+    """Extrapolate impulses to the limit of geometrically decreasing changes; the ratio to compare next.
 
-    Velocities follow in the next iterations. Convergence is slow if impulses are so nearly redundant that the terms left
-    out of the matrices exceed those in them.
+    Velocities follow in the next iterations. Convergence is slow if impulses are so nearly redundant that the terms
+    left out of the matrices exceed those in them.
     """
     if not are_apart(m) or not (SLOW < ratio < 1.0 and fabs(ratio - before) <= STEADY):
         return ratio

@@ -25,14 +25,14 @@ DIAGONAL = 1e-3
 
 
 class Answers:
-    """Callback of the loops of one memory, which stores its address; ``further`` answers questions on laws of solids."""
+    """Callback of the loops of one memory; ``further`` answers questions on laws of solids."""
 
     def __init__(self, mechanism: Model, m: Memory, further: Callable[[int], int] | None = None) -> None:
         self._further = further
         self._solve: Callable[[Array], Array] = np.copy
         self._matrix, self._x = _matrix(m), m.system_x
         self._bodies = KeptBlock(mechanism, m, self._matrix) if m.inertia_is_asked else None
-        own = weakref.ref(self)  # factors are large: they are freed with the last user, without waiting for garbage collection
+        own = weakref.ref(self)  # a weak reference, so that the large factors are freed at once
 
         def answer(question: int) -> int:
             answers = own()

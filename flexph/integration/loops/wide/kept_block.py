@@ -64,7 +64,7 @@ Solve = Callable[[Array], Array]
 
 
 def has_kept_block(mechanism: Model) -> bool:
-    """True for many coordinates of linear strain with few joints, for large bodies about mean axes, and many products."""
+    """True for many coordinates of linear strain with few joints, large bodies about mean axes, or many products."""
     a = mechanism.network.arrays
     if has_many_products(mechanism) or any(body.unshifted for body in mechanism.frames.values()):
         return True
@@ -118,7 +118,7 @@ class _Part:
         return self.having(values[self.entry])
 
     def having(self, values: Array) -> Any:
-        """Part of the border with these values of its own entries."""
+        """Part of the border with these values, one for each of its entries."""
         part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
         part.has_canonical_format = True
         return part
@@ -187,7 +187,7 @@ class KeptBlock:
                     return solution
                 factored = self._whole(rest, *parts)
                 if factored is None:
-                    return without(defect)  # Newton's method then does not converge, and reports it
+                    return without(defect)  # Newton's method then reports failure
                 whole.append(factored)
             return whole[0](defect)
 
@@ -250,8 +250,8 @@ class KeptBlock:
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
         """Solve with the whole border by generalised conjugate residuals; None if they do not decrease fast.
 
-        With the border without E as preconditioner, residuals are in the rows of u̇̄ alone: a pass takes one solution with
-        it and one product with E.
+        With the border without E as preconditioner, residuals are in the rows of u̇̄ alone: a pass takes one solution
+        with it and one product with E.
         """
         u, solution = self.u, without(defect)
         left, spread = -rest.product(solution[u]), np.zeros_like(defect)
