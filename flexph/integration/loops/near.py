@@ -76,7 +76,7 @@ class NearPairs:
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
-        """Pairs whose anchors hold."""
+        """Pairs with nonzero anchor forces."""
         held = np.zeros(anchor.size, dtype=bool)
         for i in range(self.contacts.fixed.shape[2] if springs.size else 0):
             held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)

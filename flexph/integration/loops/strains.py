@@ -73,7 +73,7 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """Indices by their labels."""
+    """Indices grouped by their labels."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 

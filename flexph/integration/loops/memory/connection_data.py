@@ -96,7 +96,7 @@ class Slips(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Inputs as forces on nodes, as torques on sections, and in the axes of sections."""
+    """Inputs as forces on nodes and torques on sections, and followers (f), inputs in the axes of sections."""
 
     node_row: Index
     node_input: Index
@@ -120,8 +120,8 @@ class Border(NamedTuple):
     """
 
     v: IndexMatrix  # (b, d)
-    w: IndexMatrix  # (b, s), −1 where a body does not turn
-    c: IndexMatrix  # (b, d), −1 where a body is rigid
+    w: IndexMatrix  # (b, s), −1 for bodies that do not turn
+    c: IndexMatrix  # (b, d), −1 for rigid bodies
     m: Index  # (n,), −1 for inner coordinates
     l: Index  # (g,)
     inner: Index  # (n,), place within the body, −1 for masters
@@ -143,7 +143,7 @@ class Border(NamedTuple):
     e: IndexMatrix  # (v, d), ends of vectors, of a sparse border
     column_ptr: Index  # (N + 1,), entries of a sparse border by columns
     row: Index
-    size: Index  # (2,), number of unknowns in the border, and its bandwidth, −1 where it is sparse
+    size: Index  # (2,), number of unknowns in the border, and its bandwidth, −1 if it is sparse
 
 
 def border_width(border: Border) -> int:

@@ -90,7 +90,7 @@ class Stiffness(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Places of bodies (k) and their shapes."""
+    """Nodes (k): points and directions of bodies, or means of points, and their shapes."""
 
     body: Unsigned
     side: Index  # the body, or for a mean of points its number, counted behind all bodies

@@ -12,7 +12,7 @@ from .workspace import SPANS
 
 VIEWS = {"float64": ("Vec", "Vec", "Mat", "Ten"), "complex128": ("CVec", "CVec", "CMat", "CTen")}
 WHOLE = "IVec", "IVec", "IMat", "ITen"
-"""Views by the number of indices; numbers are vectors of one."""
+"""Types of views by the number of indices; numbers are vectors of one entry."""
 FUNCTION = """
 cdef inline {name}* {function}(IVec addresses, Py_ssize_t k) noexcept nogil:
     return <{name}*>addresses[k]

@@ -36,7 +36,7 @@ class RunSpace(NamedTuple):
     mean_rate: Matrix  # (b, d), φ̄u̇
     extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
     output: Vector  # (i,), mean outputs of a part of the step
-    asked: Vector  # (n,), factor that Python multiplies with the matrices of large bodies (see loops.wide.kept_block),
+    asked: Vector  # (n,), vector that Python multiplies with matrices of large bodies (see loops.wide.kept_block),
     answered: Matrix  # (n, K), and the products; empty if Python holds no matrices
     length: Vector  # (1,), length of the step whose Jacobian is factored [s]
 

@@ -263,7 +263,7 @@ class RubSpace(NamedTuple):
     acting: Matrix  # (q, N), defects by unit forces
     answer: Matrix  # (q, N), corrections by unit forces
     row: Matrix  # (q, border), change of slip rates by the unknowns in the border
-    terms: Vector  # (border,), sizes of these
+    terms: Vector  # (border,), absolute values of these unknowns
     scale: Vector  # (1,), scale of the defects of the law [m/s]
     found: Vector  # (q,), T on trial,
     best: Vector  # the best one,
@@ -305,7 +305,7 @@ class StrikeSpace(NamedTuple):
     may_close: Index  # (e,), see strikes.marks
     opens: Index  # (c,), in a step 1 if the gap is open at its start, at impacts 1 if it may close in the step
     mark: Index  # (e,), 1 for members of the islands found so far; later their number within the island
-    member: Index  # (e,), contacts of the islands, one island behind the other
+    member: Index  # (e,), contacts of all islands, island by island
     begin: Index  # (e + 1,), first member of each island, and the end
     head: Index  # (b,), the first side of a contact at a body
     link: Index  # (2 e,), the next side at the same body

@@ -128,7 +128,7 @@ class Parts(NamedTuple):
 
 
 STEPS, STRIKES, COLLOCATION = range(3)
-"""Kinds of loops over steps: the exact scheme, with rigid contacts that strike, and Gauss collocation."""
+"""Kinds of loops over steps: the exact scheme, the exact scheme with impacts, and Gauss collocation."""
 
 
 class Course(NamedTuple):

@@ -42,7 +42,8 @@ SPLITS = cython.declare(cython.Py_ssize_t, 50)
 CROWD = cython.declare(cython.Py_ssize_t, 20)
 GROUP = cython.declare(cython.Py_ssize_t, 10)
 SHORTEST = cython.declare(cython.double, 1e-7)
-"""See contact.stepper."""
+"""Limit of impacts in a step, numbers of impacts and of closed contacts from which a step is flagged as crowded, and
+relative length below which a part of a step is not taken, as in contact.stepper."""
 
 
 def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:

@@ -73,11 +73,11 @@ def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: 
     a = at.first
     fa = at.before
     b = at.last
-    fb = at.after  # b is the best point, a the one before
+    fb = at.after  # b is the best point, a the previous one
     c = a
     fc = fa
     step = b - a
-    last = b - a  # c is on the other side of the zero
+    last = b - a  # c is the point on the other side of the zero
     width = larger(PRECISION * (b - a), ROUND_OFF * fabs(b))
     for _ in range(ITERATIONS):
         if (fa > 0.0) != (fb > 0.0):

@@ -35,7 +35,7 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 REACH = cython.declare(cython.double, 0.1)
-"""See contact.stepper."""
+"""Predicted gap over the largest displacement up to which a contact may close in a step, as in contact.stepper."""
 
 
 def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: Course) -> None:

@@ -30,7 +30,7 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
-"""See contact.stepper."""
+"""Limit of repetitions of a step with further closing contacts, as in contact.stepper."""
 
 
 def begin_way(m: Memory, dim: int, h: float) -> None:

@@ -49,5 +49,5 @@ def has_static_loops(mechanism: Model) -> bool:
 
 
 def _is_line(body: object) -> bool:
-    """True for rods and cables, whose nodes have neighbours along a line, and for bodies of one frame."""
+    """True for rods and cables, whose nodes are coupled along a line, and for bodies of one frame."""
     return not isinstance(body, NodalBody) or body.turning == len(body.frames) or body.coordinates is not None

@@ -1,4 +1,4 @@
-"""Controllers that a loop of compiled steps calls: before steps that begin at a call, and after each try of a step."""
+"""Calls of controllers in compiled loops: before steps that start at a sampling time, and after each try of a step."""
 
 from __future__ import annotations
 

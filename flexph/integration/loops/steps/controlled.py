@@ -119,7 +119,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
         c[ENERGY] = energy
         c[LONGEST] = larger(c[LONGEST], h)
         close_row(m, dim, rows, row)
-        rows.audit[row][5] += 1.0  # of two steps
+        rows.audit[row][5] += 1.0  # a pair has two steps
         rows.audit[row][6] += c[REJECTED]
         pair.spans[row][0] = time
         pair.spans[row][1] = times[2]

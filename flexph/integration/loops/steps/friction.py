@@ -23,7 +23,8 @@ UNSOLVED = cython.declare(cython.double, 1e-9)
 disagree, and at its end."""
 STILL = cython.declare(cython.double, 1e-12)
 SLIPPING = cython.declare(cython.double, 1e-9)
-"""See contact.part_stepper."""
+"""Relative slip up to which a bearing rests, and relative distance to its bound above which it sticks, as in
+contact.part_stepper."""
 
 
 def begin_friction(m: Memory) -> None:

@@ -44,7 +44,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
         known = fewest(known + substeps, course.parts.depth)
         close_row(m, dim, course.rows, row)
         if course.parts.pair.found.size > 0:
-            course.rows.audit[row][5] += 1.0  # of two steps
+            course.rows.audit[row][5] += 1.0  # a pair has two steps
         count += 1
         course.solved[0] += 1
         if count % course.every == 0:

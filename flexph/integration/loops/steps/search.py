@@ -29,7 +29,8 @@ NEWTON_SETTLED = cython.declare(cython.double, NEWTON.settled)
 
 SHORTEST = cython.declare(cython.double, 1e-3)
 LEFT_OVER = cython.declare(cython.double, 0.3)
-"""See exact.newton."""
+"""Share of a correction below which no shorter one is tried, and relative work of the defects along a correction at
+which the search ends, as in exact.newton."""
 
 
 def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:

@@ -37,7 +37,8 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 STRIKES = cython.declare(cython.Py_ssize_t, 200)
 WIDE = cython.declare(cython.double, 0.5)
 RESTING = cython.declare(cython.double, 1e-11)
-"""See contact.impact_stepper and contact.strikes."""
+"""Limit of impacts at the start of a step, predicted gap over the largest displacement above which a contact is
+skipped, and relative speed up to which a gap does not close (as in contact.impact_stepper and contact.strikes)."""
 
 
 def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:

@@ -24,7 +24,7 @@ if not cython.compiled:
 
 
 REPEATED = cython.declare(cython.Py_ssize_t, 12)
-"""See flexph.contacts.complementarity."""
+"""Limit of linearisations of |λ|, as in flexph.contacts.complementarity."""
 
 
 def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:

@@ -205,7 +205,7 @@ class KeptBlock:
     def _factored(self, h: float) -> _Factor | None:
         """Compute the factor of A for a step length; None if A is indefinite, as backwards in time with damping."""
         a, n = self._a, self.u.size
-        rows = np.flatnonzero(np.diff(a.border.indptr))  # those of rigid bodies are empty
+        rows = np.flatnonzero(np.diff(a.border.indptr))  # rows of rigid bodies are empty
         elastic = a.strain.T @ scale_rows(a.rise, h * (0.5 * h + a.stress_damping))
         try:
             inner = positive_solver(2.0 * a.stack[:n] + elastic + h * a.viscous)
