@@ -68,8 +68,8 @@ class Pair(NamedTuple):
     ``found`` (3,) are ½ δ̂ᵀMδ̂, the kinetic energy of the change of the velocity defect over the pair, and the largest
     kinetic energy at its ends and in its middle [J]; ``before`` (n_v,) are the velocities and ``gaps`` (c,) the gaps of
     contacts at its start, ``mu`` (g,) is work space. Under step size control in the loops, ``control`` has the entries
-    of :mod:`..steps.controls`, ``start`` is the motion at the start of a pair, ``times`` has the three times of each
-    pair, and ``spans`` (rows, 2) the ends of the last pair of each row.
+    of :mod:`..steps.controls`, ``start`` is the motion at the start of a pair, ``times`` the times of the pair, with
+    controllers within steps those of all accepted pairs, and ``spans`` (rows, 2) the ends of the last pair of each row.
     """
 
     found: Array
