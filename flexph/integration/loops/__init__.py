@@ -1,8 +1,8 @@
-"""Steps of mechanisms in loops on flat arrays, with a block-arrow solve of linear cost.
+"""Compiled loops over steps of mechanisms on flat arrays, with a block-arrow solver of linear cost.
 
-All arrays of a mechanism lie in one memory, and loops look its fields up where they name them, ``m.at_v[b][i]``. Their
-modules are Cython in its pure Python mode: compiled when the package is built, with the types of the ``.pxd`` beside
-each, and the same numbers where they run uncompiled (see CONTRIBUTING.md).
+All arrays of a mechanism are in one memory, and loops access its fields by name, ``m.at_v[b][i]``. The modules of loops
+are Cython in its pure Python mode: they are compiled when the package is built, with types from the ``.pxd`` file next
+to each, and give the same numbers if they run uncompiled (see CONTRIBUTING.md).
 
 Imports: bodies, contacts, contacts.loops, control, integration.loops.decay, integration.loops.flexible,
 integration.loops.friction, integration.loops.gauss, integration.loops.memory, integration.loops.rigid_steps,

@@ -1,4 +1,4 @@
-"""What time prescribes between the times of compiled steps, which ask for it where they are split."""
+"""Callback for time-dependent data between the times of compiled steps, requested when steps are split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AskedBetween:
-    """Answers about the joints, springs and loads of a mechanism; ``given`` is what loops have of it."""
+    """Callback for the driven joints, springs and loads of a mechanism between the times of a table."""
 
     def __init__(self, mechanism: Model, table: TimeTable, forcing: Forcing) -> None:
         self._prescribed, self._forcing, self._times = table, forcing, np.zeros(2)
@@ -27,10 +27,10 @@ class AskedBetween:
         ends, own = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
         self._table = Table(self._times, *ends, *own, np.zeros((1, inputs)), np.zeros((1, springs)))
         self._answering: Callback | None = None
-        self.answers: Array | None = None  # of what acts within the steps, (1, i)
+        self.answers: Array | None = None  # inputs of controllers within the steps, (1, i)
 
     def given(self) -> Between:
-        """What loops have of it."""
+        """Arguments of the loops: the address of the callback and its table, address 0 if all data are constant."""
         if not (self._prescribed.varies or self._forcing.varying.any()):
             return Between(0, self._times, self._table)
         if self._answering is None or self._answering.error is not None:
@@ -38,7 +38,7 @@ class AskedBetween:
         return Between(self._answering.address, self._times, self._table)
 
     def _answer(self, kind: int) -> int:
-        """Fill the table of one step; 0, as all is well."""
+        """Fill the table of one step; 0 for success."""
         given, own, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
             rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)
@@ -51,7 +51,7 @@ class AskedBetween:
         return 0
 
     def raise_interruption(self) -> None:
-        """Raise what interrupted an answer, but for errors of its functions: NumPy takes the step, and says them."""
+        """Raise an interruption of the callback, as by the keyboard; the NumPy steps report errors of functions."""
         error = None if self._answering is None else self._answering.error
         if error is not None and not isinstance(error, Exception):
             raise error

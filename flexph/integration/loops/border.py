@@ -1,7 +1,7 @@
-"""The order of the unknowns: inner flexible coordinates body by body, then the border that couples everything.
+"""Order of the unknowns: inner flexible coordinates body by body, then the border that couples all bodies.
 
-Both are numbered by the reverse Cuthill-McKee ordering, so that banded factorisations stay narrow: chains cost as much
-a body as short ones.
+Both are numbered by the reverse Cuthill-McKee ordering, so that banded factorisations stay narrow: the cost of a chain
+is linear in its bodies.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .wide.border import Unknowns, sparse_pattern
 Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips]
 Blocks = list[tuple[Index, Index]]
 FEW = 10_000
-"""Entries of the flexible matrices up to which borders are kept for mechanisms that are built the same way."""
+"""Entries of the flexible matrices up to which borders are cached for mechanisms of the same structure."""
 
 
 class Frames(NamedTuple):
-    """Frames of solids that move cells and faces, and how the border is kept: of a pile, or sparse where it is wide."""
+    """Frames of solids by cells and faces, and the form of the border: for a pile, or sparse if it is wide."""
 
     groups: list[Index]
-    together: Index  # (b,), 1 for points whose unknowns follow each other
+    together: Index  # (b,), 1 for frames whose unknowns are numbered consecutively
     is_pile: bool = False
     is_wide: bool = False
 
 
 def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
-    """Number the unknowns of a step: those of a pile body by body, as its contacts are not in the band."""
+    """Number the unknowns of a step; for a pile body by body, as its contacts are outside the band."""
     if frames.is_wide or frames.groups:
         return _border(inertia, nodes, couplings, rows, frames)
     structure = _Structure(inertia, nodes, couplings, rows, frames)
@@ -46,7 +46,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int,
 
 
 class _Structure:
-    """What the order of the unknowns depends on: sizes and whole numbers, which other lengths or masses leave alone."""
+    """Key of the order of the unknowns: sizes and whole numbers, independent of lengths and masses."""
 
     def __init__(self, *given: Any) -> None:
         self.given = given
@@ -146,7 +146,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
 
 
 def _places(inertia: Inertia, border: Border, first: int) -> Index:
-    """Where the entries of the flexible matrices stand, behind each other: rest, bands, F⁻¹ C, border (see System)."""
+    """Indices of entries of the flexible matrices in consecutive arrays: rest, bands, F⁻¹ C, border (see System)."""
     row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
     body = np.searchsorted(inertia.first, row, side="right") - 1
     i, j, w = border.inner[row], border.inner[col], border.width[body]
@@ -170,14 +170,14 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
 
 
 class _Follower(NamedTuple):
-    """Bodies whose spins a load that follows couples, and coordinates of the section by which it turns in its body."""
+    """Bodies whose spins a follower load couples, and flexible coordinates of the section that it follows."""
 
     bodies: Index
     coordinates: Index
 
 
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
-    """What each load couples that follows a section; one that follows the frame of a body has no coordinates."""
+    """Bodies and coordinates that each follower load couples; a load that follows a body frame has no coordinates."""
     found, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
         torques = np.unique(loads.torque_row[np.isin(loads.torque_input, inputs)] // s)
@@ -192,13 +192,13 @@ def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
 
 
 class _Counter:
-    """Consecutive numbers."""
+    """Counter of consecutive numbers."""
 
     def __init__(self) -> None:
         self.total = 0
 
     def take(self, wanted: np.ndarray) -> Index:
-        """A number for each that is wanted, −1 for the others."""
+        """Next numbers for the True entries of ``wanted``, −1 for the others."""
         numbers = np.full(wanted.shape, -1, dtype=np.int64)
         numbers[wanted] = self.total + np.arange(wanted.sum())
         self.total += int(wanted.sum())
@@ -206,10 +206,10 @@ class _Counter:
 
 
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
-    """Unknowns that move each vector: ṙ̄, ω̄, φ̄u̇̄ of the body and the shape of its nodes, and of means of points ṙ̄ of
-    other frames, plus before minus.
+    """Unknowns that move each vector, by its plus end and its minus end.
 
-    Entries of −1 keep the places: every node has the same layout.
+    They are ṙ̄, ω̄, φ̄u̇̄ of the body and the shapes at the node, and for means of points ṙ̄ of other frames. Entries
+    of −1 keep the layout equal for all nodes.
     """
     v, w, c, m = numbers
     ptr, col = [0], [np.zeros(0, dtype=np.int64)]
@@ -248,7 +248,7 @@ def _groups(
 
 
 class _Curve(NamedTuple):
-    """Unknowns that a point on a curve couples: of all its places, of two neighbouring pieces, and at any place."""
+    """Unknowns coupled by a point on a curve: at any of its places, on two neighbouring pieces, and at every place."""
 
     whole: Index
     pieces: list[Index]
@@ -256,7 +256,7 @@ class _Curve(NamedTuple):
 
 
 def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: Index) -> _Curve:
-    """The unknowns that a curve couples, from those that move products."""
+    """Unknowns that a curve couples, from those that move products."""
     by_point = [by_products(products) for products in curve.products]
     hubs = reduce(np.intersect1d, by_point)
     ends = range(0, max(len(by_point) - curve.degree - 1, 1), curve.degree)
@@ -266,7 +266,7 @@ def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: I
 
 
 def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index) -> Index:
-    """Unknowns that move some products, from those that move each vector."""
+    """Unknowns that move these products, from those that move each vector."""
     ptr, col = of_vectors
     vectors = np.unique(np.concatenate([joints.first[products], joints.second[products]])).astype(np.int64)
     columns = np.unique(np.concatenate([col[ptr[v] : ptr[v + 1]] for v in vectors]))
@@ -318,7 +318,7 @@ def _joined(parts: Any, own: set[int]) -> Index:
 
 
 def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
-    """Which frames are nodes of bodies of nodes, (b,)."""
+    """Mask (b,) of frames that are nodes of bodies of nodes."""
     own: Index = np.zeros(bodies, dtype=np.int64)
     own[: strains.holds.size] = strains.holds
     for group in frames.groups:
@@ -327,7 +327,7 @@ def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
 
 
 def _together(order: Index, points: Index) -> Index:
-    """An order in which the unknowns of each of some points (k, d) follow each other."""
+    """Order with consecutive unknowns of each of these points (k, d)."""
     if not points.size:
         return order
     first = order.copy()
@@ -336,13 +336,16 @@ def _together(order: Index, points: Index) -> Index:
 
 
 def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
-    """The unknowns of the frames of each element, from those of each frame."""
+    """Unknowns of the frames of each element, from those of each frame."""
     ends = pairwise(strains.frame_ptr.tolist())
     return [unknowns[strains.frame[first:last]].ravel() for first, last in ends]
 
 
 def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
-    """New number of each unknown: last those that couple with all of a long curve, if half of all would do so."""
+    """New number of each unknown by reverse Cuthill-McKee.
+
+    If a curve spans half of the unknowns or more, those that couple with all of it come last.
+    """
     order = _by_cuthill_mckee(size, groups + [own.whole for own in curves])
     if all(2 * np.ptp(order[own.whole]) < size for own in curves):
         return order
@@ -364,7 +367,7 @@ def _by_cuthill_mckee(size: int, groups: list[Index]) -> Index:
 
 
 def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index]:
-    """Place of the inner coordinates within their body, their number and bandwidth by body."""
+    """Places of the inner coordinates within their body; their number and bandwidth by body."""
     inner = np.full(is_master.size, -1, dtype=np.int64)
     bodies = len(inertia.mass)
     counts, widths = np.zeros(bodies, dtype=np.int64), np.zeros(bodies, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From a mechanism to the flat arrays of the compiled kernels."""
+"""Conversion of a mechanism to the flat constant arrays of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
 WIDE = 1e7
 """Operations of a banded factorisation beyond which a sparse one is faster."""
 WIDEST = 1e8
-"""And beyond which NumPy's kernels are, of methods whose loops have bands alone."""
+"""Operations beyond which the NumPy kernels are faster, for methods with banded loops only."""
 LARGE = 500
-"""Coordinates of a body below which no band is too wide."""
+"""Coordinates of a body below which any band is accepted."""
 SOLID = 1000
-"""Unknowns of solids of finite strain beyond which bands are wide."""
+"""Unknowns of solids of finite strain beyond which a border counts as wide."""
 SMALL = 100_000
-"""Entries up to which a sparse matrix is written out where its rows are asked for one by one."""
+"""Entries up to which a sparse matrix is converted to a dense one for access row by row."""
 
 
 def constants(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism, converted by ``pack``; the shift to the centre of mass stays outside.
+    """Constant arrays of a mechanism, converted by ``pack``; they exclude the shift to the centre of mass.
 
-    Of pairs of which lists are made there are none, see :func:`with_near`.
+    They have no listed pairs of contacts, see :func:`with_near`.
     """
     return _constants_of(mechanism, is_wide=True) if mechanism.once(is_wide) else mechanism.once(banded_constants)
 
 
 def banded_constants(mechanism: Model) -> Constants:
-    """The same with a banded border in any case."""
+    """Constant arrays of a mechanism with a banded border in any case."""
     return _constants_of(mechanism, is_wide=False)
 
 
@@ -68,12 +68,12 @@ def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
 
 
 def is_wide(mechanism: Model) -> bool:
-    """True if the border is sparse, as that of plates, of solids, and of many bodies that meet in one."""
+    """True if the border is sparse, as for plates, solids, and many bodies joined to one."""
     return not mechanism.once(NearPairs).is_pile and mechanism.once(cost_of_band) > WIDE
 
 
 def cost_of_band(mechanism: Model) -> float:
-    """Operations of a banded factorisation; infinite for large solids, whose arrays are not made to see it."""
+    """Operations of a banded factorisation; infinite for large solids, without building their arrays."""
     nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
     most = WIDE if mechanism.once(has_kept_block) else WIDEST
     if has_many_products(mechanism) or nodes > SOLID or any(b.unshifted or is_large_solid(b, most) for b in frames):
@@ -84,15 +84,15 @@ def cost_of_band(mechanism: Model) -> float:
 
 
 def is_large_solid(body: Body, most: float) -> bool:
-    """True for a large body whose band takes more than ``most`` operations, as those of solids do in any order.
+    """True for a large body whose band takes more than ``most`` operations, as for solids in any order.
 
-    It is asked before arrays are made for the loops.
+    The test needs no arrays of the loops.
     """
     return body.size >= LARGE and body.elasticity is not None and body.size * bandwidth(body) ** 2 > most
 
 
 def bandwidth(body: Body) -> float:
-    """Bandwidth of the stiffness of a body that deforms, in the order of the loops."""
+    """Bandwidth of the stiffness of a deformable body, in the order of the loops."""
     assert body.elasticity is not None
     strain = sparse.csr_array(body.elasticity.strain)
     linked = sparse.csr_array((np.ones(strain.nnz), strain.indices, strain.indptr), shape=strain.shape)
@@ -102,7 +102,7 @@ def bandwidth(body: Body) -> float:
 
 
 def constants_of_decaying(mechanism: Model) -> Constants:
-    """Those of a mechanism whose steps lose energy, with full matrices of its bodies that are not banded."""
+    """Constant arrays of a mechanism for steps that lose energy, with full matrices of bodies that are not banded."""
     return _constants_of_decaying(mechanism, mechanism.once(NearPairs).never_left_out)
 
 
@@ -113,7 +113,7 @@ def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
 
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
-    """Constant arrays with some of the contacts; piles and rigid contacts have the same order of unknowns with any."""
+    """Constant arrays with the contacts ``near``; piles and rigid contacts keep the order of unknowns."""
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
@@ -176,7 +176,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
 
 
 def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
-    """The nodes of joints and loads; those that are means of points belong to the frame that moves them most."""
+    """Nodes of joints and loads; means of points are assigned to the frame that moves them most."""
     ptr, col, val = _shapes(sparse.csr_array(a.node_shape), count, a.dim)
     means, side = by
     body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
@@ -189,7 +189,7 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """The first ``count`` groups of ``width`` rows: columns where any has an entry, values (entries, width)."""
+    """First ``count`` groups of ``width`` rows: columns with entries, and values (entries, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     rows = sparse.csr_array(matrix)
@@ -248,7 +248,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
 
 
 def _ledger_columns(mechanism: Model) -> LedgerColumns:
-    """Where the accounts of the ledger stand: works of ports and drives, of ideal joints, dissipation."""
+    """Columns of the accounts of the ledger: works of ports and drives, of ideal joints, dissipation, energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
@@ -273,7 +273,7 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
 
 
 def _columns(owners: Index, count: int, first: int) -> Index:
-    """Columns of ``count`` bodies or dampers: those that have one from the first one on, −1 for the others."""
+    """Columns of ``count`` bodies or dampers: numbered from ``first`` for ``owners``, −1 for the others."""
     columns = np.full(count, -1)
     columns[owners] = first + np.arange(owners.size)
     return columns

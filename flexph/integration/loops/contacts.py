@@ -1,4 +1,4 @@
-"""Contacts of a mechanism for the compiled loops: their gaps by nodes, and the accounts of compliant ones."""
+"""Contacts of a mechanism for the compiled loops: their gaps by nodes, their accounts, and work space."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
-    """Some of the contacts."""
+    """Contact arrays of the contacts ``near``."""
     if not near.size:
         return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
@@ -71,7 +71,7 @@ def _no_contacts(dim: int) -> Contacts:
 
 
 def coupled_parts(mechanism: Model) -> Index:
-    """Of each side of contacts the first frame of those that joints, springs and bodies couple with it."""
+    """First frame of the group that joints, springs and bodies couple, for each side of contacts."""
     count, sizes = len(mechanism.frames), [len(nodes_of(body)) for body in mechanism.bodies.values()]
     linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
     for c in mechanism.connections:
@@ -86,7 +86,7 @@ def coupled_parts(mechanism: Model) -> Index:
 
 
 def _parts(mechanism: Model, sides: Index) -> Index:
-    """Parts that are coupled on both sides of contacts, and of joints with dry friction behind these, (c + f, 2)."""
+    """Groups of coupled bodies on both sides of contacts, followed by those of joints with dry friction, (c + f, 2)."""
     joints = [c.ports for c in mechanism.connections if c.form.bearing is not None]
     if not (sides >= 0).any():
         return sides
@@ -97,7 +97,10 @@ def _parts(mechanism: Model, sides: Index) -> Index:
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
-    """Sides of rigid contacts (c, 2), bodies or means of points, −1 for none; none of loops without strikes."""
+    """Sides of rigid contacts (c, 2), bodies or means of points, −1 for none; all −1 without rigid contacts.
+
+    Raises ValueError if a rigid contact acts on more than two bodies.
+    """
     none, rigid = np.full((contacts.kind.size, 2), -1), np.flatnonzero(contacts.rigid)
     if not mechanism.once(NearPairs).strikes:
         return none
@@ -109,7 +112,7 @@ def _sides(mechanism: Model, contacts: Gaps) -> Index:
 
 
 def _struck(accounts: Accounts, contacts: Gaps) -> Index:
-    """Columns (c, 6) of impulses at impacts and of what is lost by kind, of rigid contacts; else −1."""
+    """Columns (c, 6) of impulses at impacts and of losses by kind for rigid contacts; −1 for others."""
     count, place = accounts.rigid.size, np.searchsorted(accounts.rigid, contacts.owner)
     at_impacts = len(accounts.work) + len(accounts.joint_work) + 2 * accounts.touching
     lost = accounts.flow_count - len(KINDS) * count - accounts.joins
@@ -118,13 +121,13 @@ def _struck(accounts: Accounts, contacts: Gaps) -> Index:
 
 
 def springs_of(mechanism: Model) -> int:
-    """Numbers of springs and single anchors in a state, which those of groups follow."""
+    """Number of spring and single anchor forces in a state, which precede those of groups."""
     tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
     return mechanism.layout.springs - sum(tables)
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Forces of springs and anchors as the memory of loops has them: of groups those of its pairs, not of tables."""
+    """Forces of springs and anchors in the layout of the memory: for groups by listed pairs instead of tables."""
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]
@@ -134,7 +137,7 @@ def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """The unknowns that compliant contacts couple, −1 among them, from those of bodies and coordinates (see Border)."""
+    """Unknowns that each compliant contact couples, with entries of −1, from those of bodies and coordinates."""
     v, w, c, m = numbers
     return [
         np.concatenate(
@@ -154,14 +157,14 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Most entries of B and W of the vectors of a contact."""
+    """Largest number of entries of B and W for the vectors of a contact."""
     own = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + own, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
 
 
 def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int, pile: int) -> TouchSpace:
-    """The space, all zeros, of so many connections; of a ``pile`` of so many unknowns, else 0."""
+    """Work space of contacts, all zeros; ``pile`` is the number of unknowns of a pile, else 0."""
     c, t, z = contacts.kind.size, dim - 1, np.zeros
     width = dim + (1 if dim == 2 else 3)
     entries = entries_of(contacts, nodes, dim) + 2 * (1 if dim == 2 else 3)
@@ -180,9 +183,10 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
 def strike_space(
     contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int, int, int], *, strikes: int
 ) -> StrikeSpace:
-    """The space, all zeros, of so many bodies, means of points, dimensions, coordinates, multipliers and bearings.
+    """Work space of rigid contacts, all zeros.
 
-    Of nothing where loops have no ``strikes``, which are 2 where bodies may have the responses of all.
+    ``sizes`` are the numbers of bodies, means of points, dimensions, coordinates, multipliers and bearings. ``strikes``
+    is 0 without rigid contacts (empty arrays), and 2 if impulses may have the responses of all bodies.
     """
     (b, means, d, q, g, f), whole = sizes, np.int64
     c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Loops as Python calls them: arrays are bound to views, and the interpreter is let go while loops run."""
+"""Python entry points of the loops: they bind arrays to views, and long loops run without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COLLOCATION = cython.declare(cython.Py_ssize_t, _COLLOCATION)
 def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> None:
     """Take the steps of a table by the exact scheme, with strikes or by collocation (see steps.run).
 
-    ``own`` is what steps of a kind are taken with besides, a Striking or a Scheme.
+    ``own`` has the options of steps with strikes or by collocation, a Striking or a Scheme.
     """
     if not cython.compiled:
         if kind == COLLOCATION:
@@ -69,7 +69,7 @@ def run(memory: Any, dim: int, kind: int, own: Any, table: Any, course: Any) -> 
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:
-    """All that follows from the positions and velocities of ``at``, with the energies of contacts where wanted."""
+    """Derive momenta, vectors and energies, of ``contacts`` if True, from the positions and velocities of ``at``."""
     if not cython.compiled:
         _settle(memory.fields, dim)
         if contacts:
@@ -86,7 +86,7 @@ def settle(memory: Any, dim: int, contacts: bool) -> None:
 
 
 def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Prepare a step of a length [s] from where it starts, ``at``: before iterates of it are evaluated."""
+    """Prepare a step of a length [s] from its start ``at``, before iterates are evaluated."""
     if not cython.compiled:
         if kinds.decay > 0:
             prepare(memory.fields, dim, h)
@@ -102,7 +102,7 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
 
 
 def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
-    """The residual of a step at the iterate ``x``, into ``defect``, and its trial end, ``end``."""
+    """Compute the residual of a step at the iterate ``x``, into ``defect``, and its trial end, ``end``."""
     if not cython.compiled:
         _evaluate(memory.fields, dim, kinds, given)
         return
@@ -116,7 +116,7 @@ def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
 
 
 def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
-    """Factor the Jacobian of the residual at the iterate that was evaluated last; False where it is singular."""
+    """Factor the Jacobian of the residual at the iterate evaluated last; False if it is singular."""
     if not cython.compiled:
         return factor_step(memory.fields, dim, kinds, given)
     m = cython.declare(cython.pointer(Memory))

@@ -1,4 +1,4 @@
-"""Bodies that lose energy by banded matrices: which they are, the order of their unknowns, and space for them."""
+"""Bodies that lose energy by banded matrices: their selection, the order of their unknowns, and work space."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .memory.data import Filter, Index
 from .memory.run_space import FilterSpace
 
 NARROW = 4
-"""Coordinates of a body, over its bandwidth, from which on banded matrices cost less than full ones."""
+"""Coordinates of a body over its bandwidth above which banded matrices cost less than full ones."""
 UNKNOWNS = 4
 """Unknowns of a coordinate: τ, y, z and u̇̄ (see loops.decay.banded_jacobian)."""
 
 
 def is_banded(k: Constants) -> Array:
-    """Which bodies lose energy by banded matrices (b,), from the constants of a mechanism whose steps lose nothing."""
+    """Mask (b,) of bodies that lose energy by banded matrices, from the constants of conservative steps."""
     return np.diff(k.inertia.first) > NARROW * (k.border.width + 1)
 
 
 def no_filter(bodies: int) -> Filter:
-    """Of mechanisms without such bodies."""
+    """Filter arrays of a mechanism without such bodies."""
     none, whole = np.zeros(bodies, dtype=np.int64), np.zeros(0, dtype=np.int64)
     given: Any = (*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
     return Filter(*given)
 
 
 def make_filter(k: Constants, banded: Array) -> Filter:
-    """The matrices of banded bodies (b,), as constants of a mechanism give them."""
+    """Filter arrays of the ``banded`` bodies (b,), from the constants of a mechanism."""
     bodies, d = k.inertia.weight.shape
     s, n = k.inertia.J.shape[1], int(k.inertia.first[-1])
     if not banded.any():
@@ -74,9 +74,9 @@ def make_filter(k: Constants, banded: Array) -> Filter:
 
 
 def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
-    """Numbers of the unknowns of each coordinate (n, 4) in the order of the coordinates, and how many are no masters.
+    """Numbers of the unknowns of each coordinate (n, 4) in the order of the coordinates, and the number of inner ones.
 
-    Masters, whose places among them are ``local``, are in the border of the matrix, ``first`` columns behind its rows.
+    Masters, with indices ``local``, are in the border of the matrix, ``first`` columns behind its rows.
     """
     is_inner = np.ones((order.size, UNKNOWNS), dtype=bool)
     is_inner[:, -1] = local[order] < 0
@@ -89,13 +89,13 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 
 
 def _width(row: Index, col: Index) -> int:
-    """Bandwidth of all unknowns of pairs of coordinates (e, 4), −1 for those that are elsewhere."""
+    """Bandwidth of all unknowns of pairs of coordinates (e, 4), −1 for unknowns in the border."""
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))
 
 
 def _stiffness(k: Constants) -> Array:
-    """K = D₀ᵀC⁻¹D₀ on the pattern of the inertia."""
+    """Stiffness K = D₀ᵀC⁻¹D₀ on the pattern of the inertia."""
     n, m = int(k.inertia.first[-1]), k.elastic.body.size
     strain = sparse.csr_array((k.elastic.strain, k.elastic.col, k.elastic.ptr), shape=(m, n))
     inverse = sparse.csr_array((k.elastic.inverse_val, k.elastic.inverse_col, k.elastic.inverse_ptr), shape=(m, m))
@@ -106,7 +106,7 @@ def _stiffness(k: Constants) -> Array:
 
 
 def filter_space(k: Constants) -> FilterSpace:
-    """The space of a mechanism, all zeros."""
+    """Work space of the filter, all zeros."""
     f, z, (bodies, d) = k.filter, np.zeros, k.inertia.weight.shape
     s, largest = k.inertia.J.shape[1], int(np.diff(k.inertia.first)[f.rows > 0].max(initial=0))
     n, last, columns = f.place.size, 3 * (s + d), int(f.columns.max(initial=0))

@@ -1,10 +1,10 @@
-"""Lists of near pairs: of the pairs of spheres in groups, loops look at those that may touch before the next list.
+"""Lists of near pairs: loops evaluate only the pairs of spheres in groups that may touch before the next list.
 
-A list made with a margin s has every pair with a gap up to s. As long as no node is further than ½s from where it was,
-a gap has changed by s at most, so that pairs that are not in the list are open. Forces of a step depend on the gaps at
-its ends alone: where both ends are within ½s, which loops look at before they record a step, the pairs left out have
-none, and the step is that with all pairs. One that goes further is not recorded but taken again with another list.
-Iterates that go further in between change nothing: only the last one, which solves the step, counts.
+A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
+at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
+are within ½s, which loops check before they record a step, the omitted pairs have no forces, and the step equals that
+with all pairs. A step that goes further is not recorded, but repeated with a new list. Iterates that go further do not
+matter: only the last one, which solves the step, counts.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 LISTED = 300
-"""Pairs from which on a list is worth its while."""
+"""Number of pairs above which a list pays off."""
 MARGIN, WIDER = 0.5, 2.0
-"""Margin of a list over the largest sum of two radii, and how much wider the next one is where a step leaves it."""
+"""Margin of a list over the largest sum of two radii, and its growth factor if a single step leaves the list."""
 
 
 class NearPairs:
-    """The pairs of spheres of a mechanism of which lists are made; ``lists`` where there are enough of them.
+    """Pairs of spheres of a mechanism for lists; ``lists`` is True if there are enough of them.
 
-    A ``pile`` is made of free rigid bodies: its linear systems are solved by iteration, at a cost that is linear, too.
-    Where contacts are rigid, loops take steps in which they strike (see integration.loops.rigid_steps), ``coupled``
-    ones where the bodies have joints or springs, bend, or do not turn, and ``mixed`` ones where others are compliant or
-    joints have dry friction. Compliant pairs of a list are in the order of unknowns, which goes with the list then.
+    A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
+    With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). These are
+    ``coupled`` if the bodies have joints or springs, are flexible, or do not turn, or if they are ``mixed``, with
+    compliant contacts or dry friction of joints. The order of unknowns depends on compliant pairs and thus on the list
+    (``orders``).
     """
 
     def __init__(self, mechanism: Model) -> None:
@@ -55,16 +56,16 @@ class NearPairs:
 
     @property
     def answers_whole(self) -> bool:
-        """Whether impulses may have the responses of all bodies: where these are coupled, or contacts by events."""
+        """True if impulses may have the responses of all bodies: for coupled bodies, or few contacts by events."""
         return self.coupled or self.contacts.number <= LISTED
 
     @property
     def never_left_out(self) -> Index:
-        """Contacts that are in every list."""
+        """Contacts in every list."""
         return self.phase.others if self.lists else np.arange(self.contacts.number)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:
-        """Contacts with a gap up to a margin [m] with the nodes at points (k, d), and those whose anchors hold."""
+        """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those whose anchors hold."""
         near = self.phase.near(points[self.phase.nodes], margin)
         held = [self._held(self.phase.pair, self.contacts.anchor[self.phase.pair], springs)]
         firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
@@ -75,7 +76,7 @@ class NearPairs:
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
-        """Pairs whose anchors hold."""
+        """Pairs with nonzero anchor forces."""
         held = np.zeros(anchor.size, dtype=bool)
         for i in range(self.contacts.fixed.shape[2] if springs.size else 0):
             held |= (anchor >= 0) & (springs[np.maximum(anchor, 0) + i] != 0.0)
@@ -83,12 +84,12 @@ class NearPairs:
 
 
 def on_sides(mechanism: Model) -> Arrays:
-    """The arrays with nodes on the sides that contacts have: bodies, and means of points that move by themselves."""
+    """Arrays of the mechanism with nodes on the sides of contacts: bodies, and independent means of points."""
     return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
 
 
 def _is_pile(mechanism: Model) -> bool:
-    """Whether all bodies are free rigid ones that nothing but contacts couples."""
+    """True if all bodies are free and rigid, and only contacts couple them."""
     a, layout = mechanism.network.arrays, mechanism.layout
     coupled = sum(not c.touches for c in mechanism.connections) + a.follow_input.size
     return not (layout.multipliers or coupled or a.body_u.size) and a.turning.size == len(a.mass)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 ROUND_OFF = 1e-9
-"""Entry of a matrix of positions and slopes, over the largest of its row or column, that is round-off of an inverse."""
+"""Relative size of an entry of a matrix of positions and slopes that is round-off of an inverse."""
 
 
 class JointSizes(NamedTuple):
-    """How many nodes, vectors and products are those of joints and loads: the first ones, before those of strains."""
+    """Numbers of nodes, vectors and products of joints and loads, which precede those of strains."""
 
     nodes: int
     vectors: int
@@ -27,7 +27,7 @@ class JointSizes(NamedTuple):
 
 
 def joint_sizes(mechanism: Model) -> JointSizes:
-    """See :class:`JointSizes`."""
+    """Numbers of nodes, vectors and products of joints and loads."""
     a = mechanism.network.arrays
     own = [b.elasticity for b in mechanism.bodies.values() if isinstance(b, NodalBody)]
     shapes = np.array([[e.vectors.shape[1], e.vectors.shape[0], e.first.size] for e in own], dtype=int).reshape(-1, 3)
@@ -35,7 +35,7 @@ def joint_sizes(mechanism: Model) -> JointSizes:
 
 
 def cleared(matrix: Any) -> Any:
-    """A matrix without entries that are round-off of their row."""
+    """Copy of a matrix without entries that are round-off in their row."""
     rows = sparse.csr_array(matrix)
     largest = np.repeat(abs(rows).max(axis=1).toarray().ravel(), np.diff(rows.indptr))
     rows.data[np.abs(rows.data) <= ROUND_OFF * largest] = 0.0
@@ -44,12 +44,12 @@ def cleared(matrix: Any) -> Any:
 
 
 def ends_of(sizes: Any) -> Index:
-    """Where parts of these sizes begin, one behind the other, and where the last one ends."""
+    """First indices of consecutive parts of these sizes, and the end of the last one."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def basis_of_points(mechanism: Model) -> Any:
-    """T with v = T x of all frames, sparse (b, b): those of cables by positions and slopes, the others themselves."""
+    """Matrix T with v = T x of all frames, sparse (b, b): positions and slopes for cables, identity for others."""
     return sparse.block_diag([_points_by_coordinates(body) for body in mechanism.bodies.values()], format="csr")
 
 
@@ -60,7 +60,7 @@ def _points_by_coordinates(body: Any) -> Any:
 
 
 def point_coordinates(mechanism: Model) -> Points:
-    """The points of cables, and the nodes that are means of them."""
+    """Points of cables, and the nodes that are means of points."""
     if not (_has_points(mechanism) or mechanism.network.means):
         return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
@@ -88,7 +88,7 @@ def point_coordinates(mechanism: Model) -> Points:
 
 
 def _has_points(mechanism: Model) -> bool:
-    """Whether there are cables."""
+    """True if the mechanism has cables."""
     return any(isinstance(b, NodalBody) and b.coordinates is not None for b in mechanism.bodies.values())
 
 
@@ -99,7 +99,7 @@ def _no_points(frames: int) -> Points:
 
 
 def node_sides(mechanism: Model) -> Index:
-    """Frames of all nodes, and behind these numbers of those that are means of points."""
+    """Side of each node: its frame, or for a mean of points a number behind all frames."""
     own: Index = mechanism.network.arrays.node_body.copy()
     means = [mean.place for mean in mechanism.network.means]
     own[means] = len(mechanism.frames) + np.arange(len(means))
@@ -107,7 +107,7 @@ def node_sides(mechanism: Model) -> Index:
 
 
 class MovedMeans(NamedTuple):
-    """By how much each mean of points moves with unknowns of frames: with that of the ``first`` most, and of others."""
+    """Weights of the unknowns of frames in each mean of points: of the ``first`` frame, the largest, and of others."""
 
     first: Index  # (n,)
     weight: Array
@@ -116,7 +116,7 @@ class MovedMeans(NamedTuple):
 
 
 def moved_means(mechanism: Model) -> MovedMeans:
-    """The unknown positions and slopes that move the means of points: one position, or those of both borders."""
+    """Weights of the unknown positions and slopes of cables in the means of points."""
     means, parts = mechanism.network.means, []
     basis: Any = sparse.csr_array(basis_of_points(mechanism)) if means else None
     for m in means:

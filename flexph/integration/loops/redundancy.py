@@ -1,4 +1,4 @@
-"""Which constraints may depend on others, and the space to find those that do."""
+"""Constraints that may depend on others, and work space to find the dependent ones."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 MOST_DEPENDENT = 200
-"""Dependent constraints beyond which the matrices here are too large; NumPy takes steps with more."""
+"""Largest number of dependent constraints in the loops; NumPy takes steps with more."""
 
 
 def no_redundancy(rows: int) -> Redundancy:
-    """Of a mechanism whose constraints are independent."""
+    """Redundancy arrays of a mechanism with independent constraints."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     return Redundancy(np.full(rows, -1), none, np.zeros(0), none, one, none, none, none, np.zeros(0))
 
 
 def redundancy(mechanism: Model, k: Constants) -> Redundancy:
-    """The constraints of closed loops: those of joints that hold a tree of bodies to the rest are independent."""
+    """Constraints of closed loops; those of joints that connect a tree of bodies to the rest are independent."""
     a, size = mechanism.network.arrays, int(k.border.size[0])
     touched = sparse.csr_array(_touched(k))
     kept = np.flatnonzero(_in_loops(mechanism, touched))
@@ -63,7 +63,7 @@ def redundancy(mechanism: Model, k: Constants) -> Redundancy:
 
 
 def null_space(k: Constants) -> NullSpace:
-    """The space of a mechanism, all zeros."""
+    """Work space of null spaces, all zeros."""
     z, r = np.zeros, k.redundancy
     rows, size = r.row.size, int(k.border.size[0])
     most, whole = min(rows, MOST_DEPENDENT), lambda count: np.zeros(count, dtype=np.int64)
@@ -77,7 +77,7 @@ def null_space(k: Constants) -> NullSpace:
 
 
 def _touched(k: Constants) -> sparse.coo_array:
-    """Bodies on which each constraint acts, (g, b)."""
+    """Incidence of constraints and the bodies on which they act, sparse (g, b)."""
     rows, nodes = [], []
     of_row = [(k.joints.term_row, k.joints.term_product)]
     of_row += [(k.rolling.row, k.rolling.product), (k.rolling.row, k.rolling.by), products_of_rows(k.curves)]
@@ -94,7 +94,7 @@ def _touched(k: Constants) -> sparse.coo_array:
 
 
 def _in_loops(mechanism: Model, touched: sparse.csr_array) -> np.ndarray:
-    """Whether a constraint is left where bodies that hang on one joint are taken away, one after the other, (g,)."""
+    """Mask (g,) of constraints that remain after bodies with a single joint are removed, one after the other."""
     joints = len(mechanism.connections)
     joint = np.repeat(np.arange(joints), [len(c.rows) for c in mechanism.connections])
     owner = sparse.csr_array((np.ones(joint.size), (joint, np.arange(joint.size))), shape=(joints, joint.size))
@@ -108,13 +108,13 @@ def _in_loops(mechanism: Model, touched: sparse.csr_array) -> np.ndarray:
 
 
 def _groups(touched: sparse.csr_array) -> Index:
-    """Number of the group of each constraint: those that share a body belong together."""
+    """Group number of each constraint: constraints that share a body are in one group."""
     graph = sparse.block_array([[None, touched], [touched.T, None]])
     return connected_components(sparse.csr_array(graph), directed=False)[1][: touched.shape[0]].astype(np.int64)
 
 
 def _scales(mechanism: Model, k: Constants) -> np.ndarray:
-    """Velocities that the unknowns of the border count by, (N,)."""
+    """Units of the velocities among the unknowns of the border, (N,)."""
     a, border = mechanism.network.arrays, k.border
     size, sizes = lever(a), displacement_sizes(a, lever(a)) / lever(a)
     centres, _, flexible = a.columns

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1), (1, 1))} | {(0, 0): memory}
-"""Arrays of a mechanism by whether multipliers are of least norm, and whether steps decay."""
+"""Memory of a mechanism by two flags: multipliers of least norm, steps that lose energy."""
 
 
 _AT = [f"at_{name}" for name in Motion._fields[: len(Configuration._fields)]]
@@ -53,7 +53,7 @@ _BEFORE = "run_back_history", "run_back_energy", "run_back_defect"
 
 
 class Stepper:
-    """The compiled steps of one mechanism: its memory, and the state between blocks."""
+    """Compiled steps of one mechanism: its memory, and the state between blocks."""
 
     kind: ClassVar[int] = STEPS
 
@@ -68,17 +68,17 @@ class Stepper:
         self._near = mechanism.once(NearPairs) if parts.kinds.contact else None
         self.known, self._none = 0, no_calls()
         self._bind(self._memory())
-        self._list_served, self.lists = False, 0  # whether a step was taken with the list, and how many were made
-        self.stands: Any = None  # what the caller calls the state in the memory, until a step is taken
-        self._is_astray = False  # after a part of a step that was not solved
+        self._list_served, self.lists = False, 0  # True after a step with the list; number of lists
+        self.stands: Any = None  # the caller's name for the state in the memory, until a step is taken
+        self._is_astray = False  # True after a step that was not solved
 
     def _memory(self) -> Memory:
-        """All arrays, of a mechanism whose pairs are listed none of those."""
+        """Copy of the memory of the mechanism, without listed pairs."""
         steps = self.parts.kinds.redundant, self.parts.kinds.decay
         return self.mechanism.once(_MEMORIES[steps]).copy()
 
     def _bind(self, m: Memory) -> None:
-        """Take the steps in a memory."""
+        """Bind the steps to a memory."""
         self.memory = m
         is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
         self._answers = Answers(self.mechanism, m, laws_of(self.mechanism, m)) if is_asked else None
@@ -87,16 +87,16 @@ class Stepper:
 
     @property
     def _parts(self) -> tuple[slice, slice]:
-        """Where the floats are that the next step starts from."""
+        """Slices of the floats that the next step starts from."""
         return self.memory.span("at_r", "at_product"), self.memory.span("run_history", "run_new_energy")
 
     @property
     def leaves_list(self) -> bool:
-        """Whether the last step was not recorded as a pair that is not listed might touch in it."""
+        """True if the last step was not recorded because a pair outside the list might touch in it."""
         return self._near is not None and bool(self.memory.touch_reach[2])
 
     def _list_near(self, c: Configuration, points_of: Callable[[], Array]) -> None:
-        """List the pairs that are near, with the nodes at points (k, d), unless the last list holds there."""
+        """List the near pairs for nodes at points (k, d), unless the last list is still valid."""
         near = self._near
         if near is None or not near.lists:
             return
@@ -105,7 +105,7 @@ class Stepper:
         away = np.linalg.norm(watched - self.memory.touch_listed[: own.size], axis=1)
         if reach > 0.0 and not left and (away <= reach).all():
             return
-        wider = WIDER if left and not self._list_served else 1.0  # a single step went further than the list allows
+        wider = WIDER if left and not self._list_served else 1.0  # a first step went further than the list allows
         self._margin = max(wider * self._margin, MARGIN * near.phase.widest)
         share, steps = self.memory.decay_share.copy(), (self.parts.kinds.redundant, self.parts.kinds.decay)
         memory = memory_of(self.mechanism, steps, near.near(points, self._margin, c.spring))
@@ -117,9 +117,9 @@ class Stepper:
         self._list_served = False
 
     def put(self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array]) -> None:
-        """Set where the next step starts: positions and speeds, the last steps, and the velocity defect.
+        """Set the start of the next step: positions and velocities, the last steps, and the velocity defect.
 
-        ``points`` gives the places (k, d) of the nodes there.
+        ``points`` returns the positions (k, d) of the nodes there.
         """
         self._list_near(c, points)
         c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
@@ -132,22 +132,22 @@ class Stepper:
         self._is_astray = False
 
     def name(self, start: Any) -> None:
-        """Know the state in the memory by its name, so that it need not be put there again."""
+        """Set the caller's name of the state in the memory, so that it is not copied there again."""
         self.stands = None if self._is_astray else start
 
     @property
     def motion(self) -> int:
-        """Numbers that the motion between steps has in the memory."""
+        """Number of floats of the motion in the memory."""
         motion = self._parts[0]
         return motion.stop - motion.start
 
     def history(self) -> Array:
-        """The rows of history that are filled."""
+        """Filled rows of history."""
         rows = self._history
         return rows[len(rows) - self.known :].copy()
 
     def between(self) -> tuple[Array, Array]:
-        """The velocity defect and the energies where the next step starts."""
+        """Velocity defect and energies at the start of the next step."""
         return self._defect.copy(), self._energy.copy()
 
     def take(
@@ -160,7 +160,7 @@ class Stepper:
         solved: Index,
         calls: Calls | None = None,
     ) -> None:
-        """Take the steps of a table; ``solved[0]`` counts those that are finished, and in ``rows``."""
+        """Take the steps of a table and record them in ``rows``; ``solved[0]`` counts the finished ones."""
         self.stands = None
         for before, field in zip(self._before, self._kept, strict=True):
             before[...] = field
@@ -182,7 +182,7 @@ class Stepper:
         solved: Index,
         calls: Calls | None = None,
     ) -> None:
-        """Take pairs of steps through the times of a table, as long as ``pair.control`` says (see steps.controlled)."""
+        """Take pairs of steps through the times of a table, under step size control (see steps.controlled)."""
         self.stands = None
         own, self.parts = self.parts, self.parts._replace(pair=pair)
         try:
@@ -193,20 +193,20 @@ class Stepper:
             self._raise()
 
     def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
-        """Take the steps of a table; ``save`` says every how many are saved, and how many were taken before."""
+        """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps taken before."""
         course = Course(self.parts, calls, rows, solved, *save, self.known)
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 
     def _own(self, calls: Calls) -> Any:
-        """What the loops of a kind are given besides."""
+        """Additional arguments of the loops of a kind."""
         return None
 
     def row(self) -> Rows:
-        """Space for the row of one step."""
+        """Empty records of one step."""
         return Rows(*(np.zeros((1, width)) for width in self.widths))
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
-        """Take the one step of a table, and whether it is solved; its rows are written over."""
+        """Take the single step of a table; True if it is solved. Overwrites its rows."""
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         self._run(table, (1, 0), self._none, rows, solved)
@@ -220,7 +220,7 @@ class Stepper:
         return bool(solved[0])
 
     def _raise(self) -> None:
-        """Raise the exception that ended an answer of Python within the loops."""
+        """Raise the exception of a Python callback of the loops."""
         error = self._answers.ended() if self._answers is not None else None
         if error is not None:
             self._back()
@@ -232,35 +232,35 @@ class Stepper:
         self._list_served |= steps > 0
 
     def within(self, given: CompiledAgreement) -> Within:
-        """What loops ask after each try of a step."""
+        """Callback of controllers within steps, called by the loops after each try of a step."""
         under_way = self.memory.span("run_history", "run_step_audit")
         kept = np.zeros(self.motion), np.zeros(under_way.stop - under_way.start)
         return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, *kept)
 
     def kept(self) -> tuple[list[Array], int]:
-        """What the next step starts from."""
+        """Copy of the state at the start of the next step."""
         return [self.memory.reals[part].copy() for part in self._parts], self.known
 
     def go_back(self, kept: tuple[list[Array], int]) -> None:
-        """Stand where a step started from."""
+        """Restore the start of a step."""
         values, self.known = kept
         for part, own in zip(self._parts, values, strict=True):
             self.memory.reals[part] = own
 
     def _back(self) -> None:
-        """Return to the start of the step that was not solved, but for positions and speeds."""
+        """Restore history, energies and velocity defect after an unsolved step, without positions and velocities."""
         self._is_astray = True
         for field, before in zip(self._kept, self._before, strict=True):
             field[...] = before
 
 
 def _before_runs(mechanism: Model) -> BeforeRuns:
-    """Memories of stages and systems of a mechanism before a run."""
+    """Memories of stages and complex systems of a mechanism before a run."""
     return before_runs(mechanism.once(banded_memory))
 
 
 class GaussSteps(Stepper):
-    """Those of Gauss collocation, with a memory for each stage; a step is remembered by as many rows."""
+    """Compiled steps of Gauss collocation, with a memory and a row of history for each stage."""
 
     kind = COLLOCATION
 

@@ -1,4 +1,4 @@
-"""Strain rows of bodies of nodes for the compiled loops: their points, and elements of points that share frames."""
+"""Strain rows of bodies of nodes for the compiled loops, by points, and elements of points that share frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def strain_rows(mechanism: Model) -> Strains:
-    """All strain rows but those of solids, without where their unknowns are in the border: :func:`in_the_border`."""
+    """Strain rows except those of solids; the indices of their unknowns are added by :func:`in_the_border`."""
     a, sizes, own = mechanism.network.arrays, joint_sizes(mechanism), mechanism.once(owned_by_solids)
     if own.rows.all():
         return no_strains()
@@ -35,7 +35,7 @@ def strain_rows(mechanism: Model) -> Strains:
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
-    """Vectors of strains by the columns of all frames, sparse (v, 4b)."""
+    """Matrix of the vectors of strains by the columns of all frames, sparse (v, 4b)."""
     owner, moves, x = (part[sizes.nodes :] for part in (a.node_body, a.node_moves, a.node_position))
     place, count = np.arange(owner.size), a.dim + 1
     entries = np.column_stack([moves, x])
@@ -50,7 +50,7 @@ def _columns(a: Arrays, sizes: JointSizes) -> Any:
 
 
 class _Point(NamedTuple):
-    """Vectors, products and strain rows that belong together."""
+    """Vectors, products and strain rows of one point."""
 
     vectors: Index
     products: Index
@@ -58,7 +58,7 @@ class _Point(NamedTuple):
 
 
 def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
-    """Groups of vectors that products, strain rows and their stiffness join."""
+    """Points: groups of vectors connected by products, strain rows and their stiffness."""
     s = a.strains
     first, second = (index[sizes.products :] - sizes.vectors for index in (a.first, a.second))
     vectors, of_row = len(a.vector_fixed) - sizes.vectors, lambda index: first[index - sizes.products]
@@ -73,12 +73,12 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """Indices by their labels."""
+    """Indices grouped by their labels."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
-    """Sets of frames that no other contains, with the points whose vectors move with some of them."""
+    """Maximal sets of frames, with the points whose vectors move with some of them."""
     sets = [
         frozenset(int(c) // 4 for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
         for p in points
@@ -98,7 +98,7 @@ def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], li
 
 
 def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: tuple[list[_Point], Any]) -> Strains:
-    """The strain rows in the order of their points."""
+    """Strain rows in the order of their points."""
     (columns, near), (points, elements), s = matrices, grouped, a.strains
     v, p, e = (np.concatenate([np.zeros(0, dtype=int), *part]) for part in zip(*points, strict=True))
     of_vector, of_product = _places(v, len(a.vector_fixed) - sizes.vectors), _places(p, a.first.size - sizes.products)
@@ -141,14 +141,14 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
 
 
 def _places(chosen: Index, count: int) -> Index:
-    """Place of each of so many among those chosen, −1 for others and behind the last one."""
+    """Position of each of ``count`` indices among ``chosen``, −1 for others and in an additional last entry."""
     places = np.full(count + 1, -1)
     places[chosen] = np.arange(chosen.size)
     return places
 
 
 def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[list[Index], Index]:
-    """Of each vector, point by point, the frames of its element that it moves with; where their unknowns begin."""
+    """Frames of the element that move each vector, point by point; first indices of their unknowns."""
     widths = np.full(len(a.mass), a.dim)
     widths[a.turning] += a.n.shape[0]
     slots, places, at = [], [], iter(points)
@@ -163,21 +163,21 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
 
 
 def no_strains() -> Strains:
-    """Of a mechanism without bodies of nodes."""
+    """Strain arrays of a mechanism without bodies of nodes."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     empty = {name: one if name.endswith("ptr") or name == "element" else none for name in Strains._fields}
     return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64)})
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:
-    """The strain rows with their unknowns in the border: ṙ̄, or ẋ of cables, and ω̄ of the frames of each element."""
+    """Strain rows with their unknowns in the border: ṙ̄, or ẋ for cables, and ω̄ of the frames of each element."""
     both = np.hstack([border.v, border.w])[strains.frame]
     ends = np.append(0, np.cumsum((both >= 0).sum(axis=1)))
     return strains._replace(unknown_ptr=ends[strains.frame_ptr], unknown=both[both >= 0])
 
 
 def nodal_space(strains: Strains, bodies: int) -> NodalSpace:
-    """The space, all zeros."""
+    """Work space of strain rows, all zeros."""
     z, b = np.zeros, bodies if strains.holds.size else 0
     v, p, e = strains.column_ptr.size - 1, strains.first.size, strains.stress.size
     most = int(np.diff(strains.product_ptr).max(initial=0))

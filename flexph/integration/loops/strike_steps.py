@@ -1,4 +1,4 @@
-"""Steps of mechanisms with rigid contacts in blocks of compiled loops: see integration.loops.rigid_steps."""
+"""Blocks of compiled steps of mechanisms with rigid contacts (see integration.loops.rigid_steps)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class StrikeSteps(Stepper):
-    """The steps of a mechanism whose rigid contacts may strike and close in them, with answers ``between`` their times.
+    """Compiled steps of a mechanism with impacts and closing of rigid contacts.
 
-    ``tell`` is called where impacts of many are each found by itself.
+    ``between`` gives time-dependent data between the times of steps; ``tell`` is called if many contacts of a step have
+    separate impacts.
     """
 
     kind = STRIKES
@@ -50,7 +51,7 @@ class StrikeSteps(Stepper):
         self._near, self._between, self._tell = near, between, tell
 
     def _bind(self, m: Memory) -> None:
-        """See :meth:`Stepper._bind`, with space for the laws of its contacts."""
+        """Bind a memory, as :meth:`Stepper._bind`, with work space for the laws of its contacts."""
         super()._bind(m)
         m.strike_apart[0] = self._are_apart
         self._law = law_space(m.strike_may_close.size, m.inertia_mass.size, self.dim)
@@ -60,7 +61,7 @@ class StrikeSteps(Stepper):
         return Striking(self._law, self.kinds, self._by_events, self._between.given())
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps: those in which bodies strike or settle leave no history."""
+        """Count finished steps; steps with impacts or settling clear the history."""
         super()._taken(steps)
         audit = self.memory.strike_audit
         if steps:

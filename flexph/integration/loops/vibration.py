@@ -1,4 +1,4 @@
-"""The free vibrations by which steps of the decaying scheme lose energy, and space for what follows from them."""
+"""Free vibrations by which steps of the decaying scheme lose energy, and work space of their matrices."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .memory.run_space import DecaySpace
 
 
 def no_vibration(bodies: int) -> Vibration:
-    """Of steps that lose nothing."""
+    """Vibration arrays of steps without energy loss."""
     none = [np.zeros(bodies, dtype=np.int64) for _ in range(6)]
     return Vibration(none[0], np.zeros(bodies + 1), *none[1:], *(np.zeros(0) for _ in range(5)))
 
 
 def vibration(a: Arrays, banded: Array) -> Vibration:
-    """The vibrations of all bodies that are not banded (b,), one block behind the other."""
+    """Free vibrations of all bodies that are not ``banded`` (b,), in consecutive blocks."""
     bodies = a.flexing[~banded[a.flexing]]
     known, s = free_vibrations(a, bodies), a.n.shape[0]
     size, stresses, n = (np.zeros(len(a.mass), dtype=np.int64) for _ in range(3))
@@ -44,7 +44,7 @@ def vibration(a: Arrays, banded: Array) -> Vibration:
 
 
 def decay_space(k: Constants) -> DecaySpace:
-    """The space of a mechanism, all zeros."""
+    """Work space of the decaying scheme, all zeros."""
     v, z, (_, d) = k.vibration, np.zeros, k.inertia.weight.shape
     velocities, stresses = v.size, np.where(v.size > 0, np.diff(v.stresses), 0).astype(np.int64)
     matrices, largest = int((velocities**2).sum()), int(velocities.max(initial=0))

@@ -1,4 +1,4 @@
-"""Space for everything that compiled steps overwrite."""
+"""Memory of a mechanism: its constant arrays with the work space of compiled steps."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
 
 
 def constants_of_redundant(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism, where multipliers are of least norm."""
+    """Constant arrays of a mechanism with multipliers of least norm."""
     k = mechanism.once(constants)
     return k._replace(redundancy=redundancy(mechanism, k))
 
 
 def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
-    """Constant arrays by whether multipliers are of least norm, and whether steps decay."""
+    """Builder of constant arrays by two flags: multipliers of least norm, steps that lose energy."""
     of_decaying = constants_of_redundant_decaying if parts[0] else constants_of_decaying
     return of_decaying if parts[1] else constants_of_redundant if parts[0] else constants
 
 
 def memory(mechanism: Model) -> Memory:
-    """All arrays of a mechanism before a run by plain steps."""
+    """Memory of a mechanism before a run by conservative steps."""
     return memory_of(mechanism, (0, 0))
 
 
 def banded_memory(mechanism: Model) -> Memory:
-    """All arrays of a mechanism before a run by Gauss collocation."""
+    """Memory of a mechanism before a run by Gauss collocation, with a banded border."""
     return _packed(mechanism, mechanism.once(banded_constants))
 
 
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
-    """All arrays of a mechanism before a run, by the parts of its steps; with ``near`` contacts only."""
+    """Memory of a mechanism before a run, by the flags ``parts``; with the contacts ``near``, or all unlisted ones."""
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])
     k = k if near is None else with_near(mechanism, k, near, decaying=decaying)
@@ -65,7 +65,7 @@ def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = Non
 
 
 def constants_of_redundant_decaying(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism, where multipliers are of least norm and steps lose energy."""
+    """Constant arrays of a mechanism with multipliers of least norm for steps that lose energy."""
     k = mechanism.once(constants_of_decaying)
     return k._replace(redundancy=redundancy(mechanism, k))
 
@@ -79,12 +79,12 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     strikes = near.strikes + (near.strikes and near.answers_whole)
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
     memory = pack(k, partial(_workspace, k, *sizes), sizes)
-    memory.touch_keeps_open[:] = 1.0  # steps are those in which all rigid contacts are open
+    memory.touch_keeps_open[:] = 1.0  # only steps in which all rigid contacts stay open are accepted
     return memory
 
 
 def _workspace(k: Constants, *sizes: int) -> Workspace:
-    """The space, all zeros."""
+    """Work space, all zeros."""
     energies, flows, springs, connections, pile, strikes = sizes
     b, d = k.inertia.weight.shape
     s, n, m = k.inertia.J.shape[1], int(k.inertia.first[-1]), k.elastic.body.size

@@ -1,4 +1,4 @@
-"""How the arrays of the compiled kernels lie in memory, and loops over vector registers.
+"""Memory of the compiled kernels: all constant arrays and work space of a mechanism, and their layout.
 
 Imports: kernels, numerics, numerics.loops, systems.
 """

@@ -1,6 +1,6 @@
-"""The flat arrays of joints, loads and contacts, of the order of the unknowns and of the ledger.
+"""Flat arrays of joints, loads and contacts, of the order of the unknowns, and of the ledger.
 
-Matrices are kept by rows, see :mod:`flexph.integration.loops.memory.data`.
+Matrices are stored by rows, see :mod:`flexph.integration.loops.memory.data`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ class Joints(NamedTuple):
     sine_product: Unsigned
     cosine_product: Unsigned
     stiffness: Vector
-    gain: Vector  # (springs,), change of the state by the extension: k, or 1 where there is an elastic law
+    gain: Vector  # (springs,), change of the state by the extension: k, or 1 for springs with an elastic law
     damping: Vector
     state: Index
     law: Index  # (springs,), number of the elastic law, −1 for none
     law_first: Index  # (laws,), first piece of each, see loops.terms.spring_laws
-    law_edge: Vector  # (pieces,), extensions at which they end, infinite of the last of each law
-    law_base: Vector  # (pieces,), from which they count
+    law_edge: Vector  # (pieces,), extension at the end of each piece, infinite for the last one of a law
+    law_base: Vector  # (pieces,), extension that the powers of a piece are relative to
     law_power: Matrix  # (pieces, n), energies by ascending powers
     law_function: IndexMatrix  # (laws, 3), addresses of V, V' and V'', 0 for none
     force_law: Index  # (springs,), address of F(x, v, t), 0 for none
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
-    kind: Index  # of the relations of spring-dampers, and behind these of slips, see loops.mechanics.relations
+    kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index
     derivative: Index
@@ -68,10 +68,10 @@ class Rolling(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Curves (c) on which points slide, piecewise polynomials (see kernels.rates.curves.Curve)."""
+    """Curves (c) on which points slide, as piecewise polynomials (see kernels.rates.curves.Curve)."""
 
-    row: IndexMatrix  # (c, d), of the constraints: last that of a driven place, −1 for none
-    input: Index  # (c,), what pushes along the curve, −1 for none
+    row: IndexMatrix  # (c, d), constraint rows, with that of a driven place last; −1 for none
+    input: Index  # (c,), input that pushes along the curve, −1 for none
     degree: Index  # (c,)
     knot: Index  # (c + 1,), first knot of each
     knots: Vector
@@ -81,7 +81,7 @@ class Curves(NamedTuple):
 
 
 class Slips(NamedTuple):
-    """Slips with friction that depends on a rate (see kernels.rates.slips.Slips), by components and terms."""
+    """Slips with rate-dependent friction (see kernels.rates.slips.Slips), by components and terms."""
 
     product: Index  # (w,)
     by: Index
@@ -96,7 +96,7 @@ class Slips(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Inputs as forces on nodes, as torques on sections, and in the axes of sections."""
+    """Inputs as forces on nodes and torques on sections, and followers (f), inputs in the axes of sections."""
 
     node_row: Index
     node_input: Index
@@ -110,27 +110,27 @@ class Loads(NamedTuple):
     torque_shape: Matrix  # (entries, s)
     follow_input: IndexMatrix  # (f, d)
     follow_node: IndexMatrix
-    follower: Index  # (i,), to which of those an input belongs, −1 where it has world axes
+    follower: Index  # (i,), row of ``follow_input`` that an input belongs to, −1 for world axes
 
 
 class Border(NamedTuple):
-    """Order of the unknowns: inner flexible coordinates by body, and the border that is left when they are eliminated.
+    """Order of the unknowns: inner flexible coordinates by body, and the border that remains after their elimination.
 
     The border has ṙ̄, ω̄, φ̄u̇̄ of the bodies, the flexible coordinates at ports (masters) and the multipliers.
     """
 
     v: IndexMatrix  # (b, d)
-    w: IndexMatrix  # (b, s), −1 where a body does not turn
-    c: IndexMatrix  # (b, d), −1 where a body is rigid
+    w: IndexMatrix  # (b, s), −1 for bodies that do not turn
+    c: IndexMatrix  # (b, d), −1 for rigid bodies
     m: Index  # (n,), −1 for inner coordinates
     l: Index  # (g,)
     inner: Index  # (n,), place within the body, −1 for masters
-    order: Unsigned  # (n,), from the first coordinate of a body on: its inner coordinates by their places
-    place: Index  # (entries of the inertia,), where each stands from ``system.entries`` on
-    inners: Index  # (b,)
+    order: Unsigned  # (n,), inner coordinates of each body by their places, from its first coordinate on
+    place: Index  # (entries of the inertia,), index of each from ``system.entries`` on
+    inners: Index  # (b,), number of inner coordinates
     width: Index  # (b,) bandwidth of the inner matrices
     stored: Index  # (b,) width of their storage
-    band: Index  # (b,) where it begins
+    band: Index  # (b,) where this begins
     masters: Index  # (b + 1,)
     master: Index  # flexible coordinates, by body
     local: Index  # (n,), place among the masters of the body
@@ -138,26 +138,26 @@ class Border(NamedTuple):
     reduced: Index  # (b,) where F⁻¹ C of the body begins
     vector_ptr: Index  # (v + 1,) columns that each vector depends on
     vector_col: Index
-    end_first: Index  # (v,), columns by which the end of a vector is seen, those up to
+    end_first: Index  # (v,), first and last column of the end of a vector
     end_last: Index
     e: IndexMatrix  # (v, d), ends of vectors, of a sparse border
     column_ptr: Index  # (N + 1,), entries of a sparse border by columns
     row: Index
-    size: Index  # (2,), number of unknowns in the border, and its bandwidth, −1 where it is sparse
+    size: Index  # (2,), number of unknowns in the border, and its bandwidth, −1 if it is sparse
 
 
 def border_width(border: Border) -> int:
-    """Entries of a row of a banded border: exchanges of rows bring in no more than there are columns."""
+    """Entries of a row of a banded border: row exchanges bring in no more entries than there are columns."""
     size, width = border.size.tolist()
     return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 
 
 class Contacts(NamedTuple):
-    """Contacts (c): gaps ±m − offset of what vectors V, W, U measure, their laws, and their accounts.
+    """Contacts (c): gaps ±m − offset of measures m of the vectors V, W, U, with their laws and accounts.
 
-    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Of the
-    ``rigid`` ones the gaps are watched, as there are steps in which they are open; between rigid bodies there are steps
-    with impacts, too (see integration.loops.strikes).
+    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W and U. Gaps of
+    ``rigid`` contacts are monitored in steps in which they are open; steps in which they close have impacts (see
+    integration.loops.strikes).
     """
 
     kind: Index  # (c,)
@@ -166,7 +166,7 @@ class Contacts(NamedTuple):
     offset: Vector
     node: IndexMatrix  # (c, 6), −1 for none
     fixed: Tensor  # (c, 3, d)
-    body: IndexMatrix  # (c, 2), those that friction turns
+    body: IndexMatrix  # (c, 2), bodies on which friction exerts a torque
     share: Matrix  # (c, 2)
     stiffness: Vector
     exponent: Vector
@@ -175,27 +175,27 @@ class Contacts(NamedTuple):
     friction: Vector
     slipping: Vector
     holding: Vector
-    pair: Index  # (c,), number in the table of a group's anchors, 0 of others
-    rows: Index  # (c,), of that table
-    anchor: Index  # (c,), first of its numbers among the spring forces of the memory, −1 for none
-    table: Index  # (c,), where the table begins among those of a state
+    pair: Index  # (c,), number in the table of a group's anchors, 0 for others
+    rows: Index  # (c,), number of rows of that table
+    anchor: Index  # (c,), first of its entries among the spring forces of the memory, −1 for none
+    table: Index  # (c,), where the table begins among the spring forces of a state
     stored: Index  # (c,), place among the energies of contacts
     pressed: Index  # (c,), columns of the flows
     rubbed: Index
     lost: Index
-    sides: IndexMatrix  # (c, 2), bodies that it acts on, −1 for none
-    parts: IndexMatrix  # (c, 2), the first of the bodies that joints and springs couple with these
+    sides: IndexMatrix  # (c, 2), bodies that a contact acts on, −1 for none
+    parts: IndexMatrix  # (c, 2), first body of each one's group, coupled by joints and springs
     restitution: Vector
-    struck: IndexMatrix  # (c, 6), of rigid ones: columns of normal and friction at impacts, and of what is lost by kind
+    struck: IndexMatrix  # (c, 6), of rigid ones: columns of impulses at impacts and of losses
 
 
 class Bearings(NamedTuple):
     """Faces of joints (f) with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.bearings).
 
-    ``spring`` are the measures that slip, behind all of these the curves along which points do, −1 for none, with a
-    ``lever``; the multipliers of ``row`` press the bearing ``owner``. What is ``lost`` in steps and where joints are
-    ``struck``, ``pressing`` and ``rubbed`` impulses are columns of the flows, ``joined`` that of what velocities have
-    against the joints where slip settles.
+    ``spring`` are the measures that slip, numbers behind these the curves along which points slip, −1 for none, with a
+    ``lever``; the multipliers of ``row`` press the bearing ``owner``. Columns of the flows: the losses in steps
+    (``lost``) and at impacts (``struck``), the ``pressing`` and friction (``rubbed``) impulses, and ``joined``, the
+    loss by removing the velocity defect of the joints before slip settles.
     """
 
     spring: IndexMatrix  # (f, t)
@@ -211,10 +211,10 @@ class Bearings(NamedTuple):
 
 
 class LedgerColumns(NamedTuple):
-    """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, of the energies (−1: none).
+    """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, and of the energies (−1: none).
 
-    Flows are first the work of ports and drives, then of ideal joints, impulses of contacts, then what is lost.
-    Elastic energies are those of ``flexed`` to ``heavy``.
+    The flows are the work of ports and drives, then that of ideal joints, the impulses of contacts, and the losses.
+    Elastic energies are the columns from ``flexed`` to ``heavy``.
     """
 
     input: Index
@@ -234,14 +234,14 @@ class LedgerColumns(NamedTuple):
 
 
 class Redundancy(NamedTuple):
-    """Constraints (k) that may depend on others, by groups of them; none where multipliers are not of least norm."""
+    """Constraints (k) that may depend on others, in groups; none unless multipliers are of least norm."""
 
-    own: Index  # (g,), place among them, −1 for the others
+    own: Index  # (g,), index among these, −1 for others
     row: Index  # (k,)
     weight: Vector  # (k,), units of the multipliers
     group: Index  # (k,)
     first: Index  # (groups + 1,)
-    columns: Index  # (groups,), velocities that they act on
+    columns: Index  # (groups,), number of velocities that a group acts on
     block: Index  # (groups,), where its matrix begins
-    column: Index  # (N,), place among the velocities of the group, −1 for the others
+    column: Index  # (N,), index among the velocities of the group, −1 for others
     scale: Vector  # (N,), units of the velocities

@@ -1,4 +1,4 @@
-"""All constant arrays of a mechanism for the compiled kernels."""
+"""Constant arrays of a mechanism for the compiled kernels, by groups."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Kinds of the flat arrays of the compiled kernels, and those of bodies; d dimensions, s spins, K = 1 + s + s² with
-zeros up to whole lanes (see :mod:`flexph.numerics.loops.views`).
+"""Types of the flat arrays of the compiled kernels, and the arrays of bodies.
 
-Matrices are kept by rows: the entries of row i are those from ``ptr[i]`` to ``ptr[i + 1]``, with columns ``col``.
+There are d dimensions, s spins, and K = 1 + s + s² inertia products, padded with zeros to whole lanes (see
+:mod:`flexph.numerics.loops.views`). Matrices are stored by rows: the entries of row i are those from ``ptr[i]`` to
+``ptr[i + 1]``, with columns ``col``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ....numerics.arrays import Array
 
 
 class Entries(NamedTuple):
-    """What the entries of a field are for compiled code, and how many axes it has."""
+    """Type of the entries of a field in compiled code, and its number of axes."""
 
     kind: str
     axes: int
@@ -27,11 +28,11 @@ Index = Annotated[np.ndarray, Entries("int64", 1)]
 IndexMatrix = Annotated[np.ndarray, Entries("int64", 2)]
 Number = Annotated[int, Entries("int64", 0)]
 Unsigned = Annotated[np.ndarray, Entries("uint64", 1)]
-"""Indices that are never negative: looking them up needs no look at their sign, which costs a tenth of a step."""
+"""Indices that are never negative: access by them needs no test of the sign, which would cost a tenth of a step."""
 
 
 class Inertia(NamedTuple):
-    """Bodies (b) and their flexible coordinates (n); M, N_a, K_ab share one pattern, the shift φ̄ stays outside."""
+    """Bodies (b) and their flexible coordinates (n); M, N_a, K_ab share one pattern and exclude the shift φ̄."""
 
     mass: Vector  # (b,)
     weight: Matrix  # (b, d)
@@ -42,11 +43,11 @@ class Inertia(NamedTuple):
     n: Matrix  # (n, s)
     ptr: Unsigned
     col: Unsigned
-    val: Matrix  # (rows, K), of entries e of a body b at e + alike[b]: bodies with the same ones share them
+    val: Matrix  # (rows, K), entry e of a body b is at e + alike[b]: bodies with equal matrices share them
     alike: Index  # (b,)
-    mean: Matrix  # (n, d), φ̄ of the own body
-    form: Tensor  # (b, (1 + s + s²) d, d), with the mass: how the shift enters M, N_a and K_ab, φ̄ᵀ form φ̄
-    is_asked: Number  # 1 where Python has M, N_a and K_ab (see loops.wide.kept_block), and forms are zero
+    mean: Matrix  # (n, d), φ̄ of the body of a coordinate
+    form: Tensor  # (b, (1 + s + s²) d, d), with the mass: M, N_a and K_ab get φ̄ᵀ form φ̄ by the shift
+    is_asked: Number  # 1 if Python holds M, N_a and K_ab (see loops.wide.kept_block), and forms are zero
     resolution: Vector  # (4,), see kernels.resolution
 
 
@@ -57,7 +58,7 @@ class Elastic(NamedTuple):
     row: Unsigned
     col: Unsigned
     strain: Vector  # (entries,)
-    G_entry: Unsigned  # to which entries G_i u adds; the same one never twice in a row
+    G_entry: Unsigned  # entries to which G_i u adds; consecutive ones differ
     G_col: Unsigned
     G_val: Vector
     inverse_ptr: Unsigned
@@ -68,16 +69,16 @@ class Elastic(NamedTuple):
     compliance_val: Vector
     damping: Vector  # (m,), β
     body: Unsigned  # (m,)
-    viscous: Vector  # on the pattern of the inertia
+    viscous: Vector  # constant damping, on the pattern of the inertia
     is_viscous: Number
 
 
 class Stiffness(NamedTuple):
-    """What the stresses add to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i."""
+    """Contribution of the stresses to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i."""
 
     constant: Vector  # (entries,), DᵀC⁻¹D of the strain rows that do not change
-    damping: Vector  # (entries,), β of the body times the same, and what is viscous
-    left_mean: Unsigned  # entry of D̄, for each stress that it is coupled with
+    damping: Vector  # (entries,), β of the body times ``constant``, and the constant damping
+    left_mean: Unsigned  # entry of D̄, for each stress coupled with it
     left_val: Vector  # C⁻¹
     left_damping: Vector
     pair_place: Unsigned  # see Border.place
@@ -89,14 +90,14 @@ class Stiffness(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Places of bodies (k) and their shapes."""
+    """Nodes (k): points and directions of bodies, or means of points, and their shapes."""
 
     body: Unsigned
-    side: Index  # the same, or behind all bodies the number of the mean of points that it is
+    side: Index  # the body, or for a mean of points its number, counted behind all bodies
     moves: Vector  # 1 for points, 0 for directions
-    follows: Vector  # 1 for points; of means of points how far they move with the unknowns of their body,
+    follows: Vector  # 1 for points; for means of points the weight of the unknowns of their body,
     others_ptr: Unsigned  # (k + 1,)
-    others: Unsigned  # and with those of other frames
+    others: Unsigned  # and other frames with their weights
     others_weight: Vector
     position: Matrix  # (k, d)
     ptr: Unsigned
@@ -105,10 +106,10 @@ class Nodes(NamedTuple):
 
 
 class Strains(NamedTuple):
-    """Strain rows (e) of bodies of nodes by their points, and these by elements, whose frames they share.
+    """Strain rows (e) of bodies of nodes by points, and points by elements, whose frames they share.
 
-    Vectors (v) are weighted sums of columns 4b + j, of frame b its place (j = 0) and its directions; ``near`` are those
-    4f + j of the frames f of the element, by whose unknowns they move.
+    Vectors (v) are weighted sums of columns 4b + j: the place (j = 0) and the directions of frame b. ``near`` counts
+    them as 4f + j by the frames f of the element.
     """
 
     column_ptr: Index  # (v + 1,)
@@ -136,16 +137,16 @@ class Strains(NamedTuple):
     place: Index  # where the unknowns of a frame begin among those of its element
     unknown_ptr: Index  # (elements + 1,)
     unknown: Index  # in the border
-    holds: Index  # (b,), 1 where a frame belongs to a body of nodes; none where there are no such bodies
+    holds: Index  # (b,), 1 for frames of bodies of nodes; empty without such bodies
 
 
 class Solids(NamedTuple):
     """Solids of finite strain: places (k) of their frames, points (p) of their cells, c strain rows of each.
 
-    A place is moved by its frame, x = moves r + R arm, where that turns. The columns of the deformation gradient at a
-    point are sums of the n places of its cell, g_I = Σ slope x, and strain rows are w g_I·g_J − ε₀. Where cells add to
-    the border: ``entry`` is that of the first components of two places for each component of the second one, and
-    ``stride`` leads from there to the others; −1 where a frame turns.
+    A place is x = moves r + R arm by its frame, with an arm only if the frame turns. The columns of the deformation
+    gradient at a point are sums over the n places of its cell, g_I = Σ slope x; strain rows are w g_I·g_J − ε₀. Cells
+    add to the border: ``entry`` is the index for the first component of one place and each component of another one,
+    and ``stride`` the distance to the further components of the first; −1 if a frame turns.
     """
 
     frame: Index  # (k,)
@@ -165,12 +166,12 @@ class Solids(NamedTuple):
     reference: Matrix  # (p, c), ε₀
     stress: IndexMatrix  # (p, c), among all stresses
     stiffness: Tensor  # (p, c, c), C⁻¹, zero in rows with a law
-    viscous: Tensor  # (p, c, c), of rows with a law that without strain, which damping is of; none without laws
-    lawful: Index  # (m,), 1 where a stress has a law; none without laws
+    viscous: Tensor  # (p, c, c), of rows with a law: undeformed stiffness, for damping; empty without laws
+    lawful: Index  # (m,), 1 for stresses with a law; empty without laws
 
 
 class Faces(NamedTuple):
-    """Samples (q) of loads that follow faces: weights of places of solids in their points and both tangents."""
+    """Samples (q) of loads that follow faces: weights of the places of solids in its point and both tangents."""
 
     ptr: Index  # (q + 1,)
     place: Index
@@ -182,12 +183,12 @@ class Faces(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points (f) of cables: their unknowns are positions and slopes, which couple neighbours alone, v = T x.
+    """Points (f) of cables, whose unknowns x are positions and slopes that couple only neighbours, v = T x.
 
     Nodes (n) at ports of cables are means of points.
     """
 
-    own: Index  # (b,), 1 for the frames that are such points
+    own: Index  # (b,), 1 for frames that are such points
     frame: Index  # (f,)
     ptr: Index  # (f + 1,), T by rows
     col: Index  # frames
@@ -202,14 +203,14 @@ class Points(NamedTuple):
 
 
 class Vibration(NamedTuple):
-    """Free vibrations of bodies with full matrices, over (ω, u̇) (see kernels.decay); none where steps lose nothing.
+    """Free vibrations of bodies with full matrices, over (ω, u̇) (see kernels.decay); empty unless steps lose energy.
 
-    Blocks of the bodies lie behind each other; ``at`` to ``stress`` say where they begin.
+    Blocks of the bodies are concatenated; ``at`` to ``stress`` are their first entries.
     """
 
-    size: Index  # (b,), spins and coordinates of a body that deforms and is not banded, else 0
+    size: Index  # (b,), spins and coordinates of a deformable body that is not banded, else 0
     stresses: Index  # (b + 1,), its first stress
-    at: Index  # (b,), where what has an entry for each velocity begins
+    at: Index  # (b,), a vector of the velocities
     matrix: Index  # (b,), a matrix of the velocities
     mass: Index  # (b,), a matrix of the coordinates
     strain: Index  # (b,), a matrix of stresses by velocities
@@ -222,22 +223,22 @@ class Vibration(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Banded bodies in steps that lose energy (see loops.decay.banded); none where no body is one of them.
+    """Banded bodies in steps that lose energy (see loops.decay.banded); empty without such bodies.
 
-    A matrix of such a body has rows for (τ, y, z, u̇̄) of its coordinates, without u̇̄ of its masters, and columns of a
-    border: ω̄, φ̄ᵀ, the masters, the spins of z, y, τ and their shifts.
+    The matrix of such a body has rows for (τ, y, z, u̇̄) of its coordinates, without u̇̄ of its masters, and a border
+    with columns for ω̄, φ̄ᵀ, the masters, the spins of z, y, τ and their shifts.
     """
 
     rows: Index  # (b,), of the banded matrix, 0 for other bodies
-    width: Index  # (b,), its bandwidth, that of its storage, and where it begins
+    width: Index  # (b,), its bandwidth, its stored width, and where it begins
     stored: Index
     band: Index
     columns: Index  # (b,), of the border, whole lanes
     reduced: Index  # (b,), where a matrix of rows by columns begins
-    corner: Index  # (b,), one of columns by columns
+    corner: Index  # (b,), where a matrix of columns by columns begins
     number: IndexMatrix  # (n, 4), rows of the unknowns of each coordinate; from ``rows`` on columns of the border
-    place: Index  # (n,), place within the body where only its coordinates are unknown
-    plain_width: Index  # (b,), the bandwidth there, and the same as above
+    place: Index  # (n,), index within the body if only its coordinates are unknown
+    plain_width: Index  # (b,), the bandwidth for these, its stored width, and where the band begins
     plain_stored: Index
     plain_band: Index
     stiffness: Vector  # (entries,), K on the pattern of the inertia

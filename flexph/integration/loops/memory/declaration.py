@@ -1,6 +1,6 @@
-"""Declarations of the memory in C, by its fields in Python: ``python -m flexph.integration.loops.memory.declaration``.
+"""C declarations of the memory, from its Python fields: ``python -m flexph.integration.loops.memory.declaration``.
 
-Writes memory.pxd and paired.pxd. In a complex system the fields of :data:`.memory.SYSTEMS` are complex.
+Writes memory.pxd and paired.pxd. For a complex system the fields of :data:`.memory.SYSTEMS` are complex.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .workspace import SPANS
 
 VIEWS = {"float64": ("Vec", "Vec", "Mat", "Ten"), "complex128": ("CVec", "CVec", "CMat", "CTen")}
 WHOLE = "IVec", "IVec", "IMat", "ITen"
-"""Views by the number of indices; numbers are vectors of one."""
+"""Types of views by the number of indices; numbers are vectors of one entry."""
 FUNCTION = """
 cdef inline {name}* {function}(IVec addresses, Py_ssize_t k) noexcept nogil:
     return <{name}*>addresses[k]
@@ -20,7 +20,7 @@ cdef inline {name}* {function}(IVec addresses, Py_ssize_t k) noexcept nogil:
 
 
 def declared(name: str, function: str, *, is_complex: bool) -> str:
-    """Text of the structure of a memory, with the function from an address to it."""
+    """Text of the structure of a memory, with the function that returns it by its address."""
     lines = []
     for field, entries in FIELDS.items():
         kind = "complex128" if is_complex and field.startswith(SYSTEMS) else "float64"
@@ -33,7 +33,7 @@ def declared(name: str, function: str, *, is_complex: bool) -> str:
 
 
 def files() -> dict[Path, str]:
-    """Paths of both declarations, and what stands in them."""
+    """Paths and texts of both declarations."""
     folder = Path(__file__).parent
     return {
         folder / "memory.pxd": declared("Memory", "stage", is_complex=False),

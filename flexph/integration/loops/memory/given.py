@@ -1,4 +1,4 @@
-"""What a table has of a step."""
+"""Prescribed values of a step, from a table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if not cython.compiled:
 
 
 def given_of(table: Table, k: int) -> Given:
-    """What a table has of a step."""
+    """Prescribed values of step ``k`` of a table."""
     return given_over(table, k, table.times[k + 1] - table.times[k])
 
 
 def given_over(table: Table, k: int, h: float) -> Given:
-    """The same for a part of a length."""
+    """Prescribed values of step ``k`` of a table, for a length h [s]."""
     moves = cython.declare(cython.bint)
     moves = table.coefficient.shape[0] > 1
     first = k if moves else 0

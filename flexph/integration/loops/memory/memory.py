@@ -1,8 +1,8 @@
-"""All arrays that loops work on in two flat ones, so that functions take one small argument.
+"""Memory of the loops: the fields of a mechanism in one flat array, so that functions take one small argument.
 
-Functions take a memory and name what they need, ``m.at_v[b][i]``. In compiled loops ``m`` points to the table of
-addresses and shapes, which is laid out as the structure of memory.pxd; where loops run uncompiled it is the
-:class:`Fields` of the table.
+Functions take a memory ``m`` and access its fields by name, ``m.at_v[b][i]``. In compiled loops ``m`` points to the
+table of addresses and shapes, which has the layout of the structure in memory.pxd; in uncompiled ones it is the
+:class:`Fields` of that table.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ FIELDS: dict[str, Entries] = {
     for group, owner in get_type_hints(base).items()
     for field, annotation in owner.__annotations__.items()
 }
-"""All fields by the names of their group and their own, in the order of the table."""
+"""All fields by the names ``group_field``, in the order of the table."""
 ROW = {name: row for row, name in enumerate(FIELDS)}
 REAL = np.array([entries.kind == "float64" for entries in FIELDS.values()])
 SYSTEMS = ("system_", "defect_", "correction_")
-"""How fields of linear systems begin, right-hand sides and solutions among them."""
+"""Prefixes of the fields of linear systems, with their right-hand sides and solutions."""
 
 
 class Place(NamedTuple):
-    """Where a field stands: whether among the floats, from where to where, and its shape."""
+    """Location of a field: True if among the floats, else whole numbers; its span there, and its shape."""
 
     real: bool
     span: slice
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 def address_of(array: Array | Index) -> int:
-    """The address of the first entry of an array."""
+    """Address of the first entry of an array."""
     address: int = array.__array_interface__["data"][0]
     return address
 
@@ -51,14 +51,14 @@ def address_of(array: Array | Index) -> int:
 _FIRST, _LAST = (np.array([ROW[pair[k]] for pair in SPANS.values()]) for k in range(2))
 _OF_SYSTEM = np.array([f"{name}_".startswith(SYSTEMS) for name in SPANS])
 _STAGES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
-"""Memories of stages by their addresses, for loops that run uncompiled."""
+"""Memories of stages by their addresses, for uncompiled loops."""
 
 
 class Memory:
-    """Floats and whole numbers of all fields, and where each stands: its first entry and its shape, (fields, 4).
+    """Floats and whole numbers of all fields, and a table (fields, 4) with the first entry and the shape of each.
 
-    Both stand in one array of ``cells``, floats first, and are copied at once. Copies share the ``places`` of the
-    fields that were asked for by name.
+    Both are parts of one array of 8-byte cells, floats first, which is copied at once. Copies share the ``places`` of
+    fields, found at their first access by name.
     """
 
     def __init__(
@@ -81,16 +81,16 @@ class Memory:
         self.span_fields()
 
     def _divide(self, cells: Index, reals: int) -> None:
-        """Take the floats and whole numbers of an array."""
+        """Set the floats and whole numbers to parts of an array of cells."""
         self._cells, self._begin = cells, address_of(cells)
         self.reals, self.wholes = cells[:reals].view(np.float64), cells[reals:]
 
     def _address(self, addresses: Index) -> None:
-        """Take a table of addresses and shapes, which may be written to."""
+        """Set the table of addresses and shapes, which may be written to."""
         self.addresses, self.address = addresses, address_of(addresses)
 
     def span_fields(self, *, is_complex: bool = False) -> None:
-        """Set the rows of fields that are seen as one vector from those of their first and last one."""
+        """Set the rows of spans, fields seen as one vector, from those of their first and last field."""
         self.is_complex = is_complex
         first, last = self.addresses[_FIRST], self.addresses[_LAST]
         size = np.where(_OF_SYSTEM & is_complex, 16, 8)
@@ -100,14 +100,14 @@ class Memory:
 
     @property
     def fields(self) -> Fields:
-        """The fields as loops that run uncompiled see them."""
+        """Fields of the memory for uncompiled loops."""
         known: Fields | None = self.__dict__.get("_fields")
         if known is None:
             known = self.__dict__["_fields"] = Fields(self)
         return known
 
     def copy(self) -> Memory:
-        """A memory of its own for a run."""
+        """Copy of the memory for a run."""
         one = Memory.__new__(Memory)
         one.table, one.places, one.is_complex = self.table, self.places, self.is_complex
         one._divide(self._cells.copy(), self.reals.size)
@@ -117,16 +117,16 @@ class Memory:
         return one
 
     def span(self, first: str, last: str) -> slice:
-        """Where the floats of a field and of all up to another one are."""
+        """Slice of the floats from one field to another one, both included."""
         ends = self.table[ROW[last]]
         return slice(int(self.table[ROW[first], 0]), int(ends[0] + ends[1] * ends[2] * ends[3]))
 
     def __getattr__(self, name: str) -> Any:
-        """A field as a view."""
+        """View of a field."""
         return self._view(name)
 
     def views(self, names: Iterable[str]) -> list[Array]:
-        """Fields of floats as views: faster than one by one."""
+        """Views of fields of floats: faster than one by one."""
         return [self._view(name) for name in names]
 
     def _view(self, name: str) -> Any:
@@ -144,7 +144,7 @@ class Memory:
 
 
 class Fields:
-    """All fields and spans of a memory as NumPy arrays by their addresses, numbers as arrays of one."""
+    """Fields and spans of a memory as NumPy arrays at their addresses; numbers are arrays of one entry."""
 
     def __init__(self, memory: Memory) -> None:
         names = [*FIELDS, *SPANS]
@@ -159,15 +159,15 @@ class Fields:
 
 
 def addresses_of(stages: Sequence[Memory]) -> Index:
-    """Where loops find the memories of stages."""
+    """Addresses at which loops find the memories of stages."""
     _STAGES.update((memory.address, memory) for memory in stages)
     return np.array([memory.address for memory in stages])
 
 
 def stage(addresses: Index, k: int) -> Any:
-    """The fields of the memory at an address."""
+    """Fields of the memory at address ``k``."""
     return _STAGES[int(addresses[k])].fields
 
 
 paired = stage
-"""Of a complex system."""
+"""Fields of the memory of a complex system."""

@@ -1,4 +1,4 @@
-"""From constant arrays and the shapes of work space to one memory."""
+"""Packing of constant arrays and work space into one memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .memory import FIELDS, REAL, Memory, Place
 from .workspace import Workspace
 
 FEW = 20_000
-"""Whole numbers of a mechanism up to which the places of its fields are kept for those with the same ones."""
+"""Whole numbers of a mechanism up to which its layout is cached for mechanisms with the same ones."""
 _FLOAT, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 _KINDS = [_FLOAT if real else _WHOLE for real in REAL.tolist()]
 
 
 def pack(constants: Constants, space: Callable[[], Workspace], sizes: tuple[int, ...]) -> Memory:
-    """All arrays of a mechanism in one memory: the values of constants, and the space, which is all zeros.
+    """Pack all arrays of a mechanism into one memory: the values of constants, and work space of zeros.
 
-    The space depends on the shapes and whole numbers of the constants, and on ``sizes``.
+    The shapes of the space depend on the shapes and whole numbers of the constants, and on ``sizes``.
     """
     arrays = [np.asarray(value, kind) for value, kind in zip(chain(*constants), _KINDS, strict=False)]
     wholes = np.concatenate([array.ravel() for array in arrays if array.dtype == _WHOLE])
@@ -37,13 +37,13 @@ def pack(constants: Constants, space: Callable[[], Workspace], sizes: tuple[int,
 
 
 class _Layout:
-    """Shapes of constants with a key, which tells those of the space, too."""
+    """Shapes of constants and space, with a key that determines both."""
 
     def __init__(self, key: tuple[Any, ...], space: Callable[[], Workspace]) -> None:
         self.key, self._space = key, [space]
 
     def shapes(self) -> Iterator[tuple[int, ...]]:
-        """Of all fields; to be asked for once."""
+        """Shapes of all fields; can be called once."""
         yield from self.key[0]
         for array in chain(*self._space.pop()()):
             yield array.shape
@@ -57,7 +57,7 @@ class _Layout:
 
 @lru_cache(maxsize=16)
 def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, Place]]:
-    """Where all fields stand, numbers of floats and whole numbers, and places of those that are asked for by name."""
+    """Table of all fields, numbers of floats and of whole numbers, and the (still empty) places of fields by name."""
     table = np.ones((len(FIELDS), 4), dtype=np.int64)
     for row, shape in enumerate(layout.shapes()):
         table[row, 1 : 1 + len(shape)] = shape

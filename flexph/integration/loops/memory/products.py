@@ -1,4 +1,4 @@
-"""Sums of inertia products, K = 1 + s + s² numbers each, in lanes (see numerics.loops.views)."""
+"""Number of inertia products, K = 1 + s + s², padded to whole lanes (see numerics.loops.views)."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ....numerics.loops.views import LANES
 
 
 def kinds(dim: int) -> int:
-    """Inertia products of a coordinate, 1 + s + s², padded."""
+    """Padded number of inertia products of a coordinate, 1 + s + s²."""
     return LANES if dim == 2 else 4 * LANES

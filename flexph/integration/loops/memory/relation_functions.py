@@ -1,4 +1,4 @@
-"""Arrays of resistive relations for the loops; functions of a user are called at their addresses."""
+"""Arrays of resistive relations and spring laws for the loops; functions of a user are called at their addresses."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ....systems.resistive_relations import Relation
 from .data import Index
 
 QUADRATIC, COULOMB, GENERAL, VISCOUS = 1, 2, 3, 4
-"""Kinds of relations; 0 where there is none."""
+"""Kinds of relations; 0 for none."""
 KINDS = {"quadratic": QUADRATIC, "coulomb": COULOMB, "general": GENERAL, "viscous": VISCOUS}
 PARAMETERS = 5
 BOUC_WEN, BRISTLE = 1, 2
-"""Kinds of hysteresis; 0 where there is none."""
+"""Kinds of hysteresis; 0 for none."""
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
 PATH = 6
-"""Parameters of hysteresis."""
+"""Largest number of parameters of hysteresis."""
 
 
 class Resisting(NamedTuple):
@@ -34,11 +34,11 @@ class Resisting(NamedTuple):
     function: Index  # (m,)
     derivative: Index  # (m,)
     steepness: Array  # (m,), slopes at rest
-    resisting: Index  # those that have one
+    resisting: Index  # spring-dampers that have a relation
 
 
 def resisting(springs: Springs, slips: tuple[Relation, ...] = ()) -> Resisting:
-    """The arrays of the relations of spring-dampers, and behind these of slips."""
+    """Arrays of the relations of spring-dampers, followed by those of slips."""
     count, size = springs.damping.size, springs.damping.size + len(slips)
     kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
     parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
@@ -52,7 +52,7 @@ def resisting(springs: Springs, slips: tuple[Relation, ...] = ()) -> Resisting:
 
 
 class SpringLaws(NamedTuple):
-    """Laws of springs, by pieces, parameters or addresses of functions; see memory.connection_data.Joints."""
+    """Laws of springs by pieces, parameters or addresses of functions; see memory.connection_data.Joints."""
 
     law: Index
     law_first: Index
@@ -92,7 +92,7 @@ def spring_laws(springs: Springs) -> SpringLaws:
 
 
 def _addresses(relation: Relation) -> tuple[int, int]:
-    """Addresses of its functions, 0 where it has none."""
+    """Addresses of the function of a relation and its derivative, 0 for none."""
     function, derivative = (0 if f is None else _address(f) for f in (relation.function, relation.derivative))
     return function, derivative
 
@@ -103,14 +103,14 @@ def _address(function: Callable[[float], float]) -> int:
 
 @cache  # code at an address must last as long as the process
 def _callback(function: Callable[[float], float]) -> Any:
-    """C code of a function; not a number where it raises, so that the NumPy steps, which say why, take over."""
+    """C callback of a function; NaN if it raises, so that the NumPy steps take over and report the error."""
 
     return REAL.c_type(_safe(function))  # no Callback: threads share the function
 
 
 @cache
 def _force(function: Callable[[float, float, float], float]) -> Any:
-    """C code of a function of three numbers, as of one."""
+    """C callback of a function of three numbers; NaN if it raises."""
     return ctypes.CFUNCTYPE(*(4 * (ctypes.c_double,)))(_safe(function))
 
 

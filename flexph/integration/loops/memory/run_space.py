@@ -1,4 +1,4 @@
-"""Space for a compiled run: history and guess, nodes of Gauss collocation, null spaces, decay."""
+"""Work space of a compiled run: history and guess, nodes of Gauss collocation, null spaces, decay."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .data import Index, Matrix, Tensor, Vector
 class RunSpace(NamedTuple):
     """State of a run between steps: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
 
-    ``back_…`` are those at the start of the step under way, which may be made of several; ``step_…`` is what it has
-    recorded so far, and goes to a row only when it is finished.
+    ``back_…`` are their values at the start of the current step, which may have several substeps; ``step_…`` are the
+    records of the current step, which are added to a row when it is finished.
     """
 
     back_history: Matrix  # (HISTORY, width)
@@ -26,7 +26,7 @@ class RunSpace(NamedTuple):
     step_flow: Vector
     step_stage: Vector  # (g,)
     step_multipliers: Vector
-    step_output: Vector  # (i,), mean velocities that inputs work on, of the step or the last of several
+    step_output: Vector  # (i,), mean outputs of the step, or of its last substep
     step_audit: Vector  # (8,), residuals, counts, defect of the complementarity
     gap: Vector  # (g,)
     space: Matrix  # (2, d), work space
@@ -35,14 +35,14 @@ class RunSpace(NamedTuple):
     form: Matrix  # (2d, K), work space
     mean_rate: Matrix  # (b, d), φ̄u̇
     extrapolation: Matrix  # (HISTORY, HISTORY + 1), work space
-    output: Vector  # (i,), the same of a part of it
-    asked: Vector  # (n,), of what Python multiplies with large bodies (see loops.wide.kept_block), none of others,
-    answered: Matrix  # (n, K), and the products
-    length: Vector  # (1,), of the step whose Jacobian is factored [s]
+    output: Vector  # (i,), mean outputs of a part of the step
+    asked: Vector  # (n,), vector that Python multiplies with matrices of large bodies (see loops.wide.kept_block),
+    answered: Matrix  # (n, K), and the products; empty if Python holds no matrices
+    length: Vector  # (1,), length of the step whose Jacobian is factored [s]
 
 
 class StageSpace(NamedTuple):
-    """Values of Gauss collocation at a node of a step beside those of a trial (see kernels.gauss.collocation).
+    """Values of Gauss collocation at a node of a step, in addition to those of a trial (see kernels.gauss.collocation).
 
     In the memory of the run ``J`` and ``momentum`` are those at the start of the step.
     """
@@ -56,38 +56,38 @@ class StageSpace(NamedTuple):
     pushed: Matrix  # (k, d), R⁻ᵀφu̇
     product_rate: Vector  # (p,)
     du_change: Vector  # (n,), hü
-    P_change: Matrix  # (n, K), of it
+    P_change: Matrix  # (n, K), inertia products of ``du_change``
     length: Vector  # (springs,)
     turned: Vector  # (s,), work space
     stress_rate: Vector  # (m,), σ̇ as unknowns
     stress_defect: Vector  # (m,), σ̇ − C⁻¹D u̇
     strain_row: Vector  # entries of D where the Jacobian was taken, in the memory of the run
-    strain_row_rate: Vector  # and of Ḋ = ∂D/∂u u̇
+    strain_row_rate: Vector  # entries of Ḋ = ∂D/∂u u̇
 
 
 class NullSpace(NamedTuple):
     """N with NᵀWG = 0 of redundant constraints, and the border of the Jacobian (see loops.redundancy)."""
 
-    number: Index  # (1,), columns of N, of at most q
+    number: Index  # (1,), number of columns of N, at most q
     chosen: Index  # (q,), rows that depend on others
     pivot: Index  # (2q,)
     vectors: Matrix  # (q, k), the columns of N
     reduced: Matrix  # (q, k), work space
-    space: Vector  # of a group of rows, work space
+    space: Vector  # work space of a group of rows
     rows: Vector  # W G by groups
     gain: Vector  # (k,), work space
     sums: Vector  # (columns of a group,), work space
     shift: Vector  # (q,), σ
     answers: Matrix  # (2q, N), Z
-    small: Matrix  # the border less what the bodies answer, banded
+    small: Matrix  # Schur complement of the bodies in the border, banded
     x: Vector  # (2q,)
 
 
 class DecaySpace(NamedTuple):
-    """What steps of the decaying scheme lose by, blocks of the bodies behind each other (see data.Vibration)."""
+    """Coefficients of the energy loss of the decaying scheme, in blocks of the bodies (see data.Vibration)."""
 
     share: Vector  # (1,), α
-    length: Vector  # (1,), the step that the coefficients are of [s]
+    length: Vector  # (1,), step length of the coefficients [s]
     mobility: Vector  # B
     by_inertia: Vector  # B M of the columns of the coordinates, at (v, n) of each matrix
     softening: Vector  # ½A
@@ -103,15 +103,15 @@ class DecaySpace(NamedTuple):
 
 
 class FilterSpace(NamedTuple):
-    """What banded bodies lose by (see data.Filter): factors of M, S and S + αh²K, and the matrices of a step.
+    """Filter of banded bodies (see data.Filter): factors of M, S and S + αh²K, and the matrices of a step.
 
-    What has three parts has one for each of these matrices.
+    Arrays of three parts have one for each of these matrices.
     """
 
     factors: Vector  # three bands of each body
     pivot: Index  # (3n,)
-    answers: Matrix  # (3n, s + d padded), what the coordinates do by spins and shift
-    small: Vector  # (3b, (s + d)²), what is left for these
+    answers: Matrix  # (3n, s + d padded), responses of the coordinates to spins and shift
+    small: Vector  # (3b, (s + d)²), Schur complements for these
     small_pivot: Index  # (3b (s + d),)
     strain: Vector  # (m,), work space
     x: Matrix  # (2s + 1, s + largest body), work space: right-hand sides
@@ -121,14 +121,14 @@ class FilterSpace(NamedTuple):
     gain: Vector  # (2s,)
     band: Vector  # the matrix of each body
     band_pivot: Index
-    reduced: Vector  # its border columns, F⁻¹ times them later
+    reduced: Vector  # its border columns C, later F⁻¹ C
     left: Vector  # its border rows, by columns
-    corner: Vector  # what rows and columns of the border have in common
+    corner: Vector  # its block of border rows by border columns
     rest: Vector  # work space: the border without the rows
     last: Vector  # (b (3s + 3d)²,), for spins and shifts alone, factored
     last_pivot: Index
     border: Vector  # (3s + 3d,), work space: spins and shifts
     inner: Vector  # (rows,), the solution of a step
-    done: Vector  # (columns,), what it does in the rows of the border
-    turn: Matrix  # (2d, d), work space: how the shift is turned
+    done: Vector  # (columns,), its contribution to the rows of the border
+    turn: Matrix  # (2d, d), work space: rotation of the shift
     spin: Matrix  # (s, s)

@@ -1,4 +1,4 @@
-"""Arrays of points on curves and of slips for the loops, and space for them."""
+"""Arrays of points on curves and of slips for the loops, and their work space."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .step_space import PathSpace, RowSpace, SlideSpace
 
 
 def curves_of(a: Arrays) -> Curves:
-    """The curves of a mechanism."""
+    """Curves of a mechanism."""
     own, d = a.curves, a.dim
     highest = max([curve.powers.shape[1] for curve in own], default=0)
     pieces = [curve.powers for curve in own]
@@ -37,7 +37,7 @@ def curves_of(a: Arrays) -> Curves:
 
 
 def slips_of(a: Arrays, first_lost: int) -> Slips:
-    """The slips of a mechanism, whose accounts are columns of the flows from the first one on."""
+    """Slips of a mechanism, with accounts in the columns of the flows from ``first_lost`` on."""
     t = a.slips
     count = len(t.relations)
     slip_of_term = t.slip[t.row] if t.row.size else _whole([])
@@ -64,13 +64,13 @@ class CurvePoints(NamedTuple):
 
 
 def curve_points(curves: Curves) -> list[CurvePoints]:
-    """The rows and products of each curve."""
+    """Constraint rows and products of each curve."""
     ends = zip(curves.row, pairwise(curves.point), curves.degree.tolist(), strict=True)
     return [CurvePoints(row[row >= 0], curves.product[first:last], degree) for row, (first, last), degree in ends]
 
 
 def products_of_rows(curves: Curves) -> tuple[Index, Index]:
-    """Constraint rows of curves, and the products that they depend on, for each pair of both."""
+    """Pairs of a constraint row of a curve and a product that it depends on."""
     rows, products = [_whole([])], [_whole([])]
     for own in curve_points(curves):
         rows.append(np.repeat(own.rows, own.products.size))
@@ -79,13 +79,13 @@ def products_of_rows(curves: Curves) -> tuple[Index, Index]:
 
 
 def slip_products(slips: Slips) -> list[Index]:
-    """Products of the terms of each slip that has some."""
+    """Products of the terms of each slip that has terms."""
     parts = [slice(*ends) for ends in pairwise(slips.term)]
     return [np.concatenate([slips.product[p], slips.by[p]]) for p in parts if p.stop > p.start]
 
 
 def path_space(curves: Curves) -> PathSpace:
-    """Space for points on curves, all zeros."""
+    """Work space of points on curves, all zeros."""
     (c, d), z, points, powers = curves.row.shape, np.zeros, len(curves.product), curves.power.shape[1]
     own: Any = (
         z((c, 2), dtype=np.int64),
@@ -99,12 +99,12 @@ def path_space(curves: Curves) -> PathSpace:
 
 
 def slide_space(slips: Slips) -> SlideSpace:
-    """Space for slips, all zeros."""
+    """Work space of slips, all zeros."""
     return SlideSpace(np.zeros(slips.slip.size), np.zeros(slips.slip.size), np.zeros(slips.row.size))
 
 
 def row_space(curves: Curves, slips: Slips, unknowns: int) -> RowSpace:
-    """Space for rows of products, all zeros; none where nothing slides."""
+    """Work space of rows of products, all zeros; empty without curves and slips."""
     z, d = np.zeros, curves.row.shape[1]
     size = unknowns if len(curves.row) or slips.slip.size else 0
     whole: Any = (z(size, dtype=np.int64), z(size, dtype=np.int64), z(1, dtype=np.int64))

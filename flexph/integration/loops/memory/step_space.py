@@ -1,4 +1,4 @@
-"""Space for a compiled step: motion, unknowns, trial state, linear system, strain rows and contacts."""
+"""Work space of a compiled step: motion, unknowns, trial state, linear system, strain rows and contacts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .data import Index, IndexMatrix, Matrix, Tensor, Vector
 
 
 class Motion(NamedTuple):
-    """A configuration and what follows from it, overwritten step by step (see kernels.state)."""
+    """State of the mechanism with momenta, arms, vectors and products, overwritten step by step (see kernels.state)."""
 
     r: Matrix
     R: Tensor
@@ -29,7 +29,7 @@ class Motion(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """Mean velocities and multipliers; also their defects, corrections, and the iterate with the smallest of these."""
+    """Mean velocities and multipliers; also their defects, corrections, and the iterate of the smallest correction."""
 
     v: Matrix
     w: Matrix
@@ -38,7 +38,7 @@ class Unknowns(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What a residual leaves for the Jacobian and the accounts."""
+    """Values of a residual that the Jacobian and the accounts use."""
 
     inverse: Tensor  # (b, d, d), R̄⁻¹
     Pmean: Matrix  # (n, K)
@@ -62,19 +62,19 @@ class Trial(NamedTuple):
     torque: Matrix  # (b, s), world
     loads: Vector  # (i,)
     section: Matrix  # (t, s), world torques
-    stuck: Vector  # (springs,), 1 where the tangent at rest stands for a relation
+    stuck: Vector  # (springs,), 1 for relations replaced by their tangent at rest
     before: Vector  # (springs,), extensions before a correction
-    moved: Vector  # (springs,), how far the free measures move over the step
-    time: Vector  # (1,), in the middle of the step [s]
-    given: Vector  # (i,), inputs in the axes that they are given in
+    moved: Vector  # (springs,), prescribed change of the free measures over the step
+    time: Vector  # (1,), time at the middle of the step [s]
+    given: Vector  # (i,), inputs in their given axes
     rub: Vector  # (springs,), dry friction of joints along their measures
 
 
 class System(NamedTuple):
-    """The factored Jacobian of a step, and space for it."""
+    """Factored Jacobian of a step, and its work space."""
 
     left_D: Vector  # h D̄ᵀ(½h + β)C⁻¹, see Stiffness.left_mean
-    entries: Vector  # of F on the pattern of the inertia: those of the inner coordinates in the rows of masters
+    entries: Vector  # entries of F of inner coordinates in the rows of masters, on the pattern of the inertia
     band: Vector  # inner matrices of all bodies, banded
     reduced: Vector  # F⁻¹ C of all bodies
     border: Matrix  # (N, stored width)
@@ -82,12 +82,12 @@ class System(NamedTuple):
     col: Matrix  # (n, s): ω̄ in the rows of u̇̄
     row_w: Matrix  # (n, s): u̇̄ in the rows of ω̄
     pivot: Index  # (n,)
-    by_c: Tensor  # (b, d, d): φ̄u̇̄ and ṙ̄ act in the rows of u̇̄ by φ̄ᵀ times these
+    by_c: Tensor  # (b, d, d): φ̄ᵀ times these couple φ̄u̇̄ and ṙ̄ to the rows of u̇̄
     by_v: Tensor
     left: Matrix  # rows of R F⁻¹ C, work space
     border_pivot: Index
     turn: Tensor  # (b, s, s), world rotation by ω̄
-    inverse: Tensor  # (b, d, d), R̄⁻¹ where it was factored
+    inverse: Tensor  # (b, d, d), R̄⁻¹ at the factored iterate
     B: Matrix  # (columns of the vectors, and of those of one contact, d)
     W: Matrix
     through: Matrix  # (s, s), work space
@@ -98,11 +98,11 @@ class System(NamedTuple):
     turned: Vector
     x: Vector  # (N,)
     y: Vector  # (n,)
-    python: Index  # (1,), address of what Python answers within a step (see loops.wide.factor)
+    python: Index  # (1,), address of the callback that answers within a step (see loops.wide.factor)
 
 
 class NodalSpace(NamedTuple):
-    """What strain rows leave for the Jacobian: columns of frames, vectors and products at both ends, gradients, forces.
+    """Values of strain rows for the Jacobian: columns of frames, vectors and products at both ends, gradients, forces.
 
     The last matrices have a column for each unknown of an element.
     """
@@ -123,9 +123,9 @@ class NodalSpace(NamedTuple):
     stress: Vector  # (e,), σ̃
     ahead: Vector  # (e,), stresses of the mixed iteration
     torque: Matrix  # (b, 3)
-    B: Tensor  # (3b, 3, 3), of each direction by the spins
+    B: Tensor  # (3b, 3, 3), change of each direction by the spins
     W: Tensor
-    couple: Matrix  # (products of a point, the same)
+    couple: Matrix  # (products of a point, products of a point)
     moved: Matrix  # (3 vectors of a point, unknowns)
     rows: Matrix  # (products of a point, unknowns)
     pulled: Matrix
@@ -137,7 +137,7 @@ class NodalSpace(NamedTuple):
 class PathSpace(NamedTuple):
     """Points on curves (c) over a step, t = d − 1, by the points (k) of the curves (see kernels.rates.on_curves)."""
 
-    used: IndexMatrix  # (c, 2), from which point to which one coefficients are not zero
+    used: IndexMatrix  # (c, 2), first and last point with coefficients that are not zero
     mean: Vector  # (k,), c̄
     last: Vector  # c₁ and its derivatives
     slope: Vector
@@ -152,11 +152,11 @@ class PathSpace(NamedTuple):
     apart: Matrix  # (c, d), V₁
     tangent: Matrix  # (c, d), T₁
     rate: Matrix  # (c, d), Σ c̄ Π̇
-    push: Matrix  # (c, d), what acts on the point
+    push: Matrix  # (c, d), force on the point
     size: Vector  # (c,), |τ|
     curved: Vector  # (c,), T·T + V·dT/ds
-    slid: Vector  # (c,), forces along the curve, of friction
-    rub: Vector  # (c,), of dry friction under the joint force
+    slid: Vector  # (c,), rate-dependent friction along the curve
+    rub: Vector  # (c,), dry friction under the joint force along the curve
     weight: Vector  # (degree + 1,), work space
     piece: Matrix  # (d, degree + 1)
     into: Vector  # (d,)
@@ -178,49 +178,49 @@ class RowSpace(NamedTuple):
 
     acting: Matrix  # (d + 1, N)
     moved: Matrix  # (2d, N)
-    act: Vector  # (d + 1,), gains of the product that is added
+    act: Vector  # (d + 1,), gains of the added product
     move: Vector  # (2d,)
-    column: Index  # (N,), those that are listed
-    listed: Index  # (N,), 0 or 1
-    number: Index  # (1,), of these
+    column: Index  # (N,), listed unknowns
+    listed: Index  # (N,), 1 for listed unknowns, else 0
+    number: Index  # (1,), number of listed unknowns
 
 
 class SolidSpace(NamedTuple):
-    """Solids of finite strain at both ends of a step, and what they leave for the Jacobian."""
+    """Values of solids of finite strain at both ends of a step, and for the Jacobian."""
 
     at: Matrix  # (k, d), places
     end: Matrix
     on: Matrix  # (k, d), forces
     before: Tensor  # (p, d, d), columns of the deformation gradients
     after: Tensor
-    first: Matrix  # (p, c), strains at the start, of laws
+    first: Matrix  # (p, c), strains at the start, for laws
     strain: Matrix  # (p, c), at the end
     stress: Matrix  # (p, c), σ̃
     ahead: Matrix  # (p, c), stresses of the mixed iteration
     mean_slope: Tensor  # (p, c, c), ∂σ̃/∂ε of laws over the step,
     end_slope: Tensor  # and ∂σ/∂ε at its end
-    energy: Vector  # (b,), of laws by the frames that bodies begin with
-    torque: Matrix  # (b, s), of stresses ahead
-    B: Tensor  # (k, s, d), of places by the spins of their frames
+    energy: Vector  # (b,), energies of laws, each at the first frame of its body
+    torque: Matrix  # (b, s), torques of the stresses ahead
+    B: Tensor  # (k, s, d), change of places by the spins of their frames
     W: Tensor
-    T: Matrix  # (d², d²), forces on the columns by these
+    T: Matrix  # (d², d²), change of the forces on the columns by the columns
     pulled: Matrix  # (d n, d²), work space
     K: Vector  # (n, d, d, n), in rows of whole lanes
     row: Vector  # (d²,)
-    tangents: Matrix  # (3, 3), of a sample of a face, and its normal
+    tangents: Matrix  # (3, 3), tangents of a sample of a face, and its normal
     axes: Matrix  # (3, 3), forces of unit inputs
     by_tangents: Matrix  # (6, 3)
 
 
 class TouchSpace(NamedTuple):
-    """Contacts in a step (see kernels.contacts.gaps.Touch), t = d − 1 tangents each, and space for one of them."""
+    """Contacts in a step (see kernels.contacts.gaps.Touch), t = d − 1 tangents each, and work space of one contact."""
 
     before: Vector  # (c,), gaps
     after: Vector
     force: Vector
     elastic: Vector
     slope: Vector
-    mean: Tensor  # (c, 3, d), gradients: exact over the step, and at its end
+    mean: Tensor  # (c, 3, d), discrete gradients over the step, and gradients at its end
     end: Tensor
     tangent: Tensor  # (c, t, d)
     arm: Tensor  # (c, 2, d)
@@ -229,30 +229,30 @@ class TouchSpace(NamedTuple):
     by_normal: Matrix
     by_slip: Tensor  # (c, t, t)
     stored: Vector  # energies by connection
-    first: Matrix  # (3, d), V, W, U where the step starts
+    first: Matrix  # (3, d), V, W, U at the start of the step
     last: Matrix
     turn: Matrix  # (2, d), world rotations of the bodies
-    trial: Vector  # (t,), force of an anchor on trial, and before the step
+    trial: Vector  # (t,), trial force of an anchor, and its force before the step
     held: Vector
     begin: Index  # (5,), where the entries of V, W, U and of spins begin
     column: Index  # (entries,), in the border
-    normal: Vector  # (entries,), how the gap goes with the unknowns: exact over the step, and at its end
+    normal: Vector  # (entries,), change of the gap by the unknowns: discrete gradient over the step, and at its end
     rate: Vector
-    along: Matrix  # (4, entries), of V·W and of a direction that is not of length one
-    slide: Matrix  # (t, entries), and of the slips
-    watched: Index  # (k,), nodes of listed pairs (see integration.loops.near), the first ones that are counted
-    listed: Matrix  # (k, d), where they were
-    reach: Vector  # (3,): how far they may go [m], zero without lists, their count, and whether a step went further
-    keeps_open: Vector  # (1,), whether steps are only those in which rigid contacts are open
-    apart: Tensor  # (2 c, n, n), of a pile: what each body of a pair changes with the other one
-    krylov: Matrix  # (5, N), of a pile: work space of the solution
+    along: Matrix  # (4, entries), change of V·W and of a direction that is not of length one
+    slide: Matrix  # (t, entries), change of the slips
+    watched: Index  # (k,), nodes of listed pairs (see integration.loops.near), in the first entries, up to their count
+    listed: Matrix  # (k, d), positions of these nodes when the list was made
+    reach: Vector  # (3,): largest displacement [m] allowed, zero without lists; their count; 1 if a step exceeded it
+    keeps_open: Vector  # (1,), 1 if only steps in which rigid contacts stay open are accepted
+    apart: Tensor  # (2 c, n, n), of a pile: coupling of each body of a pair to the other one
+    krylov: Matrix  # (5, N), of a pile: work space of the iterative solution
 
 
 class RubSpace(NamedTuple):
-    """Dry friction of joints (see Bearings) along q = f t slips, and how N unknowns of a step and it change each other.
+    """Dry friction of joints (see Bearings) along q = f t slips, and its coupling with the N unknowns of a step.
 
-    With forces T the slip rates are s + D (T − T₀), multipliers that press λ + E (T − T₀), where s, λ and T₀ are those
-    now. Where slip settles at the end of a step, T are impulses and s rates of the velocities there.
+    With forces T the slip rates are s + D (T − T₀) and the pressing multipliers λ + E (T − T₀), where s, λ and T₀ are
+    the present values. If slip settles at the end of a step, T are impulses and s rates of the velocities there.
     """
 
     force: Vector  # (q,), T₀
@@ -261,62 +261,62 @@ class RubSpace(NamedTuple):
     D: Matrix  # (q, q)
     E: Matrix  # (k, q)
     acting: Matrix  # (q, N), defects by unit forces
-    answer: Matrix  # (q, N), corrections that these take
-    row: Matrix  # (q, border), how slip rates change with the unknowns in the border
-    terms: Vector  # (border,), sizes of these
-    scale: Vector  # (1,), what defects of the law are relative to [m/s]
-    found: Vector  # (q,), T that is tried,
+    answer: Matrix  # (q, N), corrections by unit forces
+    row: Matrix  # (q, border), change of slip rates by the unknowns in the border
+    terms: Vector  # (border,), absolute values of these unknowns
+    scale: Vector  # (1,), scale of the defects of the law [m/s]
+    found: Vector  # (q,), T on trial,
     best: Vector  # the best one,
     swept: Vector  # and that of sweeps
     missed: Vector  # (q,), defects of the law there
     slope: Matrix  # (q, q), their Jacobian
     pivot: Index  # (q,)
-    rate: Vector  # (q,), slip rates with the forces that are tried
+    rate: Vector  # (q,), slip rates with the forces on trial
     pressed: Vector  # (k,), multipliers
     size: Vector  # (f,), their size by bearing
-    bound: Vector  # (f,), bounds of the forces that were found
-    defect: Vector  # (N,), kept while forces are tried
+    bound: Vector  # (f,), bounds of the forces of the solution
+    defect: Vector  # (N,), copy of the defect during trials of forces
     forces: Vector  # on nodes, vectors and bodies
     on_product: Vector  # (p,)
     mu: Vector  # (g,), impulses of the joints
-    settles: Vector  # (2,), whether slip is to settle at the end of a substep, and whether it did in the step
+    settles: Vector  # (2,), 1 if slip is to settle at the end of a substep, 1 if it did in the step
 
 
 class StrikeSpace(NamedTuple):
     """Rigid contacts in a step, r = d rates each, normal ones first, of n = d + s velocities of bodies.
 
-    Where bodies are coupled or bend, by q flexible coordinates, at most L impulses have the responses of all. Behind
-    the c contacts are bearings, joints with dry friction: e of both have impulses.
+    If bodies are coupled or flexible, with q flexible coordinates, L is the limit of impulses with responses of all
+    bodies. The c contacts are followed by bearings, joints with dry friction; e is the number of both.
     """
 
-    act: Tensor  # (2 c, r, n), how impulses act on the bodies of both sides
-    rate: Tensor  # (2 c, r, n), how rates change with their velocities
-    answer: Tensor  # (2 c, r, n), the velocities by unit impulses
-    inverse: Tensor  # (b, n, n), of masses, or of the Jacobian of a step
+    act: Tensor  # (2 c, r, n), action of unit impulses on the bodies of both sides
+    rate: Tensor  # (2 c, r, n), change of the rates by the velocities of these bodies
+    answer: Tensor  # (2 c, r, n), velocities by unit impulses
+    inverse: Tensor  # (b, n, n), inverse masses, or inverse Jacobians of a step
     elimination: Matrix  # (n, 2 n), work space
-    change: Matrix  # (b and means of points, n), of the velocities
+    change: Matrix  # (b and means of points, n), changes of the velocities
     impulse: Matrix  # (r, e)
     given: Matrix  # (r, e), impulses before they settle
     rates: Matrix  # (r, e)
-    ahead: Matrix  # (k, d), nodes at the end of a free step, without what their velocities at its start do
-    point: Matrix  # (k, d), where they are expected
+    ahead: Matrix  # (k, d), nodes at the end of a free step, minus the motion at their velocities at its start
+    point: Matrix  # (k, d), expected positions of the nodes
     nowhere: Matrix  # (b, d), zeros
-    taken: Vector  # (e,), what closing gaps and friction took in the step [J]
+    taken: Vector  # (e,), energy dissipated by closing gaps and friction in the step [J]
     may_close: Index  # (e,), see strikes.marks
-    opens: Index  # (c,), of a step whether its gap is open at the start, of impacts whether it may close in the step
-    mark: Index  # (e,), 1 where a contact begins an island, 2 where it is in one
-    member: Index  # (e,), contacts of the islands, one island behind the other
-    begin: Index  # (e + 1,), where they begin
+    opens: Index  # (c,), in a step 1 if the gap is open at its start, at impacts 1 if it may close in the step
+    mark: Index  # (e,), 1 for members of the islands found so far; later their number within the island
+    member: Index  # (e,), contacts of all islands, island by island
+    begin: Index  # (e + 1,), first member of each island, and the end
     head: Index  # (b,), the first side of a contact at a body
-    link: Index  # (2 e,), the next one
-    bend_act: Matrix  # (c r, q), how impulses act on flexible coordinates
-    bend_rate: Matrix  # (c r, q)
-    bend: Vector  # (q,), changes of their rates
-    response: Matrix  # (L, all these, q, g and slips): what unit impulses of members of islands change of all
-    own: Matrix  # (r, e): and of their own rates
+    link: Index  # (2 e,), the next side at the same body
+    bend_act: Matrix  # (c r, q), action of unit impulses on flexible coordinates
+    bend_rate: Matrix  # (c r, q), change of the rates by those of flexible coordinates
+    bend: Vector  # (q,), changes of the rates of flexible coordinates
+    response: Matrix  # (L, entries of change, q, g and slips): responses to unit impulses of the members of islands
+    own: Matrix  # (r, e), change of their own rates by these
     held: Vector  # (g,), changes of multipliers, or impulses of joints
     slide: Vector  # changes of slip rates of bearings
-    carried: Vector  # (2,): what impulses of joints are over multipliers, and the length of the last way [s]
-    met: Index  # (c,), 1 where a gap closed between the ends of the step
-    apart: Index  # (1,), 1 where each body answers impulses by itself
+    carried: Vector  # (2,): ratio of joint impulses to multipliers, and the length of the last part of a step [s]
+    met: Index  # (c,), 1 if the gap closed between the ends of the step
+    apart: Index  # (1,), 1 if each body responds to impulses independently of the others
     audit: Vector  # (8,), see strikes.records

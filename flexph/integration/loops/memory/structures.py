@@ -1,4 +1,4 @@
-"""Tuples of arrays that loops are given and that they fill."""
+"""Tuples of arrays that are arguments and results of the loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .data import Index
 
 
 class Rows(NamedTuple):
-    """What a run records: a row for every saved step, the last for the step under way (see exact.step.StepResult)."""
+    """Records of a run: a row for every saved step, the last for the current one (see exact.step.StepResult)."""
 
     state: Array
     energy: Array
@@ -23,52 +23,53 @@ class Rows(NamedTuple):
 
 
 class Within(NamedTuple):
-    """What acts within steps, and is asked after each try of one: zeros where nothing does."""
+    """Callback of controllers within steps, called after each try of a step; zeros without such controllers."""
 
     address: int
-    """Of a function of ``data`` and the number of a step; 0 where all agree, 1 where ``inputs`` are to be tried."""
+    """Address of a function of ``data`` and the number of a step that returns 0 if all agree, 1 to try ``inputs``."""
     data: int
     state: Array  # (p, s), flat states of a try: at its end, or at the nodes of Gauss collocation
     output: Array  # (i,), its mean outputs
-    inputs: Array  # (p, i), what they give in the next try
-    given: Array  # (p, i), inputs beside theirs
-    start: Array  # motion where the step starts
-    under_way: Array  # and what is recorded up to there
+    inputs: Array  # (p, i), inputs of the controllers in the next try
+    given: Array  # (p, i), all other inputs
+    start: Array  # motion at the start of the step
+    under_way: Array  # records up to there
 
 
 class Calls(NamedTuple):
-    """Who is called before which of n steps, and what is held in them; none of it where there are no controllers."""
+    """Calls of controllers before some of n steps, and the inputs held in these; empty without controllers."""
 
     address: int
-    """Of a function of the number of a step, which returns zero where all is well and has set ``held``."""
+    """Address of a function of the number of a step that sets ``held`` and returns zero on success."""
     data: int
-    """What a compiled function is given behind that; zero where it is one of Python."""
-    due: Index  # (n,), 1 before steps at whose start it is called
-    held: Array  # (i,), inputs that go on until the next call
-    held_in_steps: Array  # (n, i), what was held in each step
+    """Second argument of a compiled function; zero for a Python function."""
+    due: Index  # (n,), 1 for steps at whose start it is called
+    held: Array  # (i,), inputs held until the next call
+    held_in_steps: Array  # (n, i), inputs held in each step
     within: Within
 
 
 @cache
 def nothing_within() -> Within:
-    """Of steps within which nothing acts."""
+    """Callback arrays of steps without controllers within them."""
     one, two = np.zeros(0), np.zeros((0, 0))
     return Within(0, 0, two, one, two, two, one, one)
 
 
 @cache
 def no_calls() -> Calls:
-    """Of steps under inputs that are known before."""
+    """Calls of steps without controllers."""
     return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
 
 
 class Pair(NamedTuple):
-    """What a pair of steps is judged by; all of it is empty where steps are no pairs.
+    """Error estimate and control of a pair of steps; empty unless steps are taken in pairs.
 
-    ``found`` (3,) are ½ δ̂ᵀMδ̂ and the kinetic energy of what the pair adds to the velocity defect, and the largest
-    kinetic energy at its ends and in its middle [J]; ``before`` (n_v,) the velocities and ``gaps`` (c,) those of
-    contacts at its start, ``mu`` (g,) space. Of pairs that loops choose, ``control`` has what :mod:`.controlled` says,
-    ``start`` the motion and ``times`` (3,) the times of the pair, ``spans`` (rows, 2) the last pair of each row.
+    ``found`` (3,) are ½ δ̂ᵀMδ̂, the kinetic energy of the change of the velocity defect over the pair, and the largest
+    kinetic energy at its ends and in its middle [J]; ``before`` (n_v,) are the velocities and ``gaps`` (c,) the gaps of
+    contacts at its start, ``mu`` (g,) is work space. Under step size control in the loops, ``control`` has the entries
+    of :mod:`..steps.controls`, ``start`` is the motion at the start of a pair, ``times`` the times of the pair, with
+    controllers within steps those of all accepted pairs, and ``spans`` (rows, 2) the ends of the last pair of each row.
     """
 
     found: Array
@@ -83,13 +84,13 @@ class Pair(NamedTuple):
 
 @cache
 def no_pair() -> Pair:
-    """Of steps that are no pairs."""
+    """Arrays of steps that are not taken in pairs."""
     none = np.zeros(0)
     return Pair(none, none, none, none, none, none, none, np.zeros((0, 2)))
 
 
 class Table(NamedTuple):
-    """What time prescribes over n substeps: one row each, or a single row for all."""
+    """Time-dependent data of n substeps: one row each, or a single row for all."""
 
     times: Array  # (n + 1,)
     coefficient: Array  # (n + 1 or 1, terms)
@@ -97,15 +98,14 @@ class Table(NamedTuple):
     own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
     own_offset: Array  # (n or 1, g)
     inputs: Array  # (n or 1, i)
-    moved: Array  # (n or 1, springs), how far free measures move
+    moved: Array  # (n or 1, springs), prescribed change of free measures
 
 
 class Kinds(NamedTuple):
     """Kinds of steps as numbers.
 
-    ``redundant`` is 1 where multipliers are of least norm, ``decay`` where steps lose energy, ``contact`` where
-    contacts are compliant, 2 of a pile (see loops.near), ``friction`` where joints have dry friction under their force,
-    else zero.
+    ``redundant`` is 1 for multipliers of least norm, ``decay`` for steps that lose energy, ``contact`` for compliant
+    contacts, 2 for a pile (see loops.near), ``friction`` for dry friction of joints under their force; else zero.
     """
 
     redundant: int = 0
@@ -115,9 +115,9 @@ class Kinds(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Substeps of a step: their shares of its length, the weights of their multipliers, and how many are remembered.
+    """Substeps of a step: their shares of its length, the weights of their multipliers, and the depth of the history.
 
-    ``pair`` is empty unless steps are judged in pairs.
+    ``pair`` is empty unless steps are taken in pairs.
     """
 
     shares: Array
@@ -128,14 +128,14 @@ class Parts(NamedTuple):
 
 
 STEPS, STRIKES, COLLOCATION = range(3)
-"""Kinds of loops over steps: the exact scheme, with rigid contacts that strike, and Gauss collocation."""
+"""Kinds of loops over steps: the exact scheme, the exact scheme with impacts, and Gauss collocation."""
 
 
 class Course(NamedTuple):
-    """What the steps of a table are taken with, and where they are recorded.
+    """Options, callbacks and records of the steps of a table.
 
-    ``before`` steps were taken before, of which every so many are saved, and ``known`` rows of history are filled, the
-    last ones. ``solved`` (1,) counts the steps that are finished.
+    ``before`` steps were taken before these, one of ``every`` steps is saved, and the last ``known`` rows of history
+    are filled. ``solved`` (1,) counts the finished steps.
     """
 
     parts: Parts
@@ -148,7 +148,7 @@ class Course(NamedTuple):
 
 
 class GaussTable(NamedTuple):
-    """What time prescribes over n steps of s stages: a row for each, or a single row for all."""
+    """Time-dependent data of n steps of s stages: a row for each, or a single row for all."""
 
     times: Array  # (n + 1,)
     coefficient: Array  # (n + 1 or 1, terms), at the ends of the steps
@@ -162,7 +162,7 @@ class GaussTable(NamedTuple):
 
 
 class AtNodes(NamedTuple):
-    """What time prescribes at the nodes of all steps of a run, a row for each or one for all; the step's first row."""
+    """Time-dependent data at the nodes of all steps of a run, a row for each or one for all; the step's first row."""
 
     coefficient: Array  # (rows, terms)
     coefficient_rate: Array  # h times the rate
@@ -172,14 +172,14 @@ class AtNodes(NamedTuple):
 
 
 OVER_PART, RATES_AT_END, AT_TIME = range(3)
-"""What is asked for: all but rates over a part of a step, its rates at the end, or all at a time."""
+"""Requests of time-dependent data: all but rates over a part of a step, rates at its end, or all at one time."""
 
 
 class Given(NamedTuple):
-    """The length of a step, its inputs, and coefficients and offsets of the joints (see steps.step.Table).
+    """Length of a step [s], its inputs, and coefficients and offsets of the joints (see :class:`Table`).
 
-    ``before`` and ``after`` are the coefficients at both ends, ``offset``, ``own_coefficient`` and ``own_offset`` those
-    at its end, ``last_offset`` at its start; ``moves`` says whether they change.
+    ``before`` and ``after`` are the coefficients at both ends, ``offset`` and ``last_offset`` the offsets at the end
+    and at the start, ``own_coefficient`` and ``own_offset`` the rates at the end; ``moves`` is True if they change.
     """
 
     h: float
@@ -194,10 +194,10 @@ class Given(NamedTuple):
 
 
 class Between(NamedTuple):
-    """What is asked for between the times of a table; of an ``address`` 0 all that time prescribes is constant there.
+    """Callback for time-dependent data between the times of a table; with ``address`` 0 all of it is constant.
 
-    The function at the address fills the ``table`` of one step from the first of the ``times`` to the second one, or of
-    both at the first one, with rates to the right of it.
+    The function at the address fills the ``table`` of one step from the first to the second of the ``times``; for data
+    at one time both are equal, and the rates are right-sided.
     """
 
     address: int
@@ -206,7 +206,7 @@ class Between(NamedTuple):
 
 
 class Prescribed(NamedTuple):
-    """What time prescribes over step ``k`` of a table, and over its parts."""
+    """Time-dependent data of step ``k`` of a table, and of its parts."""
 
     table: Table
     k: int
@@ -214,7 +214,7 @@ class Prescribed(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Two times and the least gaps there."""
+    """Bracket of a closing time: two times and the least gaps there."""
 
     first: float
     before: float

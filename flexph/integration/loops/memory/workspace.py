@@ -1,4 +1,4 @@
-"""All arrays that compiled steps overwrite, and which of their fields are seen as one vector."""
+"""Work space of compiled steps, and the fields that are also seen as one vector."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .step_space import (
 
 
 class Workspace(NamedTuple):
-    """Arrays that are overwritten from step to step."""
+    """Work space of the compiled steps of a mechanism."""
 
     at: Motion
     end: Motion
@@ -67,4 +67,4 @@ SPANS = {
     "run_under_way": ("run_history", "run_step_audit"),
     "run_step": ("run_step_flow", "run_step_audit"),
 }
-"""Fields that follow each other, first and last, seen as one vector."""
+"""Consecutive fields seen as one vector, by the first and the last one."""

@@ -1,4 +1,4 @@
-"""Steps by events: split where gaps close, with an impact there (see contact.stepper)."""
+"""Steps by events: split at times when gaps close, with impacts there (see contact.stepper)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ SPLITS = cython.declare(cython.Py_ssize_t, 50)
 CROWD = cython.declare(cython.Py_ssize_t, 20)
 GROUP = cython.declare(cython.Py_ssize_t, 10)
 SHORTEST = cython.declare(cython.double, 1e-7)
-"""See contact.stepper."""
+"""Limit of impacts in a step, numbers of impacts and of closed contacts from which a step is flagged as crowded, and
+relative length below which a part of a step is not taken, as in contact.stepper."""
 
 
 def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
-    """A step that is split where gaps close; False where it is not solved, or bodies pass through each other."""
+    """Take a step that is split where gaps close; False if it is not solved, or bodies pass through each other."""
     alone = cython.declare(cython.bint)
     size = coordinate_size(m)
     now = p.table.times[p.k]
@@ -80,7 +81,7 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
 
 
 def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> int:
-    """The impact of all contacts that touch, if one of them closes: 1, or 0 where none does; −1 if not solved."""
+    """Solve the impact of all touching contacts if one of them closes: 1, or 0 if none does; −1 if not solved."""
     if not _touch(m, dim, size):
         return 0
     prepare(m, dim)
@@ -104,9 +105,9 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
 
 
 def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> tuple[float, int]:
-    """The way to the end of a step, or to where the first gap closes: that time, and iterations, −1 if not solved.
+    """Go on to the end of a step, or to the first time a gap closes: that time, and iterations, −1 if not solved.
 
-    A gap may be closed there that is open at the end: it closes before.
+    A gap that is open at the end may be closed at that time; the search then repeats for this earlier closing.
     """
     until = p.table.times[p.k + 1]
     length = until - p.table.times[p.k]
@@ -122,7 +123,7 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
 
 
 def _touch(m: Memory, dim: int, size: float) -> bool:
-    """Whether a rigid contact touches, in a mechanism of a size [m]; all gaps."""
+    """True if a rigid contact touches, in a mechanism of a size [m]; computes all gaps."""
     found = cython.declare(cython.bint)
     found = False
     for c in range(m.contacts_kind.size):
@@ -133,12 +134,12 @@ def _touch(m: Memory, dim: int, size: float) -> bool:
 
 
 def _touches(m: Memory, c: int, size: float) -> bool:
-    """Whether a contact is a rigid one that touches."""
+    """True if a contact is rigid and touches."""
     return m.contacts_rigid[c] and m.touch_before[c] <= TOUCHING * size
 
 
 def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
-    """Whether a contact that touches closes, faster than positions tell in a step of a length."""
+    """True if a touching contact closes faster than positions resolve in a step of this length [s]."""
     least = 0.0
     terms = 0.0
     for c in range(m.contacts_kind.size):
@@ -150,7 +151,7 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 
 
 def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
-    """Let contacts close that touch and do not bounce off (see contact.stepper), or for the rest of a step all."""
+    """Mark touching contacts as CLOSES if they do not bounce off (see contact.stepper), or all of them if ``rests``."""
     holds = cython.declare(cython.bint)
     still = larger(RESTING * fastest(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):
@@ -159,7 +160,7 @@ def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
 
 
 def _close_entered(m: Memory) -> None:
-    """Let contacts close in whose bodies come."""
+    """Mark contacts whose bodies overlap at the end as CLOSES."""
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] == ENTERS:
             m.strike_may_close[c] = CLOSES
@@ -176,7 +177,7 @@ def _end(
     iterations: int,
     alone: bool,
 ) -> bool:
-    """End a way from one time to another one, ``alone`` in its step; False where what settles there is not solved."""
+    """Record a part of a step, ``alone`` if it is all of it, and settle its end; False if that fails."""
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] == ENTERS:
             m.strike_met[c] = 1
@@ -195,7 +196,7 @@ def _end(
 
 
 def _look_for_many(m: Memory) -> None:
-    """Let a run be told where impacts of a group, each solved by itself, take long."""
+    """Flag a step in which many contacts have separate impacts, which takes long."""
     met = cython.declare(cython.Py_ssize_t)
     met = 0
     for c in range(m.contacts_kind.size):

@@ -1,4 +1,4 @@
-"""When the first of the gaps closes that are closed at the end of a way."""
+"""Time when the first of the gaps closes that are closed at the end of a part of a step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 PRECISION = cython.declare(cython.double, 1e-13)
 ROUND_OFF = cython.declare(cython.double, 2.0**-52)
 ITERATIONS = cython.declare(cython.Py_ssize_t, 100)
-"""Width of the bracket around a zero over the length of the way, and over the time, at which it counts as found."""
+"""Final width of the bracket over its initial width and over the time, and limit of iterations."""
 
 
 def closing_time(
@@ -39,10 +39,10 @@ def closing_time(
     size: float,
     shortest: float,
 ) -> float:
-    """When the first of the contacts closes whose bodies are in each other at the end; no number if not solved.
+    """Time when the first of the contacts closes whose bodies overlap at the end; NaN if not solved.
 
-    Seen from the side where it is open, in a mechanism of a size [m]; after a bounce that is later, at ``begin`` where
-    no way that is not the ``shortest``, over all, opens it.
+    The search starts from a time when the gap is open, in a mechanism of a size [m]. After a bounce this is later than
+    ``begin``; ``begin`` is returned if no part longer than ``shortest``, over the whole, opens the gap.
     """
     first = begin
     before = _least(m, m.touch_before)
@@ -66,18 +66,18 @@ def closing_time(
 
 
 def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
-    """When the least gap of ways from a time is zero, by Brent's method; no number where one is not solved.
+    """Time when the least gap is zero, by Brent's method over parts of a step from ``begin``; NaN if one is not solved.
 
-    The steps are those of SciPy's brentq, which NumPy's route takes: its times are these.
+    The iterates are those of SciPy's brentq, which the NumPy steps use, so that both find the same times.
     """
     a = at.first
     fa = at.before
     b = at.last
-    fb = at.after  # b is the best point, a the one before
+    fb = at.after  # b is the best point, a the previous one
     c = a
     fc = fa
     step = b - a
-    last = b - a  # c is on the other side of the zero
+    last = b - a  # c is the point on the other side of the zero
     width = larger(PRECISION * (b - a), ROUND_OFF * fabs(b))
     for _ in range(ITERATIONS):
         if (fa > 0.0) != (fb > 0.0):
@@ -103,7 +103,7 @@ def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: 
 
 
 def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
-    """The step before the next one, and that: to the zero of a parabola or of a chord, or halfway to c.
+    """Previous step, and the next one: by inverse quadratic interpolation, by a chord, or halfway to c.
 
     (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
     """
@@ -125,7 +125,7 @@ def _next(at: Bracket, c: float, fc: float, last: float, step: float, limit: flo
 
 
 def _gap(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float) -> float:
-    """The least of the gaps at the end of a way from a time to another one; no number where it is not solved."""
+    """Least gap at the end of a part of a step; NaN if it is not solved."""
     if go(m, dim, kinds, law, p, begin, end, False) < 0:
         return NAN
     least = INFINITY

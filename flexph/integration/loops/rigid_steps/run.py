@@ -1,4 +1,4 @@
-"""Steps with rigid contacts: impacts at their beginning, the step, and what settles at its end."""
+"""Steps with rigid contacts: impacts at the start, the step, and settling at its end."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 REACH = cython.declare(cython.double, 0.1)
-"""See contact.stepper."""
+"""Predicted gap over the largest displacement up to which a contact may close in a step, as in contact.stepper."""
 
 
 def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: Course) -> None:
     """Take the steps of the table and record them, until one is not solved (see steps.run).
 
-    Rows of history that are filled at its end go to ``m.strike_audit``.
+    The number of filled rows of history at the end is left in ``m.strike_audit``.
     """
     count = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
@@ -72,7 +72,7 @@ def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: C
 
 
 def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool:
-    """Take one step; False where it is not solved."""
+    """Take one step; False if it is not solved."""
     m.strike_audit[BALANCE] = 0.0
     m.strike_audit[MISSED] = 0.0
     m.strike_audit[SCALE] = 0.0
@@ -85,7 +85,7 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
 
 
 def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
-    """A step with impacts at its beginning."""
+    """Take a step with impacts at its start; False if it is not solved."""
     size = coordinate_size(m)
     given = given_of(p.table, p.k)
     strikes = strike(m, dim, kinds, law, p, size, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))

@@ -1,4 +1,4 @@
-"""What steps with rigid contacts are taken with."""
+"""Options and work space of steps with rigid contacts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ..memory.structures import Between
 
 
 class Striking(NamedTuple):
-    """The space for the laws of islands, kinds of what is beside rigid contacts, and when steps are split.
+    """Work space for the laws of islands, kinds of the mechanism, and options of steps with rigid contacts.
 
-    ``kinds`` is 1 where contacts are compliant, too, or joints have dry friction, 2 with multipliers of least norm,
-    else zero. What time prescribes ``between`` the times of a table is asked for.
+    ``kinds`` is 1 if there are also compliant contacts or dry friction of joints, 2 with multipliers of least norm,
+    else zero. ``by_events`` is 1 if steps are split at events. ``between`` gives time-dependent data between the times
+    of a table.
     """
 
     law: LawSpace

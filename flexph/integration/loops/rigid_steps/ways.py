@@ -1,4 +1,4 @@
-"""The way to the end of a step, or of a part of it, on which marked contacts hold or close."""
+"""Parts of a step up to its whole, in which marked contacts stay closed or close."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
-"""See contact.stepper."""
+"""Limit of repetitions of a step with further closing contacts, as in contact.stepper."""
 
 
 def begin_way(m: Memory, dim: int, h: float) -> None:
-    """The first iterate of a way, without impulses, and which gaps are open at its start."""
+    """Set the first iterate of a part of a step, without impulses, and mark the gaps that are open at its start."""
     size = coordinate_size(m)
     guess(m, dim, h, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
     fill(m.strike_impulse, 0.0)
@@ -47,14 +47,14 @@ def begin_way(m: Memory, dim: int, h: float) -> None:
 
 
 def take_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """The way from an iterate on which marked contacts may close; its iterations, −1 where it is not solved."""
+    """Solve a part of a step in which marked contacts may close, from an iterate; its iterations, −1 if not solved."""
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
         return fly(m, dim, kinds, given)
     return close(m, dim, kinds, law, given)
 
 
 def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """The same with all contacts that close on it, which are marked, too."""
+    """Solve a part of a step until all contacts that close in it are marked; its iterations, −1 if not solved."""
     for _ in range(CLOSINGS):
         iterations = take_way(m, dim, kinds, law, given)
         if iterations < 0:
@@ -68,7 +68,7 @@ def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> i
 
 
 def go(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool) -> int:
-    """The way from a time to another one, from where the last steps lead; with all contacts that it closes, or not."""
+    """Solve a part of a step between two times from a predicted iterate; ``closes`` marks further contacts, too."""
     if not ask(m, p, begin, end, OVER_PART):
         return -1
     given = given_between(p, begin, end)

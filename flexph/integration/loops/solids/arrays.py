@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Owned(NamedTuple):
-    """What solids have of the places, vectors and strain rows of all bodies of nodes, and of all frames: masks."""
+    """Masks of solids among the places, vectors and strain rows of all bodies of nodes, and among all frames."""
 
     places: Array
     vectors: Array
@@ -30,7 +30,7 @@ class Owned(NamedTuple):
 
 
 def owned_by_solids(mechanism: Model) -> Owned:
-    """Masks of what solids have."""
+    """Masks of places, vectors, strain rows and frames that belong to solids."""
     parts: list[list[Any]] = [[], [], [], []]
     for body in mechanism.bodies.values():
         is_solid = isinstance(body, NodalBody) and body.elasticity.gradients
@@ -43,9 +43,9 @@ def owned_by_solids(mechanism: Model) -> Owned:
 
 
 def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
-    """The solids, but for where they stand in the border, see :func:`with_entries`.
+    """Arrays of solids, without their places in the border (see :func:`with_entries`).
 
-    Places and vectors of bodies of nodes come after so many ``nodes`` and ``vectors`` of joints.
+    Places and vectors of bodies of nodes follow the ``nodes`` nodes and ``vectors`` vectors of joints.
     """
     a, own = mechanism.network.arrays, mechanism.once(owned_by_solids)
     if not own.rows.any():
@@ -68,7 +68,7 @@ def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
 
 
 def no_solids(dim: int, bodies: int) -> Solids:
-    """Of a mechanism without solids of finite strain."""
+    """Arrays of a mechanism without solids of finite strain."""
     whole, real, one = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(1, dtype=np.int64)
     row, square = np.zeros((0, 0)), np.zeros((0, 0, 0))
     stress, pair = (np.zeros((0, k), dtype=np.int64) for k in (0, 2))
@@ -80,7 +80,7 @@ def no_solids(dim: int, bodies: int) -> Solids:
 
 
 def _cells(columns: Any, d: int) -> dict[str, Any]:
-    """Points that follow each other and move with the same places, and the slopes of these."""
+    """Cells, consecutive points that depend on the same places, and their slopes."""
     rows = sparse.csr_array(columns)
     rows.sort_indices()
     points = rows.shape[0] // d
@@ -98,7 +98,10 @@ def _cells(columns: Any, d: int) -> dict[str, Any]:
 
 
 def _rows(a: Arrays, rows: Index, vectors: int) -> dict[str, Any]:
-    """The strain rows of all points, (p, c)."""
+    """Strain rows of all points, (p, c).
+
+    Raises ValueError if the strain rows of points differ in their order.
+    """
     s, d = a.strains, a.dim
     c = d * (d + 1) // 2
     pair = np.column_stack([side[s.product[rows]] - vectors for side in (a.first, a.second)]).reshape(-1, c, 2) % d
@@ -129,18 +132,18 @@ def _blocks(matrix: Any, rows: Index) -> Array:
 
 
 def frames_of_cells(solids: Solids) -> list[Index]:
-    """The frames by whose unknowns each cell moves."""
+    """Frames whose unknowns move each cell."""
     ends = zip(solids.place_ptr[:-1], solids.place_ptr[1:], strict=True)
     return [np.unique(solids.frame[solids.place[first:last]]) for first, last in ends]
 
 
 def with_entries(solids: Solids, border: Border) -> Solids:
-    """The solids with the places of their blocks in the border."""
+    """Arrays of solids with the places of their blocks in the border."""
     if not solids.frame.size:
         return solids
     size, width = border.size.tolist()
     v = border.v[solids.frame]
-    assert (np.diff(v) == 1).all()  # loops go from one to the next
+    assert (np.diff(v) == 1).all()  # loops assume consecutive numbers
     column, parts = np.repeat(np.arange(size), np.diff(border.column_ptr)) if width < 0 else None, []
     keys = None if column is None else column * size + border.row
     turns, stride = solids.turns > 0, 1 if width < 0 else border_width(border) - 1
@@ -155,7 +158,7 @@ def with_entries(solids: Solids, border: Border) -> Solids:
 
 
 def faces_of(a: Arrays, places: Index) -> Faces:
-    """Loads that follow faces; ``places`` (k,) are those of solids among the places of the mechanism."""
+    """Loads that follow faces; ``places`` (k,) are the indices of places of solids in the mechanism."""
     if a.faces is None:
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         return Faces(np.zeros(1, dtype=np.int64), whole, real, real, real, real, np.zeros((0, a.dim), dtype=np.int64))
@@ -168,13 +171,13 @@ def faces_of(a: Arrays, places: Index) -> Faces:
 
 
 def frames_of_faces(faces: Faces, solids: Solids) -> list[Index]:
-    """The frames whose places each sample of loads that follow faces couples."""
+    """Frames that each sample of loads that follow faces couples."""
     ends = zip(faces.ptr[:-1], faces.ptr[1:], strict=True)
     return [np.unique(solids.frame[faces.place[first:last]]) for first, last in ends]
 
 
 def solid_space(solids: Solids, spins: int, bodies: int) -> SolidSpace:
-    """The space, all zeros."""
+    """Work space of solids, all zeros."""
     (k, d), (p, c), z = solids.arm.shape, solids.factor.shape, np.zeros
     turning = k if solids.turns.any() else 0
     n = int(np.diff(solids.place_ptr).max(initial=0))

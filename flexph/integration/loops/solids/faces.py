@@ -1,4 +1,4 @@
-"""Loads that follow faces of solids of finite strain in loops (see kernels.loads.faces, whose formulas these are)."""
+"""Loads that follow faces of solids of finite strain in loops, by the formulas of kernels.loads.faces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def push_faces(m: Memory, dim: int) -> None:
 
 
 def _tangents(m: Memory, dim: int, q: int) -> None:
-    """Tangents a and b of a sample at the mean places, into rows of ``solid.tangents``; in space a × b behind them."""
+    """Compute tangents a and b of a sample at the mean places, in space also a × b, as rows of ``solid.tangents``."""
     a = m.solid_tangents[0]
     b = m.solid_tangents[1]
     for i in range(dim):
@@ -49,7 +49,7 @@ def _size(x: Array) -> float:
 
 
 def _unit_forces(m: Memory, dim: int, q: int) -> None:
-    """Forces of unit inputs on a sample, one input a row of ``solid.axes``."""
+    """Compute the forces of unit inputs on a sample, with a row of ``solid.axes`` for each input."""
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
     axes = m.solid_axes
@@ -71,7 +71,7 @@ def _unit_forces(m: Memory, dim: int, q: int) -> None:
 
 
 def face_output(m: Memory, dim: int, q: int, c: int) -> float:
-    """Mean velocity of a step that an input on a sample works on; those of a sample one after the other from c = 0."""
+    """Mean output of an input c on a sample over a step; to be called for c = 0, 1, … of a sample in turn."""
     if c == 0:
         _unit_forces(m, dim, q)
     total = 0.0
@@ -84,7 +84,7 @@ def face_output(m: Memory, dim: int, q: int, c: int) -> float:
 
 
 def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
-    """The mean velocity of a place over a step."""
+    """Compute the mean velocity of a place over a step."""
     b = m.solids_frame[k]
     for i in range(dim):
         out[i] = m.solids_moves[k] * m.x_v[b][i]
@@ -103,7 +103,7 @@ def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
 
 
 def add_slopes(m: Memory, dim: int, q: int) -> None:
-    """∂(forces on a sample)/∂a and ∂b under half the inputs, into rows of ``solid.by_tangents``."""
+    """Compute half of ∂(force on a sample)/∂a and ∂(force)/∂b, as rows of ``solid.by_tangents``."""
     S = m.solid_by_tangents
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
@@ -124,13 +124,13 @@ def add_slopes(m: Memory, dim: int, q: int) -> None:
     out = own * m.trial_given[m.faces_input[q][2]]
     length = _size(a)
     area = _size(normal)
-    by_normal = m.solid_axes  # what the force changes with n = a × b
+    by_normal = m.solid_axes  # ∂(force)/∂n of the normal n = a × b
     for i in range(3):
         for j in range(3):
             by_normal[i][j] = first * a[i] * normal[j] / (area * length) + (out if i == j else 0.0)
     _add_skew(by_normal, a, -second / length)
     for i in range(3):
-        for j in range(3):  # by the direction of a alone
+        for j in range(3):  # by the change of the direction of a alone
             along = 0.0
             for k in range(3):
                 turned = first * area if i == k else second * _skew_entry(normal, i, k)
@@ -144,21 +144,21 @@ def add_slopes(m: Memory, dim: int, q: int) -> None:
 
 
 def _skew_entry(x: Array, i: int, j: int) -> float:
-    """An entry of [x]×."""
+    """Entry of [x]×."""
     if i == j:
         return 0.0
     return -x[3 - i - j] if (i + 1) % 3 == j else x[3 - i - j]
 
 
 def _add_skew(A: Array, x: Array, factor: float) -> None:
-    """Add a multiple of [x]×."""
+    """Add a multiple of [x]× to A."""
     for i in range(3):
         for j in range(3):
             A[i][j] += factor * _skew_entry(x, i, j)
 
 
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
-    """∂(force on a place)/∂(another one at the end) through a sample, by their entries, into ``solid.K``."""
+    """Compute ∂(force on a place)/∂(end of another place) through a sample, by their entries, into ``solid.K``."""
     for i in range(dim):
         for j in range(dim):
             slope = m.faces_along[other] * m.solid_by_tangents[i][j]

@@ -1,4 +1,4 @@
-"""Stresses and forces of solids of finite strain in loops (see kernels.strains, whose formulas these are)."""
+"""Stresses and forces of solids of finite strain in loops, by the formulas of kernels.strains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TANGENT = cython.declare(cython.Py_ssize_t, _TANGENT)
 
 
 def begin_solids(m: Memory, dim: int) -> None:
-    """Deformation gradients where a step starts, and its stresses as the first iterate of the mixed iteration."""
+    """Compute the deformation gradients at the start of a step; its stresses start the mixed iteration."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deform(m, dim, m.solid_at, m.solid_before)
     if m.solids_lawful.size > 0:
@@ -32,7 +32,7 @@ def begin_solids(m: Memory, dim: int) -> None:
 
 
 def _deform(m: Memory, dim: int, place: Array, gradient: Array) -> None:
-    """Columns g_I of the deformation gradients of all points."""
+    """Compute the columns g_I of the deformation gradients of all points."""
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
         at = m.solids_slope_at[cell]
@@ -50,7 +50,7 @@ def _deform(m: Memory, dim: int, place: Array, gradient: Array) -> None:
 
 
 def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
-    """Strain rows of all points."""
+    """Compute the strain rows of all points."""
     for q in range(gradient.shape[0]):
         for k in range(m.solids_pair.shape[0]):
             first = gradient[q][m.solids_pair[k][0]]
@@ -62,7 +62,7 @@ def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
 
 
 def strain_solids(m: Memory, dim: int, h: float) -> None:
-    """Stresses at the end of a step, their changes, and the mean ones σ̃."""
+    """Compute the stresses at the end of a step, their changes, and the mean stresses σ̃."""
     place_solids(m, dim, m.end_r, m.end_R, m.solid_end)
     _deform(m, dim, m.solid_end, m.solid_after)
     _strain(m, dim, m.solid_after, m.solid_strain)
@@ -82,7 +82,7 @@ def strain_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _obey(m: Memory, h: float) -> None:
-    """Stresses of rows with a law; what changes for their damping is the stress that they would have without strain."""
+    """Compute the stresses of rows with a law; their damping uses the change of the stress by undeformed stiffness."""
     call_one(m.system_python[0], MEAN)
     rows = m.solids_pair.shape[0]
     for q in range(m.solid_strain.shape[0]):
@@ -109,7 +109,7 @@ def pull_solids(m: Memory, dim: int) -> None:
 
 
 def pull_places(m: Memory, dim: int) -> None:
-    """Forces on places of the stresses in ``solid.stress``."""
+    """Compute the forces on places by the stresses in ``solid.stress``."""
     fill(m.solid_on, 0.0)
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
@@ -127,7 +127,7 @@ def pull_places(m: Memory, dim: int) -> None:
 
 
 def _pull_columns(m: Memory, dim: int, q: int, out: Array) -> None:
-    """Forces −w σ̃ on the products g_I·g_J of a point as forces on the columns, in the first rows of ``out``."""
+    """Convert the forces −w σ̃ on the products g_I·g_J of a point to forces on the columns, rows of ``out``."""
     for j in range(dim):
         for i in range(dim):
             out[j][i] = 0.0
@@ -149,7 +149,7 @@ def push_frames(m: Memory, dim: int) -> None:
 
 
 def turn_frames(m: Memory, dim: int, torque: Array) -> None:
-    """Add world torques of the forces on places with their mean levers."""
+    """Add the world torques of the forces on places, by their mean levers."""
     for k in range(m.solids_frame.size):
         if m.solids_turns[k]:
             b = m.solids_frame[k]
@@ -164,7 +164,10 @@ def turn_frames(m: Memory, dim: int, torque: Array) -> None:
 
 
 def run_solids_ahead(m: Memory, dim: int, h: float) -> None:
-    """Stresses to first order after a correction, which is subtracted, with those of the end (see jacobians.mixed)."""
+    """Compute the stresses after a correction to first order, from those at the end (see jacobians.mixed).
+
+    The correction is subtracted from the mean velocities.
+    """
     if m.solids_lawful.size > 0:
         call_one(m.system_python[0], TANGENT)
     _move_places(m, dim, h)
@@ -203,7 +206,7 @@ def run_solids_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_places(m: Memory, dim: int, h: float) -> None:
-    """How a correction moves the places, into ``solid.on``: their frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
+    """Compute the motion of places by a correction, into ``solid.on``: frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -213,7 +216,7 @@ def _move_places(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
-    """Add how the spin of a correction moves a place."""
+    """Add the motion of a place by the spin of a correction."""
     b = m.solids_frame[k]
     x = m.system_torque
     for i in range(dim):

@@ -1,8 +1,8 @@
-"""The stiffness of solids of finite strain cell by cell, in the border (see kernels.jacobians.cells).
+"""Stiffness of solids of finite strain in the border, cell by cell (see kernels.jacobians.cells).
 
-At a point the forces on the columns of the deformation gradient change with these at the end by a matrix T (d², d²);
-the stiffness over the places of a cell is Σ (C ⊗ 1)ᵀ T (C ⊗ 1) over its points, C (d, n) the slopes of its shape
-functions.
+At a point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient by these columns at
+the end. The stiffness over the places of a cell is Σ (C ⊗ 1)ᵀ T (C ⊗ 1) over its points, with the slopes C (d, n) of
+its shape functions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 
 
 def add_solids(m: Memory, dim: int, h: float) -> None:
-    """What solids add to the border, with stresses that run ahead (jacobians.mixed)."""
+    """Add the stiffness of solids to the border, with the stresses of the mixed iteration (see jacobians.mixed)."""
     if m.solid_torque.shape[0] > 0:
         _stress(m, h, 0.0)
         pull_places(m, dim)
@@ -49,7 +49,7 @@ def add_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _stress(m: Memory, h: float, share: float) -> None:
-    """A share of σ̃, and what is ahead of it, into ``solid.stress``."""
+    """Set ``solid.stress`` to a share of σ̃ plus the difference of the mixed iteration to it."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
             i = m.solids_stress[q][k]
@@ -58,10 +58,10 @@ def _stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """How places move with the spins of their frames, and what forces on them do when levers and R̄⁻¹ change.
+    """Compute the motion of places by the spins of their frames, and add the change of torques by levers and R̄⁻¹.
 
-    The torque of the stresses themselves is among those that mechanics.jacobian turns; here is what those ahead of them
-    add.
+    The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference
+    of the mixed iteration.
     """
     s = 1 if dim == 2 else 3
     for k in range(m.solids_frame.size):
@@ -94,7 +94,7 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """B of a place by R̄⁻ᵀ and its mean lever, W by the rotation of the end."""
+    """Compute B of a place by R̄⁻ᵀ and its mean lever, and W by the rotation at the end."""
     b = m.solids_frame[k]
     end = m.system_torque
     mean = m.system_moved
@@ -118,7 +118,7 @@ def _turn_place(m: Memory, dim: int, k: int) -> None:
 
 
 def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """The stiffness of a cell over its places, (n, d, d, n) in rows of whole lanes."""
+    """Compute the stiffness of a cell over its places, (n, d, d, n) in rows of whole lanes."""
     n = m.solids_place_ptr[cell + 1] - m.solids_place_ptr[cell]
     square = dim * dim
     width = padded(n)
@@ -127,7 +127,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
         _by_gradient(m, dim, h, q)
         at = m.solids_slope_at[cell] + (q - m.solids_cell[cell]) * dim * width
         for a in range(n):
-            for i in range(dim):  # forces on a place by the columns, component by component
+            for i in range(dim):  # derivative of a force on a place by the columns
                 row = m.solid_row
                 fill(row, 0.0)
                 for column in range(dim):
@@ -142,7 +142,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _by_gradient(m: Memory, dim: int, h: float, q: int) -> None:
-    """T of a point: forces on g_I by g_J, by stresses and by the slopes of the mean stresses."""
+    """Compute T of a point: forces on g_I by g_J, from the stresses and from the slopes of the mean stresses."""
     T = m.solid_T
     rows = m.solids_pair.shape[0]
     fill(T, 0.0)
@@ -156,7 +156,7 @@ def _by_gradient(m: Memory, dim: int, h: float, q: int) -> None:
     for k in range(rows):
         i = m.solids_stress[q][k]
         soft = 0.5 + m.elastic_damping[i] / h
-        row = m.solid_row  # changes of a mean stress by the columns
+        row = m.solid_row  # derivative of a mean stress by the columns
         fill(row, 0.0)
         for j in range(rows):
             slope = soft * m.solids_stiffness[q][k][j]
@@ -205,11 +205,11 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
-    """Add a block of two places to the border: by the places of their frames, and by the spins of those that turn."""
+    """Add the block of two places to the border: positions of their frames, and spins of turning frames."""
     s = 1 if dim == 2 else 3
     b = m.solids_frame[one]
     c = m.solids_frame[other]
-    force = m.system_torque  # forces on the first place by an unknown of the second one
+    force = m.system_torque  # derivative of the force on the first place by an unknown of the second one
     for j in range(dim + (s if m.solids_turns[other] else 0)):
         for i in range(dim):
             if j < dim:

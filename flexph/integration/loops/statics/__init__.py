@@ -1,4 +1,4 @@
-"""Corrections towards equilibrium, by the residual and the Jacobian of compiled steps.
+"""Newton corrections towards equilibrium, by the residual and the Jacobian of compiled steps.
 
 Imports: bodies, integration.loops, integration.loops.mechanics, integration.loops.memory, integration.loops.nodal,
 kernels, mechanisms.model, numerics, numerics.loops.

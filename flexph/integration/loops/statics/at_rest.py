@@ -25,11 +25,11 @@ RESISTANCES = (
     *("elastic_damping", "elastic_viscous", "stiffness_damping", "stiffness_left_damping"),
     *("joints_damping", "joints_steepness", "joints_kind"),
 )
-"""Inertia and damping, which are none at rest."""
+"""Fields of inertia and damping, which are zero at rest."""
 
 
 class StaticLoops:
-    """Newton corrections of a mechanism at rest; inertia and damping are none."""
+    """Newton corrections of a mechanism at rest, without inertia and damping."""
 
     def __init__(self, mechanism: Model, table: TimeTable) -> None:
         self._mechanism, self._table = mechanism, table
@@ -38,12 +38,12 @@ class StaticLoops:
             getattr(self._memory, name)[...] = 0
         a = mechanism.network.arrays
         self._weight = a.weight
-        self._step = float(np.sqrt(2.0 / a.resolution[2]))  # by it the largest entries of the Jacobian are about one
+        self._step = float(np.sqrt(2.0 / a.resolution[2]))  # makes the largest entries of the Jacobian about one
 
     def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
-        """The configuration after a correction, and all of this (n_v,), of which a share was taken; None if singular.
+        """Configuration after a correction, and the full correction (n_v,), of which it took a share; None if singular.
 
-        Stresses of strain rows run ahead of the strains, by the mixed iteration.
+        Stresses of strain rows are those of the mixed iteration.
         """
         m = self._memory
         share = self._correct(at, loads)
@@ -56,7 +56,7 @@ class StaticLoops:
         return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
-        """The joint forces that balance a configuration next to an equilibrium; None if they are not unique."""
+        """Joint forces that balance a configuration next to an equilibrium; None if they are not unique."""
         m = self._memory
         if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None
@@ -67,7 +67,7 @@ class StaticLoops:
         return Balanced(c, multipliers, force, self._left())
 
     def _correct(self, at: Held, loads: Loads) -> float:
-        """Compute a correction; its share that is to be taken, 0 if it is not unique."""
+        """Compute a correction; the share of it to be taken, 0 if it is not unique."""
         m, mechanism = self._memory, self._mechanism
         coefficient, offset = self._table.at(loads.time)
         m.inertia_weight[...] = loads.share * self._weight
@@ -80,7 +80,7 @@ class StaticLoops:
         return correct(m, mechanism.layout.dim, self._step, table)
 
     def _left(self) -> Array:
-        """Forces that are not balanced, with the sign of inertia forces, on (ṙ, ω, u̇)."""
+        """Unbalanced forces on (ṙ, ω, u̇), with the sign of inertia forces."""
         m = self._memory
         return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
 
@@ -89,7 +89,7 @@ class StaticLoops:
         return np.concatenate([v.ravel(), w[self._mechanism.network.arrays.turning].ravel(), du])
 
     def _pull_springs(self, time: float) -> None:
-        """Set the forces of the springs at the configuration."""
+        """Set the spring forces at the configuration."""
         m, springs = self._memory, self._mechanism.network.arrays.springs
         if not springs.stiffness.size:
             return

@@ -1,8 +1,8 @@
-"""Newton corrections of a configuration at rest, by the residual and the Jacobian of a step that stays where it is.
+"""Newton corrections of a configuration at rest, by the residual and the Jacobian of a step at rest.
 
-Such a step has the forces F of its start as its residual −hF. Its Jacobian is that of forces that are means over the
-step: half the stiffness K. Without inertia and damping, corrections δ of the mean velocities and δλ of the multipliers
-have
+The residual of such a step is −hF, with the forces F at its start. Its forces are means over the step, so that half the
+stiffness K enters its Jacobian. Without inertia and damping, corrections δ of the mean velocities and δλ of the
+multipliers satisfy
 
     ½h² K δ − h Gᵀδλ = −hF,   hG δ = 2g,   and   K ξ − Gᵀ(λ − δλ) = F − Gᵀλ,   G ξ = −g   with   ξ = −½hδ.
 """
@@ -27,17 +27,17 @@ if not cython.compiled:
     from ..nodal.forces import begin_strains, run_ahead
 
 SINGULAR = cython.declare(cython.double, 1e13)
-"""Reciprocal of a pivot, where the largest entries of the Jacobian are about one, beyond which it is round-off."""
+"""Reciprocal of a pivot beyond which it is round-off, for a Jacobian with largest entries of about one."""
 LARGEST_TURN = cython.declare(cython.double, 0.5)
 """Largest turn of a body in one correction [rad]."""
 
 
 def correct(memory: Any, dim: int, h: float, table: Any) -> float:
-    """Compute a correction at the configuration in ``at``, and the share of it that is to be taken; 0 if singular.
+    """Compute a correction at the configuration in ``at``, and the share of it that is taken; 0 if singular.
 
-    ½h times what is in ``correction`` then is to be subtracted from the positions, and ``correction.lam`` from the
-    multipliers. Stresses of strain rows in ``at.sigma`` are those of the stiffness, by the mixed iteration; what they
-    are after the correction to first order is left in ``nodal.ahead``.
+    The caller subtracts ½h times ``correction`` from the positions, and ``correction.lam`` from the multipliers. The
+    stiffness takes the stresses of strain rows in ``at.sigma``, by the mixed iteration; those after the correction to
+    first order are left in ``nodal.ahead``.
     """
     if not cython.compiled:
         return _correct(memory.fields, dim, h, table.coefficient[0], table.offset[0], table.inputs[0])
@@ -54,7 +54,7 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
 
 
 def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, inputs: Array) -> float:
-    """See :func:`correct`."""
+    """Compute a correction, see :func:`correct`."""
     derive(m, dim, m.trial_c)
     fill(m.trial_moved, 0.0)
     fill(m.x_v, 0.0)
@@ -80,7 +80,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
 
 
 def _begin_ahead(m: Memory) -> None:
-    """Begin a step with the stresses of the strains, whose Jacobian has those in ``nodal.ahead``."""
+    """Begin a step with the stresses of the strains, and set ``nodal.ahead`` so that its Jacobian has those given."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         m.nodal_ahead[e] = 2.0 * m.nodal_ahead[e] - m.end_sigma[i]
@@ -88,7 +88,7 @@ def _begin_ahead(m: Memory) -> None:
 
 
 def _is_singular(m: Memory) -> bool:
-    """Whether a pivot of the border is round-off."""
+    """True if a pivot of the border is round-off."""
     largest = 0.0
     for i in range(m.system_border.shape[0]):
         largest = larger(largest, fabs(m.system_border[i][m.border_size[1]]))
@@ -96,7 +96,7 @@ def _is_singular(m: Memory) -> bool:
 
 
 def _share(m: Memory, h: float) -> float:
-    """The share of the correction that turns no body by more than the largest turn."""
+    """Share of the correction that turns no body by more than the largest turn."""
     turn = 0.0
     for b in range(m.correction_w.shape[0]):
         for i in range(m.correction_w.shape[1]):

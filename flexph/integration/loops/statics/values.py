@@ -1,4 +1,4 @@
-"""Configurations at rest, their loads, and the mechanisms whose equilibria the loops find."""
+"""Configurations at rest, their loads, and the criterion for mechanisms whose equilibria the loops find."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """A configuration at rest with the multipliers (g,) of its constraints."""
+    """Configuration at rest with the multipliers (g,) of its constraints."""
 
     c: Configuration
     multipliers: Array
 
 
 class Balanced(NamedTuple):
-    """A configuration with its springs and stresses, its joint forces (g,), and forces (n_v,) without and with them."""
+    """Configuration with stresses and spring forces, joint forces (g,), and net forces (n_v,) without and with them."""
 
     c: Configuration
     multipliers: Array
@@ -30,7 +30,7 @@ class Balanced(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Inputs (i,) and a share of the weight at a time [s]."""
+    """Inputs (i,), share of the weight, and time [s]."""
 
     inputs: Array
     share: float
@@ -38,7 +38,7 @@ class Loads(NamedTuple):
 
 
 def has_static_loops(mechanism: Model) -> bool:
-    """True for rods and cables, with bodies of one frame between them, whose joints and loads the loops know."""
+    """True for rods, cables and bodies of one frame with joints and loads that the loops support."""
     a = mechanism.network.arrays
     unknown = a.curves or a.slips.slip.size or a.faces is not None or a.springs.force_laws or a.springs.hysteresis
     if unknown or any(b.unshifted for b in mechanism.frames.values()):
@@ -49,5 +49,5 @@ def has_static_loops(mechanism: Model) -> bool:
 
 
 def _is_line(body: object) -> bool:
-    """True for rods and cables, whose nodes have neighbours along a line, and for bodies of one frame."""
+    """True for rods and cables, whose nodes are coupled along a line, and for bodies of one frame."""
     return not isinstance(body, NodalBody) or body.turning == len(body.frames) or body.coordinates is not None

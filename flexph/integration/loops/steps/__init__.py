@@ -1,4 +1,4 @@
-"""Steps of the exact scheme in compiled loops: the guess, the iteration, and the run that records them.
+"""Steps of the exact scheme in compiled loops: initial guess, Newton iteration, and the loop that records the steps.
 
 Imports: control.loops, integration.loops.contact, integration.loops.decay, integration.loops.friction,
 integration.loops.mechanics, integration.loops.memory, integration.loops.nodal, integration.loops.solids,

@@ -1,4 +1,4 @@
-"""Controllers that a loop of compiled steps calls: before steps that begin at a call, and after each try of a step."""
+"""Calls of controllers in compiled loops: before steps that start at a sampling time, and after each try of a step."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ GO_BACK = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
 def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
-    """Call those whose time has come, and add what all hold to the inputs of a step; False where a call fails.
+    """Call the controllers that are due and add all held inputs to those of a step; False if a call fails.
 
-    Inputs have so many rows for each step.
+    ``inputs`` has ``points`` rows for each step.
     """
     if calls.due[step]:
         failed = call_one(calls.address, step) if calls.data == 0 else call_two(calls.address, step, calls.data)
@@ -35,7 +35,7 @@ def hold(calls: Calls, inputs: Array, step: int, points: int) -> bool:
 
 
 def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
-    """Keep where a step starts, or a part of one, and add to its inputs what is tried first."""
+    """Store the start of a substep, and add the first trial inputs of the controllers within it to its inputs."""
     if within.address == 0:
         return
     points = within.given.shape[0]
@@ -47,20 +47,20 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
 
 
 def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
-    """Let what acts within steps know that they begin and may be taken back, at velocities that may have changed."""
+    """Tell the controllers within steps that a pair begins and may be rejected; its velocities may have changed."""
     if within.address != 0:
         store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)
 
 
 def take_back_within(within: Within) -> None:
-    """Let what acts within steps stand where they began."""
+    """Reset the controllers within steps to the start of the pair."""
     if within.address != 0:
         call_two(within.address, within.data, GO_BACK)
 
 
 def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
-    """Ask what acts within a step after a try of it: 0 where all agree, 1 to try it again, from its start."""
+    """Ask the controllers within a step after a try: 0 if all agree, 1 to repeat it from its start, else failure."""
     if within.address == 0:
         return 0
     store(m, dim, within.state[0])
@@ -69,7 +69,7 @@ def is_to_be_tried(m: Memory, dim: int, within: Within, inputs: Array, step: int
 
 
 def ask_again(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Ask the same of states that are stored; inputs are those beside theirs again where no try follows."""
+    """Ask them about the states already stored in ``within.state``; their inputs are removed unless a try follows."""
     points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)
     if answer == 1:

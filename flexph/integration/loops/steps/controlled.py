@@ -1,4 +1,4 @@
-"""Pairs of compiled steps chosen by their error, as many as a block has (see integration.times.step_control)."""
+"""Pairs of compiled steps under step size control, for one block (see integration.times.step_control)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ UNSOLVED = cython.declare(cython.double, _UNSOLVED)
 
 
 def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
-    """Whether pairs of steps are chosen by their error; they are taken then."""
+    """True if pairs of steps are chosen by their error; the pairs of the block are then taken."""
     pair = course.parts.pair
     if pair.found.size == 0:
         return False
@@ -71,7 +71,7 @@ def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
 def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
     """Take pairs of steps through the times of a table as their error allows.
 
-    ``solved[0]`` counts the accepted pairs; a pair that is not solved or not accepted leaves all as it was.
+    ``solved[0]`` counts the accepted pairs; after a pair that is not solved or not accepted, the state is restored.
     """
     accepted = cython.declare(cython.Py_ssize_t)
     count = cython.declare(cython.Py_ssize_t)
@@ -114,12 +114,12 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
                 c[STATUS] = TOO_SMALL
                 return
             continue
-        accepted += within.address != 0  # whose steps all have times of their own
+        accepted += within.address != 0  # controllers within steps read the times of every step
         c[LAST] = error
         c[ENERGY] = energy
         c[LONGEST] = larger(c[LONGEST], h)
         close_row(m, dim, rows, row)
-        rows.audit[row][5] += 1.0  # of two steps
+        rows.audit[row][5] += 1.0  # a pair has two steps
         rows.audit[row][6] += c[REJECTED]
         pair.spans[row][0] = time
         pair.spans[row][1] = times[2]
@@ -136,7 +136,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 
 def _divide(times: Array, start: float, end: float, h: float) -> None:
-    """The times of the next pair of steps, of a whole number of such pairs that meets the end."""
+    """Times of the next pair of steps; a whole number of equal pairs reaches ``end``."""
     blocks = blocks_to(start, end, 2, h)
     step = (end - start) / (2 * blocks)
     times[0] = start
@@ -145,13 +145,13 @@ def _divide(times: Array, start: float, end: float, h: float) -> None:
 
 
 def _error(pair: Pair, energy: float) -> float:
-    """The error of a pair over its tolerance (see exact.pairs_of_steps.PairStepper.judged)."""
+    """Error of a pair over its tolerance (see exact.pairs_of_steps.PairStepper.judged)."""
     squared = larger(pair.found[0], pair.found[1] / (LEFT * LEFT))
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 
 
 def _go_back(m: Memory, pair: Pair, within: Within) -> None:
-    """Stand where a pair started from."""
+    """Restore the start of a pair."""
     take_back_within(within)
     copy(pair.start, m.at)
     copy(m.run_back, m.run_now)

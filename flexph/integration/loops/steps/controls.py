@@ -1,15 +1,17 @@
-"""Entries of the control of pairs of steps that loops choose (see .controlled)."""
+"""Entries of ``Pair.control``, the step size control of the loops (see .controlled)."""
 
 from __future__ import annotations
 
 TRIES, H, LAST, ENERGY, TOLERANCE, SMALLEST = 0, 1, 2, 3, 4, 5
-"""Pairs that are tried at most; the next step [s] and the error of the last one; the largest kinetic energy [J]."""
+"""Limit of tried pairs, next step size [s], last accepted error, largest kinetic energy [J], tolerance, and smallest
+step size [s]."""
 ORDER, SAFETY, LEAST, MOST = 6, 7, 8, 9
-"""The fields of a controller."""
+"""Fields of the controller: order, safety factor, and the smallest and the largest ratio of step sizes."""
 REJECTED, LONGEST, ERROR, REACHED, STATUS = 10, 11, 12, 13, 14
-"""Steps rejected since the last accepted one, the longest [s], the last error, how many times are reached, and why
-the block ends."""
+"""Steps rejected since the last accepted one, longest step [s], last error, number of times reached, and the reason
+for the end of the block."""
 CONTROLS = 15
 
 GOES_ON, UNSOLVED, TOO_SMALL = 0.0, 1.0, 2.0
-"""Why a block ends: the pairs that it may try are used up, one is not solved, or control fell below its limit."""
+"""Reason for the end of a block: its last time is reached or its tries are used up; a pair is not solved; the step
+size fell below its limit."""

@@ -1,4 +1,4 @@
-"""Dry friction of joints within the iteration of a step, and after it (see contact.closing, contact.part_stepper)."""
+"""Dry friction of joints in the iteration of a step, and after it (see contact.closing, contact.part_stepper)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ RESOLUTION = cython.declare(cython.double, _RESOLUTION)
 
 ROUGH = cython.declare(cython.double, 1e-6)
 UNSOLVED = cython.declare(cython.double, 1e-9)
-"""Defects of the law that are enough on the way, as linearised slips of redundant bearings disagree, and at the end."""
+"""Tolerated relative defect of the friction law during the iteration, where linearised slips of redundant bearings
+disagree, and at its end."""
 STILL = cython.declare(cython.double, 1e-12)
 SLIPPING = cython.declare(cython.double, 1e-9)
-"""See contact.part_stepper."""
+"""Relative slip up to which a bearing rests, and relative distance to its bound above which it sticks, as in
+contact.part_stepper."""
 
 
 def begin_friction(m: Memory) -> None:
-    """No friction."""
+    """Set all friction forces to zero."""
     fill(m.rub_force, 0.0)
     fill(m.trial_rub, 0.0)
     fill(m.path_rub, 0.0)
 
 
 def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
-    """Friction that obeys its law with the correction of a step, and that correction; False where none is found."""
+    """Solve the friction law together with the correction of a step, which is updated; False if it is not solved."""
     measure_slips(m, h)
     for q in range(m.rub_slip.size):
         m.rub_slip[q] -= along_row(m, q)
@@ -57,13 +59,15 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
 
 
 def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
-    """What defects of the law are compared with: rates without friction, their terms, and what gaps do not resolve."""
+    """Scale of the defects of the law [m/s]: the largest of the slip rates without friction, the size of their terms,
+    and the resolution of positions per step.
+    """
     largest = larger(sized(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
     m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)
 
 
 def free_rates(m: Memory) -> float:
-    """The largest slip rate without friction."""
+    """Largest slip rate without friction."""
     largest = 0.0
     for k in range(m.rub_slip.size):
         total = m.rub_slip[k]
@@ -74,7 +78,7 @@ def free_rates(m: Memory) -> float:
 
 
 def obeys(m: Memory, h: float) -> bool:
-    """Whether a solved step obeys the law, whose defect is recorded."""
+    """True if a solved step obeys the friction law; its defect is recorded."""
     measure_slips(m, h)
     copy(m.rub_force, m.rub_found)
     missed = law(m) / m.rub_scale[0]
@@ -83,7 +87,7 @@ def obeys(m: Memory, h: float) -> bool:
 
 
 def record_friction(m: Memory, h: float) -> None:
-    """Add what friction takes in a step to the flows, with its impulses and those that press."""
+    """Add the friction loss of a step, its friction impulses and the pressing impulses to the flows."""
     measure_slips(m, h)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
@@ -96,7 +100,7 @@ def record_friction(m: Memory, h: float) -> None:
 
 
 def sticks(m: Memory, dim: int) -> bool:
-    """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
+    """True if a bearing slips at the end of a step in which it stuck, or slipped the other way."""
     held = cython.declare(cython.bint)
     t = m.bearings_spring.shape[1]
     still = STILL * end_rates(m, dim, m.rub_rate)

@@ -1,4 +1,4 @@
-"""The last steps, and the guess of the next one from them."""
+"""History of the last steps, and the initial guess of the next one from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEIGHT_LIMIT = cython.declare(cython.double, _WEIGHT_LIMIT)
 
 
 def guess(m: Memory, dim: int, h: float, known: int) -> None:
-    """Mean velocities predicted from the last steps (see kernels.guess), or the present ones; the last multipliers."""
+    """Predict mean velocities from the last steps (see kernels.guess), else take the present ones; last multipliers."""
     velocities = m.x_velocities
     now = m.at_velocities
     if not (known == HISTORY and _predict_alternating(m.run_history, h, m.run_extrapolation, velocities)):
@@ -37,7 +37,7 @@ def guess(m: Memory, dim: int, h: float, known: int) -> None:
 
 
 def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """The velocities of kernels.guess.predicted_alternating; False where two rows are too alike."""
+    """Predict velocities as kernels.guess.predicted_alternating; False if a weight exceeds its limit."""
     end = -0.5
     turned = -0.5
     sign = 1.0
@@ -72,7 +72,7 @@ def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Arra
 
 
 def _eliminate(A: Array) -> None:
-    """Gauss and Jordan with pivoting: the last column becomes the solution."""
+    """Gauss-Jordan elimination with pivoting: the last column becomes the solution."""
     held1 = cython.declare(cython.double)
     n = A.shape[0]
     for k in range(n):
@@ -95,7 +95,7 @@ def _eliminate(A: Array) -> None:
 
 
 def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
-    """The two rows of the memory that say where the velocity leads, −1 where there are none, and the slope between."""
+    """Two rows of history for a linear extrapolation, −1 if there are none, and its slope."""
     width = memory.shape[1]
     if known < 2:
         return -1, -1, 0.0

@@ -1,4 +1,4 @@
-"""Impulses of the joints that change the velocity defect between steps, in loops (see exact.impulse)."""
+"""Impulses of the joints that reduce the velocity defect between steps, in loops (see exact.impulse)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if not cython.compiled:
 
 
 INSTANT = cython.declare(cython.double, 2.0**-500)
-"""Length of a step in which only inertia and constraints act: a power of two, by which products are exact."""
+"""Length of a step in which only inertia and constraints act: a power of two, so that products with it are exact."""
 
 
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
-    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian of a step of no length; False where it is singular."""
+    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian of a step of zero length; False if it is singular."""
     _stand_still(m, dim)
     m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
@@ -47,7 +47,7 @@ def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> b
 
 
 def _stand_still(m: Memory, dim: int) -> None:
-    """Make the trial one that ends where it starts."""
+    """Set the end of the trial to its start."""
     copy(m.at_state, m.end_state)
     copy(m.at_vectors, m.end_vectors)
     copy(m.at_arm, m.trial_lever)
@@ -63,7 +63,7 @@ def _stand_still(m: Memory, dim: int) -> None:
 
 
 def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> None:
-    """M⁻¹Gᵀμ in the velocities of ``correction``, and μ = (G M⁻¹Gᵀ)⁻¹ of a velocity defect, which may be changed."""
+    """Solve μ = (G M⁻¹Gᵀ)⁻¹ e for a velocity defect e, which may be overwritten; ``correction`` holds M⁻¹Gᵀμ."""
     if redundant > 0:
         keep_independent(m, defect)
     fill(m.defect, 0.0)
@@ -80,7 +80,7 @@ def answer(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> Non
 
 
 def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
-    """Take all of the velocity defect from the velocities, whose answer is left in ``mu``; what that takes [J]."""
+    """Remove the velocity defect by impulses of the joints, left in ``mu``; the energy that this dissipates [J]."""
     copy(m.run_defect, m.run_gap)
     answer(m, dim, redundant, m.run_gap, mu)
     lost = 0.0
@@ -92,7 +92,7 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
 
 
 def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
-    """Add the work of a share of impulses of joints that move as time prescribes, at ``at``, to the flows."""
+    """Add the work of a share of the impulses of driven joints at ``at`` to the flows."""
     for row in range(impulse.size):
         m.run_gap[row] = own_offset[row]
     for term in range(m.joints_term_row.size):
@@ -102,7 +102,7 @@ def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Arr
 
 
 def strike(m: Memory, dim: int, given: Given, mu: Array, share: float, length: float) -> None:
-    """Take a share κ of the answer from the velocities, and record it in a row of so long a step [s], with its loss."""
+    """Subtract a share κ of M⁻¹Gᵀμ from the velocities, and record it with its loss in a step of this length [s]."""
     lost = 0.0
     for i in range(m.run_defect.size):
         lost += share * (1.0 - 0.5 * share) * m.run_defect[i] * mu[i]
@@ -125,9 +125,9 @@ def strike(m: Memory, dim: int, given: Given, mu: Array, share: float, length: f
 
 
 def lose_defect(m: Memory, dim: int, redundant: int, given: Given, length: float) -> bool:
-    """Leave ρ of the velocity defect, recorded in a row of so long a step [s]; False for dependent constraints."""
-    share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])
-    left = 0.0  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
+    """Scale the velocity defect by ρ, recorded in a step of this length [s]; False for dependent constraints."""
+    share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
+    left = 0.0
     for i in range(m.run_defect.size):
         left = larger(left, fabs(m.run_defect[i]))
     if left == 0.0 or share == 0.0:

@@ -1,4 +1,4 @@
-"""What is judged of the iterates of a compiled step (see exact.iterate): work, energies, gaps and balances."""
+"""Measures of the iterates of a compiled step (see exact.iterate): work, energies, gaps and balances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
 def _size(m: Memory) -> float:
-    """Length that constraints on points are compared with, see flexph.kernels.constraint_sizes."""
+    """Reference length of the constraints on points [m], see flexph.kernels.constraint_sizes."""
     length = m.joints_lengths[1]
     for i in range(m.at_vector.shape[0]):
         for k in range(m.at_vector.shape[1]):
@@ -34,7 +34,7 @@ def _size(m: Memory) -> float:
 
 
 def is_open(m: Memory, closed: float) -> bool:
-    """Whether a defect of the constraints is larger than so much of what they measure."""
+    """True if a constraint defect exceeds ``closed``, times the reference length for constraints on points."""
     length = _size(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
@@ -43,7 +43,7 @@ def is_open(m: Memory, closed: float) -> bool:
 
 
 def is_balanced(m: Memory, h: float) -> bool:
-    """Whether momenta and constraints are in balance to round-off of the terms that they are sums of."""
+    """True if momenta and constraints balance to round-off of their terms."""
     limit = cython.declare(cython.double)
     if is_open(m, NEWTON_BALANCED):
         return False
@@ -69,7 +69,7 @@ def is_balanced(m: Memory, h: float) -> bool:
 
 
 def take_increments(m: Memory, dim: int, given: Given) -> None:
-    """Constraint defects by the way of the nodes, with the gap at the start forgotten little by little.
+    """Constraint defects by increments over the step, in which the gap at its start decays.
 
     See exact.iterate.increment_of_gap.
     """
@@ -103,7 +103,7 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
 
 
 def work(m: Memory) -> float:
-    """Work of the defects along a correction, every entry counted positive [J]."""
+    """Sum of the absolute work of the defects along a correction [J]."""
     total = 0.0
     for i in range(m.defect.size):
         total += fabs(m.correction[i] * m.defect[i])
@@ -111,7 +111,9 @@ def work(m: Memory) -> float:
 
 
 def energy_scale(m: Memory, h: float) -> float:
-    """Kinetic energy of the step, elastic energy at its start, and the work of its loads, twice of each [J]."""
+    """Energy scale of a step [J]: twice the kinetic energies over it and at its end, twice the elastic energy at its
+    start, and the absolute work of its loads.
+    """
     total = 0.0
     for i in range(m.ledger_flexed[0], m.ledger_heavy[0]):
         total += 2.0 * m.run_energy[i]
@@ -127,7 +129,7 @@ def energy_scale(m: Memory, h: float) -> float:
 
 
 def _body_torque(m: Memory, b: int, i: int) -> float:
-    """R̄⁻¹ τ."""
+    """Component of the torque on a body in its mean axes, R̄⁻¹ τ."""
     if m.trial_torque.shape[1] == 1:
         return m.trial_torque[b][0]
     return (
@@ -138,7 +140,7 @@ def _body_torque(m: Memory, b: int, i: int) -> float:
 
 
 def coordinate_size(m: Memory) -> float:
-    """Largest coordinate that positions are sums of [m], see flexph.kernels.resolution."""
+    """Largest coordinate of a body or of a node in its body [m], see flexph.kernels.resolution."""
     size = 0.0
     for b in range(m.at_r.shape[0]):
         for i in range(m.at_r.shape[1]):
@@ -150,7 +152,7 @@ def coordinate_size(m: Memory) -> float:
 
 
 def kinetic_energy(m: Memory) -> float:
-    """Kinetic energy at a trial end [J]."""
+    """Kinetic energy at the end of the trial [J]."""
     doubled = 0.0
     for b in range(m.inertia_mass.size):
         for i in range(m.end_v.shape[1]):
@@ -163,7 +165,7 @@ def kinetic_energy(m: Memory) -> float:
 
 
 def below_resolution(m: Memory, size: float, h: float) -> bool:
-    """Whether a correction moves nothing by more than a few round-offs of positions, whose ``size`` is given."""
+    """True if a correction moves nothing by more than a few round-offs of positions of this ``size`` [m]."""
     moved = 0.0
     turned = 0.0
     for b in range(m.correction_v.shape[0]):

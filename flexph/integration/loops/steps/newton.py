@@ -1,4 +1,4 @@
-"""The Newton iteration of a step in loops (see exact.newton)."""
+"""Newton iteration of a step in loops (see exact.newton)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
 
 
 def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
-    """Solve a step from the guess in ``x`` (see exact.newton); iterations, or −1 where it is not solved."""
+    """Solve a step from the guess in ``x`` (see exact.newton); the number of iterations, −1 if it is not solved."""
     at_rest = cython.declare(cython.bint)
     by_increments = cython.declare(cython.bint)
     ends = cython.declare(cython.bint)
@@ -77,7 +77,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     largest = 0.0
     scale = 0.0
     best = INFINITY
-    noise = NEWTON_NOISE * m.x.size  # along chains round-off adds up
+    noise = NEWTON_NOISE * m.x.size  # round-off adds up along chains
     settled = settled_at(m.x_du.size)
     extent = coordinate_size(m)
     terms = m.inertia_resolution
@@ -89,16 +89,16 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
             if kinds.friction > 0:
                 answer_forces(m, dim, kinds.redundant, kinds.decay, h)
             factored = True
-            used = used if mixed else 0  # of new ones each time the rate is known too
+            used = used if mixed else 0  # the mixed iteration refactors often, at a known rate
         solve_step(m, dim, kinds, h)
         if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
             return -1
         done = work(m)
-        if kinds.contact > 0:  # what an iterate deep in a contact has is no measure (see exact.newton)
+        if kinds.contact > 0:  # an iterate deep in a contact gives no scale (see exact.newton)
             largest = 0.0
             scaled = False
         largest = larger(largest, done)
-        if iteration <= 2 or not scaled:  # after one correction the motion is known well enough to compare with
+        if iteration <= 2 or not scaled:  # after one correction the motion is accurate enough for a scale
             scale = energy_scale(m, h)
             scaled = True
         size = sqrt(done / larger(largest, scale))
@@ -148,9 +148,9 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
-    """What all iterates of a step have of its start; no relation is stuck, no joint rubs."""
+    """Prepare the iteration with the values at the start of the step; no relation sticks, no joint has friction yet."""
     fill(m.trial_stuck, 0.0)
-    if dim == 3 and m.strains_stress.size + m.solids_frame.size > 0:  # strain rows of the plane are those of solids
+    if dim == 3 and m.strains_stress.size + m.solids_frame.size > 0:  # in the plane only solids have strain rows
         begin_strains(m)
     if m.solids_frame.size > 0:
         begin_solids(m, dim)
@@ -161,7 +161,7 @@ def begin(m: Memory, dim: int, kinds: Kinds) -> None:
 
 
 def _best(m: Memory, size: float, best: float) -> float:
-    """The smallest correction so far; the iterate that has it is kept."""
+    """Size of the smallest correction so far; its iterate is stored."""
     if size < best:
         copy(m.x, m.best)
         return size
@@ -169,25 +169,25 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 
 def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Whether a relation is to be taken by its tangent at rest, or was."""
+    """True if a relation changes to or from its tangent at rest."""
     keep_rates(m)
     _try(m, dim, kinds, given)
     return stick(m, given.h)
 
 
 def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Whether constraints and rolling discs hold at the end of the step to the iterate."""
+    """True if constraints, rolling discs and points on curves hold at the end of the step to the iterate."""
     _try(m, dim, kinds, given)
     return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m))
 
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
-    """Values over the step and at its end to the iterate."""
+    """Evaluate the trial of the iterate: values over the step and at its end."""
     trial(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
 
 
 def evaluate(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
-    """The defects of the iterate."""
+    """Evaluate the defects of the iterate."""
     residual(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
     _keep_independent(m, kinds)
 
@@ -198,14 +198,14 @@ def _keep_independent(m: Memory, kinds: Kinds) -> None:
 
 
 def factor_step(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Factor the Jacobian of the iterate; False where it is singular."""
+    """Factor the Jacobian of the iterate; False if it is singular."""
     if kinds.redundant > 0:
         return factor_least(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
     return factor(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
 
 
 def solve_step(m: Memory, dim: int, kinds: Kinds, h: float) -> None:
-    """The correction of the iterate."""
+    """Solve for the correction of the iterate."""
     if kinds.contact > 1:
         solve_pile(m, dim, kinds.decay, h)
     elif kinds.redundant > 0:

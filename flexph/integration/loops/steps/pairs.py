@@ -21,14 +21,14 @@ HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
 
 
 def begin_pair(m: Memory, pair: Pair) -> None:
-    """Keep what the estimate needs of the start."""
+    """Store the velocities at the start of a pair for the error estimate."""
     if pair.found.size > 0:
         copy(m.at_velocities, pair.before)
         fill(pair.found, 0.0)
 
 
 def watch_energy(m: Memory, pair: Pair) -> None:
-    """Keep the largest kinetic energy."""
+    """Update the largest kinetic energy of a pair."""
     if pair.found.size > 0:
         total = 0.0
         for b in range(m.inertia_mass.size):
@@ -37,15 +37,15 @@ def watch_energy(m: Memory, pair: Pair) -> None:
 
 
 def keep_gaps(m: Memory, pair: Pair) -> None:
-    """Keep the gaps at the start of the pair, in its first step."""
+    """Store the gaps at the start of a pair, in its first step."""
     if pair.found.size > 0:
         copy(m.touch_before, pair.gaps)
 
 
 def let_go(m: Memory, pair: Pair) -> bool:
-    """Take contacts that open or close in the pair from the Jacobian: a stiff one would filter its own impact.
+    """Remove contacts that open or close in the pair from the Jacobian: a stiff one would filter its own impact.
 
-    Whether there are any; called in the second step.
+    True if there are any; called in the second step.
     """
     closed = cython.declare(cython.bint)
     found = cython.declare(cython.bint)
@@ -60,7 +60,7 @@ def let_go(m: Memory, pair: Pair) -> bool:
 
 
 def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int) -> None:
-    """½ δ̂ᵀMδ̂ of two steps of h, before which ``known`` rows of history were filled, by the factored Jacobian."""
+    """Error estimate ½ δ̂ᵀMδ̂ of two steps of h by the factored Jacobian; ``known`` rows of history precede them."""
     _difference(m, pair, h, known)
     for b in range(m.inertia_mass.size):
         square = 0.0
@@ -81,7 +81,10 @@ def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int
 
 
 def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
-    """δ = h²/24 v̄″ into ``best``, by the mean velocities of the pair and of the step before it, or the velocities."""
+    """Difference δ = h²/24 v̄″ into ``best``, from the mean velocities of the pair and those of the step before it.
+
+    Without history, the velocities at the start of the pair take the place of the latter.
+    """
     last = m.run_history[HISTORY - 1]
     middle = m.run_history[HISTORY - 2]
     first = m.run_history[HISTORY - 3]
@@ -93,7 +96,7 @@ def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
 
 
 def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
-    """Momenta of velocities at the positions of ``at``, into ``defect``."""
+    """Compute the momenta of velocities at the positions of ``at``, into ``defect``."""
     inertia_products(m, dim, du, m.trial_c, m.trial_rate)
     momenta(m, dim, w, m.at_u, du, m.at_Pu, m.trial_rate, m.defect_w, m.defect_du)
     for b in range(m.inertia_mass.size):
@@ -102,12 +105,12 @@ def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
 
 
 def reflect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
-    """Reflect the velocity defect where the next pair would add to it; False where the constraints are dependent."""
+    """Reflect the velocity defect if the next pair would add to it; False if the constraints are dependent."""
     if pair.mu.size == 0:
         return True
     if not factor_instant(m, dim, redundant, given.after):
         return False
-    kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # what settles begins with velocities that keep the joints
+    kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # settling begins with velocities without a defect
     for i in range(pair.mu.size):
         m.run_gap[i] = m.run_defect[i] - kept * m.run_back_defect[i]
     answer(m, dim, redundant, m.run_gap, pair.mu)

@@ -1,8 +1,8 @@
-"""The linear systems of a pile, free bodies that only contacts couple, by iteration: at a cost linear in the bodies.
+"""Iterative solution of the linear systems of a pile, free bodies that only contacts couple, at linear cost.
 
-The blocks of the bodies, D, are factored as a band; what pairs of bodies change with each other, O, stays in blocks of
-the pairs. (1 + D⁻¹O) x = D⁻¹b is solved by the stabilised method of biconjugate gradients (van der Vorst 1992): where
-steps resolve the contacts, D⁻¹O is of the size of ¼h²ω², and a few products are enough.
+The blocks of the bodies, D, are factored as a band; the coupling of pairs of bodies, O, stays in blocks of the pairs.
+(1 + D⁻¹O) x = D⁻¹b is solved by the stabilised biconjugate gradient method (van der Vorst 1992). If the steps resolve
+the contacts, D⁻¹O is of the size of ¼h²ω² and a few products are enough.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if not cython.compiled:
 
 SOLVED = cython.declare(cython.double, 1e-11)
 PRODUCTS = cython.declare(cython.Py_ssize_t, 500)
-"""Residual over the right-hand side at which it ends, and pairs of products after which it does anyway."""
+"""Tolerance of the residual, relative to D⁻¹b, and the limit of iterations of two products each."""
 
 
 def solve_pile(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Corrections of the mean velocities from their defects."""
+    """Solve for the corrections of the mean velocities from their defects."""
     reduce(m, dim, decay, h)
     _solve(m)
     expand(m, dim, h)
 
 
 def _by_blocks(m: Memory, x: Array) -> None:
-    """D⁻¹ x in place."""
+    """Multiply x by D⁻¹ in place."""
     solve_band(m.system_border, m.system_border_pivot, m.border_size[1], x)
 
 
 def _product(m: Memory, x: Array, out: Array) -> None:
-    """(1 + D⁻¹O) x."""
+    """Product (1 + D⁻¹O) x."""
     width = m.border_size[1] + 1
     fill(out, 0.0)
     for c in range(m.contacts_kind.size):
@@ -70,7 +70,7 @@ def _dot(a: Array, b: Array) -> float:
 
 
 def _solve(m: Memory) -> None:
-    """Solve for the border what is in its place."""
+    """Solve (D + O) x = b for the border; ``system_x`` holds b, then x."""
     x = m.system_x
     r = m.touch_krylov[0]
     shadow = m.touch_krylov[1]
@@ -82,7 +82,7 @@ def _solve(m: Memory) -> None:
     _product(m, x, r)
     for i in range(x.size):
         r[i] = x[i] - r[i]
-        # the first guess x is that of the bodies by themselves, and its residual is D⁻¹b − (1 + D⁻¹O) D⁻¹b
+        # the first guess x = D⁻¹b has the residual D⁻¹b − (1 + D⁻¹O) D⁻¹b
         shadow[i] = r[i]
         p[i] = r[i]
     along = _dot(shadow, r)

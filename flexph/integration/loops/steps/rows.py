@@ -1,4 +1,4 @@
-"""Rows of a run in loops: what steps record, and what a step that is not solved is taken again from."""
+"""Rows of a run in loops: records of the steps, and the state to which a failed step returns."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if not cython.compiled:
 
 
 def begin_row(m: Memory) -> None:
-    """Keep what a step that is not solved is taken again from, and its sums at zero."""
+    """Store the state to which a failed step returns, and set its sums to zero."""
     copy(m.run_now, m.run_back)
     fill(m.run_step, 0.0)
 
 
 def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
-    """The end of a step, after all its parts: its sums are added to its row."""
+    """End a step after all its parts: add its sums to its row of the records, with the state at its end."""
     for i in range(m.run_defect.size):
         m.run_step_audit[2] = larger(m.run_step_audit[2], fabs(m.run_defect[i]))
     m.run_step_audit[5] = 1.0
@@ -38,7 +38,7 @@ def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
 
 
 def record_energy(m: Memory) -> float:
-    """Add the flows of a substep, and go on to the energies at its end; the power balance that is left [J]."""
+    """Add the flows of a substep and take over the energies at its end; the residual of its energy balance [J]."""
     balance = 0.0
     for i in range(m.run_energy.size):
         balance += m.run_new_energy[i] - m.run_energy[i]
@@ -53,7 +53,7 @@ def record_energy(m: Memory) -> float:
 
 
 def store(m: Memory, dim: int, out: Array) -> None:
-    """The flat state in the layout of the mechanism."""
+    """Write the flat state in the layout of the mechanism."""
     end = cython.declare(cython.Py_ssize_t)
     d = dim
     s = 1 if d == 2 else 3
@@ -74,7 +74,7 @@ def store(m: Memory, dim: int, out: Array) -> None:
 
 
 def _append(field: Array, out: Array, first: int) -> int:
-    """All entries of a field into a vector from an entry on; the next one."""
+    """Copy all entries of a field into a vector from entry ``first`` on; the index behind them."""
     for i in range(field.size):
         out[first + i] = get(field, i)
     return first + field.size

@@ -1,4 +1,4 @@
-"""The loop over compiled steps (see flexph.integrate)."""
+"""Loop over compiled steps (see flexph.integrate)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if not cython.compiled:
 def run(m: Memory, dim: int, table: Table, course: Course) -> None:
     """Take the steps of the table and record them, until one is not solved.
 
-    Where there are calls the table has inputs for every substep, to which those that are held are added. Where pairs of
-    steps are chosen by their error, the times of the table are those that are saved (see :mod:`.controlled`).
+    With controllers the table has inputs for every substep, and held inputs are added to these. Under step size control
+    the times of the table are the saved ones (see :mod:`.controlled`).
     """
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
@@ -44,7 +44,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
         known = fewest(known + substeps, course.parts.depth)
         close_row(m, dim, course.rows, row)
         if course.parts.pair.found.size > 0:
-            course.rows.audit[row][5] += 1.0  # of two steps
+            course.rows.audit[row][5] += 1.0  # a pair has two steps
         count += 1
         course.solved[0] += 1
         if count % course.every == 0:
@@ -52,14 +52,14 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 
 def settle(m: Memory, dim: int) -> None:
-    """All that follows from the positions and velocities of ``at``."""
+    """Derive momenta, vectors and energies from the positions and velocities of ``at``."""
     derive(m, dim, m.trial_c)
     place_points(m)
     energies(m, dim, m.run_energy)
 
 
 def settle_contacts(m: Memory, dim: int) -> None:
-    """The energies of contacts at ``at``, after :func:`settle`."""
+    """Set the energies of contacts at ``at``, after :func:`settle`."""
     store_contacts(m, dim)
     for i in range(m.touch_stored.size):
         m.run_energy[m.ledger_contact[0] + i] = m.touch_stored[i]

@@ -1,4 +1,4 @@
-"""Steps in which many contacts or slips change together, in loops: a search along corrections (see exact.newton)."""
+"""Line search for steps in which many contacts or slips change together, in loops (see exact.newton)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ NEWTON_SETTLED = cython.declare(cython.double, NEWTON.settled)
 
 SHORTEST = cython.declare(cython.double, 1e-3)
 LEFT_OVER = cython.declare(cython.double, 0.3)
-"""See exact.newton."""
+"""Share of a correction below which no shorter one is tried, and relative work of the defects along a correction at
+which the search ends, as in exact.newton."""
 
 
 def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
-    """Solve a step from the guess in ``x``; iterations, those of Newton's method included, or −1."""
+    """Solve a step from the guess in ``x``; iterations, with those of Newton's method, or −1 if it is not solved."""
     first = cython.declare(cython.bint)
     mixed = cython.declare(cython.bint)
     settled = cython.declare(cython.bint)
@@ -77,7 +78,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 
 
 def _follow(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
-    """Take all of a correction from ``best``, or to where it does no more work; the share."""
+    """Subtract a correction from ``best`` in full, or up to the point at which it does no more work; its share."""
     is_whole = cython.declare(cython.bint)
     low = 0.0
     high = 1.0

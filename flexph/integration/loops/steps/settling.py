@@ -1,7 +1,7 @@
-"""What settles at the end of a step with dry friction of joints (see contact.part_stepper, contacts.velocities).
+"""Settling of slip at the end of a step with dry friction of joints (see contact.part_stepper, contacts.velocities).
 
-The plastic law for the impulses of the whole step, Λ with |Λ| ≤ μ|λ| against the slip rates after them, which begins
-with velocities that keep the joints, and goes so far that step and impulses together create no energy.
+The plastic law holds for the impulses of the whole step: |Λ| ≤ μ|λ|, against the slip rates after them. It starts from
+velocities without a defect in the joints, and is applied only so far that step and impulses together create no energy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if not cython.compiled:
 
 
 def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
-    """Settle what slips at the end of a step, from the rates in ``rub.rate``; False where that is not solved."""
+    """Settle slip at the end of a step, from the rates in ``rub.rate``; False if the law is not solved."""
     m.rub_settles[1] = 1.0
     taken = 0.0
     for i in range(m.bearings_friction.size):
@@ -49,7 +49,7 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
 
 
 def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
-    """Take from the velocities what they have against the joints, with the slip rates then; what that takes [J]."""
+    """Remove the velocity defect of the joints, and update the slip rates; the energy that this dissipates [J]."""
     lost = hold_joints(m, dim, redundant, m.rub_mu)
     for q in range(m.rub_slip.size):
         m.rub_slip[q] = m.rub_rate[q] - along_row(m, q)
@@ -60,7 +60,7 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 
 
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
-    """Velocities and impulses of joints by unit impulses of friction, D and E."""
+    """Responses of velocities and joint impulses to unit impulses of friction, with D and E."""
     for q in range(m.rub_force.size):
         pull_unit(m, dim, q, -1.0)
         reduce(m, dim, 0, INSTANT)
@@ -80,7 +80,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _share(m: Memory, taken: float) -> float:
-    """How far impulses go from those of the step, which took this energy [J], to those found."""
+    """Share of the change from the impulses of the step, which dissipated ``taken`` [J], to the solution of the law."""
     slope = 0.0
     curve = 0.0
     for k in range(m.rub_force.size):
@@ -95,7 +95,7 @@ def _share(m: Memory, taken: float) -> float:
 
 
 def _strike(m: Memory, dim: int, share: float) -> None:
-    """Change the velocities by a share of the impulses, which ``rub.found`` has then."""
+    """Change the velocities by a share of the impulses, which is stored in ``rub.found``."""
     for q in range(m.rub_force.size):
         m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
         for i in range(m.at_velocities.size):
@@ -104,7 +104,7 @@ def _strike(m: Memory, dim: int, share: float) -> None:
 
 
 def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
-    """Flows, energies and velocity defect after impulses of friction and of the joints that took some energy [J]."""
+    """Record flows, energies and the velocity defect after settling; the joint impulses dissipated ``lost`` [J]."""
     fill(m.run_flow, 0.0)
     _record_joints(m, given)
     if m.bearings_joined[0] >= 0:
@@ -129,7 +129,7 @@ def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
 
 
 def _record_joints(m: Memory, given: Given) -> None:
-    """Work of the impulses of joints that drives move, into ``rub.mu``."""
+    """Compute the impulses of the joints in ``rub.mu``, and add the work of driven ones to the flows."""
     for row in range(m.rub_mu.size):
         m.rub_mu[row] = -m.rub_mu[row]
         for q in range(m.rub_found.size):

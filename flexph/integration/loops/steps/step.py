@@ -1,4 +1,4 @@
-"""The compiled step of a mechanism, with its substeps and what they record (see flexph.integration.exact.newton)."""
+"""Compiled step of a mechanism, with its substeps and their records (see flexph.integration.exact.newton)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if not cython.compiled:
 
 
 def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, known: int) -> bool:
-    """Take the substeps of a step, each until all that acts within it agrees; False where one is not solved."""
+    """Take the substeps of a step, each until all controllers within it agree; False if one is not solved."""
     parts = course.parts
     within = course.calls.within
     first = known
@@ -52,7 +52,7 @@ def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, know
         begin_within(m, within, table.inputs, k)
         settled = m.rub_settles[1]
         answer = 1
-        while answer == 1:  # the next try from what the last one came to
+        while answer == 1:  # the next try starts from the result of the last one
             m.rub_settles[1] = settled
             if not (take_substep(m, dim, parts, table, k, known) and _end_substep(m, dim, parts, table, k, first)):
                 return False
@@ -64,9 +64,9 @@ def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, know
 
 
 def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first: int) -> bool:
-    """Judge a substep and let it lose and settle what it leaves; False where that is not solved.
+    """End a substep: estimate the error, reduce the velocity defect, and settle slip; False if one of these fails.
 
-    Before its step ``first`` rows of history were filled.
+    ``first`` rows of history were filled before its step.
     """
     i = k % parts.shares.size
     given = given_of(table, k)
@@ -82,7 +82,7 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
 
 
 def _judge(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
-    """Estimate the error of two substeps, before which ``known`` rows of history were filled; False if singular."""
+    """Estimate the error of two substeps, preceded by ``known`` rows of history; False if the Jacobian is singular."""
     if parts.pair.found.size == 0:
         return True
     if parts.kinds.contact > 0 and let_go(m, parts.pair) and not factor_step(m, dim, parts.kinds, given):
@@ -92,7 +92,7 @@ def _judge(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
 
 
 def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> bool:
-    """Judge the velocity defect of the two substeps of a step; False where the constraints are dependent."""
+    """Reflect the velocity defect of a pair of substeps if needed; False if the constraints are dependent."""
     if parts.pair.found.size == 0:
         return True
     k = 2 * step + 1
@@ -102,7 +102,7 @@ def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> 
 
 
 def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int) -> bool:
-    """Take a substep from its guess and add it to what the step records; False where it is not solved."""
+    """Take a substep from its guess and add it to the records of the step; False if it is not solved."""
     kinds = parts.kinds
     given = given_of(table, k)
     extent = coordinate_size(m)
@@ -138,7 +138,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
 
 
 def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
-    """What the i-th substep of a step does to the accounts, and its end, which becomes the start of the next."""
+    """Add the i-th substep of a step to the accounts; its end becomes the start of the next one."""
     kinds = parts.kinds
     flows(m, dim, given.h, given.before, given.after)
     if kinds.friction > 0:
@@ -166,7 +166,7 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
 
 
 def _finish(m: Memory, dim: int) -> None:
-    """The end of the step becomes the start of the next."""
+    """Take the end of the step as the start of the next one."""
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     place_points(m)
@@ -174,7 +174,7 @@ def _finish(m: Memory, dim: int) -> None:
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Residuals of the constraints on positions, and of those on velocities over the step as the iteration left it."""
+    """Record the residuals of constraints on positions, and of those on velocities over the step."""
     audit = m.run_step_audit
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
@@ -190,7 +190,7 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """What closes a gap of ½h(e₁ − e₀), see flexph.integration.exact.advance: in the border, where alone it acts."""
+    """Solve for the multipliers that close a gap of ½h(e₁ − e₀), in the border alone (see exact.advance)."""
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
         m.run_defect[i] = m.run_new_defect[i]

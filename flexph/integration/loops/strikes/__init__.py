@@ -1,8 +1,10 @@
-"""What steps with rigid contacts are made of in loops: impacts, the way that closes gaps, and what settles.
+"""Parts of steps with rigid contacts in loops: impacts, the step that closes gaps, and the settling of velocities.
 
-Contacts that share a body act on each other, or a part of bodies that joints and springs couple: such islands are
-solved apart, each by its dense D. Of free bodies its blocks are those of the bodies that two contacts share; bodies
-that are coupled or bend answer by the border of the step. Dry friction of joints is among the contacts of an island.
+Contacts interact if they share a body or a group of bodies that joints and springs couple. Such islands are solved
+separately, by the compliance D of their contacts (see .law). For free bodies its blocks stem from the bodies that two
+contacts share; coupled or flexible bodies respond by the border of the step. Dry friction of joints counts among the
+contacts of an island.
+
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.solids, integration.loops.steps,
 integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.loops.

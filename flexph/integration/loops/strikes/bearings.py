@@ -1,4 +1,4 @@
-"""Dry friction of joints among the contacts of a step: bearings, numbered behind these; their slips and accounts."""
+"""Bearings, joints with dry friction, among the contacts of a step and numbered behind them: slips and accounts."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if not cython.compiled:
 
 
 def mark_bearings(m: Memory, mark: int) -> None:
-    """Mark all bearings as contacts are (see .marks)."""
+    """Set the mark of all bearings (see .marks)."""
     fill(part(m.strike_may_close, m.contacts_kind.size, m.strike_may_close.shape[0]), mark)
 
 
 def is_bearing(m: Memory, c: int) -> bool:
-    """Whether a contact is a bearing."""
+    """True if a contact is a bearing."""
     return c >= m.contacts_kind.size
 
 
 def friction_of(m: Memory, c: int) -> float:
-    """The coefficient of friction of a contact or bearing."""
+    """Coefficient of friction of a contact or bearing."""
     return m.bearings_friction[c - m.contacts_kind.size] if is_bearing(m, c) else m.contacts_friction[c]
 
 
 def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
-    """The largest sum of the sizes of the terms of a slip rate by velocities; 0 without bearings."""
+    """Largest sum of absolute terms of a slip rate at velocities; 0 without bearings."""
     if m.rub_slip.size == 0:
         return 0.0
     mean_shapes(m, dim, du, m.trial_c)
@@ -41,14 +41,14 @@ def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
 
 
 def slip_of(m: Memory, c: int, r: int) -> int:
-    """The slip of a bearing in a row of its law, −1 where there is none."""
+    """Number of the slip in a row of the law of a bearing, −1 if there is none."""
     i = c - m.contacts_kind.size
     t = m.bearings_spring.shape[1]
     return i * t + r - 1 if r > 0 and m.bearings_spring[i][r - 1] >= 0 else -1
 
 
 def push_joints(m: Memory, h: float) -> None:
-    """Forces of friction by the impulses of a step, as tensions of its trial."""
+    """Apply the friction forces of the impulses of a step to its trial."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         m.rub_force[q] = m.strike_impulse[1 + q % t][m.contacts_kind.size + q // t] / h
@@ -56,7 +56,7 @@ def push_joints(m: Memory, h: float) -> None:
 
 
 def meet_bearings(m: Memory, h: float) -> None:
-    """Slip rates of a trial and the impulses of the joints in it."""
+    """Compute the slip rates of a trial and the impulses of its joints."""
     measure_slips(m, h)
     m.strike_carried[1] = h
     m.strike_carried[0] = m.strike_carried[1]
@@ -66,7 +66,7 @@ def meet_bearings(m: Memory, h: float) -> None:
 
 
 def _rate(m: Memory) -> None:
-    """Rates of the laws of bearings, from their slips and what presses them."""
+    """Compute the rates in the laws of bearings, from their slips and pressing impulses."""
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
         c = m.contacts_kind.size + i
@@ -76,7 +76,7 @@ def _rate(m: Memory) -> None:
 
 
 def record_bearings(m: Memory, h: float) -> None:
-    """Add what friction of joints takes in a step to the flows."""
+    """Add the friction loss of joints in a step to the flows."""
     before = m.rub_rate
     for i in range(m.bearings_friction.size):
         before[i] = m.run_flow[m.bearings_lost[i]]
@@ -86,20 +86,20 @@ def record_bearings(m: Memory, h: float) -> None:
 
 
 def begin_slips(m: Memory, dim: int) -> None:
-    """How slip rates change with velocities, where the matrices of a state are factored."""
+    """Compute the derivatives of slip rates by velocities, for the factored matrices of a state."""
     set_gradients(m)
     differentiate_slips(m, dim, INSTANT)
     m.strike_carried[0] = 1.0
 
 
 def find_slips(m: Memory, dim: int, out: Array) -> float:
-    """Slip rates at ``at``, and the size of their terms."""
+    """Compute the slip rates at ``at``; the size of their terms."""
     node_speeds(m, dim)
     return end_rates(m, dim, out)
 
 
 def joints_stick(m: Memory, dim: int) -> bool:
-    """Whether a bearing that stuck in a step, or slipped the other way, slips at its end."""
+    """True if a bearing slips at the end of a step in which it stuck, or slipped the other way."""
     for i in range(m.bearings_friction.size):
         m.rub_bound[i] = m.bearings_friction[i] * m.strike_impulse[0][m.contacts_kind.size + i] / m.strike_carried[1]
     node_speeds(m, dim)
@@ -107,13 +107,13 @@ def joints_stick(m: Memory, dim: int) -> bool:
 
 
 def carry(m: Memory, share: float) -> None:
-    """Impulses of the joints at the end of a step, or with a ``share`` of 0 none."""
+    """Set the pressing impulses of the joints to a share of those of the step; 0 for none."""
     for k in range(m.rub_base.size):
         m.rub_base[k] = share * m.strike_carried[1] * m.x_lam[m.bearings_row[k]]
 
 
 def rate_at_end(m: Memory) -> None:
-    """Rates of the laws where velocities settle, with the impulses of the joints that hold these."""
+    """Compute the rates of the laws for settling velocities, with the joint impulses that hold these."""
     for k in range(m.rub_base.size):
         m.rub_base[k] += m.strike_held[m.bearings_row[k]]
     _rate(m)
@@ -122,7 +122,7 @@ def rate_at_end(m: Memory) -> None:
 
 
 def record_struck(m: Memory, dim: int, settles: bool) -> None:
-    """Add what impulses that are added to those given take, with rates before in ``rub.slip``, to the flows."""
+    """Add the loss by the change of impulses from those given to the flows; ``rub.slip`` has the rates before."""
     find_slips(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):

@@ -1,4 +1,4 @@
-"""How bodies by themselves answer impulses: inverse masses, and inverse Jacobians of a step."""
+"""Response of single bodies to impulses: inverse masses, and inverse Jacobians of a step."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
 
 
 def are_apart(m: Memory) -> bool:
-    """Whether each body answers impulses by itself; others do with what joints and springs couple them to."""
+    """True if each body responds to impulses independently, without joints and springs that couple it to others."""
     return m.strike_apart[0] > 0
 
 
 def weigh(m: Memory, dim: int) -> None:
-    """The inverse masses of all bodies."""
+    """Compute the inverse masses of all bodies."""
     d = dim
     for b in range(m.inertia_mass.size):
         _begin(m, d, b, 1.0)
@@ -36,7 +36,7 @@ def weigh(m: Memory, dim: int) -> None:
 
 
 def weigh_step(m: Memory, dim: int, h: float) -> None:
-    """The inverse Jacobians of all bodies at a trial, without what one does to another."""
+    """Compute the inverse Jacobians of all bodies at a trial, without the coupling between bodies."""
     turn_bodies(m, dim, 0, h)
     _turn_nodes(m, dim, h)
     for b in range(m.inertia_mass.size):
@@ -50,7 +50,7 @@ def weigh_step(m: Memory, dim: int, h: float) -> None:
 
 
 def _begin(m: Memory, d: int, b: int, share: float) -> None:
-    """So much of the mass of a body beside a unit matrix."""
+    """Initialise the augmented matrix [share·M | I] of a body, with its mass alone in M."""
     fill(m.strike_elimination, 0.0)
     for i in range(m.strike_elimination.shape[0]):
         m.strike_elimination[i][m.strike_elimination.shape[0] + i] = 1.0
@@ -59,7 +59,7 @@ def _begin(m: Memory, d: int, b: int, share: float) -> None:
 
 
 def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
-    """∂r_ω/∂ω̄ of a body without its nodes (see loops.jacobian)."""
+    """Add ∂r_ω/∂ω̄ of a body, without its nodes (see mechanics.jacobian)."""
     K = m.strike_elimination
     spin = m.system_spin
     through = m.system_through
@@ -80,7 +80,7 @@ def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _turn_nodes(m: Memory, dim: int, h: float) -> None:
-    """What forces on nodes, and contacts of balls as they turn, add to the bodies by themselves."""
+    """Add the terms of forces on nodes, and of the turning normals of ball contacts, to the Jacobian of each body."""
     fill(m.strike_inverse, 0.0)
     d = dim
     n = m.strike_inverse.shape[1]
@@ -99,7 +99,7 @@ def _turn_nodes(m: Memory, dim: int, h: float) -> None:
 
 
 def _across(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None:
-    """(R̄⁻ᵀ e) × f of a component of the spin and the force on a node."""
+    """Cross product (R̄⁻ᵀ e_a) × f for component a of the spin and the force f on a node."""
     b = m.nodes_body[k]
     f = m.trial_on_node[k]
     if dim == 2:
@@ -113,7 +113,7 @@ def _across(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
-    """−h ∂(F n)/∂v of a contact of balls on a body, for the turning of n alone."""
+    """Add −h ∂(F n)/∂v of a ball contact on a body, by the change of n alone."""
     b = m.nodes_body[k]
     mean = m.touch_mean[c][0]
     end = m.touch_end[c][0]
@@ -128,7 +128,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def _invert(m: Memory, b: int) -> None:
-    """The inverse of the first half of the elimination by Gauss and Jordan."""
+    """Invert the left half of the augmented matrix by Gauss-Jordan elimination."""
     held1 = cython.declare(cython.double)
     A = m.strike_elimination
     n = A.shape[0]

@@ -1,8 +1,8 @@
-"""The step in which some rigid contacts may close (see contact.closing).
+"""Step in which some rigid contacts may close (see contact.closing).
 
-Newton's method with the Jacobians of the bodies by themselves: what the turning of a contact of two balls does from one
-to the other is left to further iterations, each of which takes some hundredth of what is missed. Matrices stay from the
-third one on.
+Newton's method. For free bodies it uses the Jacobian of each body: the coupling of two balls by their turning normal is
+left to further iterations, each of which leaves about a hundredth of the defect. From the third iteration on matrices
+are kept while changes are small.
 """
 
 from __future__ import annotations
@@ -45,36 +45,36 @@ NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
 
 STALLED = cython.declare(cython.Py_ssize_t, 8)
 POLISHED = cython.declare(cython.Py_ssize_t, 10)
-"""Iterations after which those without gain are given up, and of the velocities with the impulses that were found."""
+"""Limits of successive iterations without progress, and of iterations of the velocities at the final impulses."""
 COARSE = cython.declare(cython.double, 1e-13)
 FAST = cython.declare(cython.double, 1e-2)
-"""Changes that positions do not tell from none, and from which on matrices do not stay."""
+"""Relative change below the resolution of positions, and change above which matrices are renewed."""
 WEIGHT = cython.declare(cython.double, 1e-6)
 STIFFER = cython.declare(cython.double, 100.0)
 STIFFEST = cython.declare(cython.double, 1e-2)
-"""Weight on what changes, over the largest entry of D, what it grows by where changes do not end, and the largest."""
+"""Proximal weight over the largest entry of D, its growth factor if changes do not end, and its largest value."""
 AFAR = cython.declare(cython.double, 1e-2)
 SOLVED = cython.declare(cython.double, 3e-13)
 LAW = cython.declare(cython.double, 1e-12)
 REDUNDANT = cython.declare(cython.double, 1e-11)
-"""Defects of the complementarity on the way, at the end of the iteration, of a law that is met, and at last of one that
-cannot be, as gaps of more contacts of free bodies than needed disagree by round-off. NumPy takes others."""
+"""Tolerated defects of the complementarity: during the iteration, at its end, in the final check, and in the last check
+for free bodies, as gaps of redundant contacts disagree by round-off. Steps with larger ones are left to NumPy."""
 NEAR = cython.declare(cython.double, 1e-4)
-"""Change up to which iterates may be solutions that are not unique, so that each is judged by itself."""
+"""Change up to which iterates may be solutions that are not unique, so that each is checked."""
 SLOW = cython.declare(cython.double, 0.8)
 STEADY = cython.declare(cython.double, 0.05)
 FURTHEST = cython.declare(cython.double, 50.0)
-"""Change over the last one from which on it is slow, the difference of two such ratios that are the same, and how far
-is gone at once over a change."""
+"""Ratio of successive changes of slow convergence, difference up to which two such ratios count as equal, and the
+limit of the extrapolation over the last change."""
 TRIES = cython.declare(cython.Py_ssize_t, 3)
 LIGHTER = cython.declare(cython.double, 1e-3)
-"""How often the iteration goes on where that is not met, and the weight over the last one then."""
+"""Number of restarts after a failed final check, and the factor of the weight at each."""
 RESTING = cython.declare(cython.double, 1e-9)
-"""Velocities of what rests at the start of a step over the largest in it."""
+"""Velocity of a body at rest at the start of a step, over the scale of velocities."""
 
 
 def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """Solve the step from mean velocities and impulses; the iterations, or −1 where it is not solved."""
+    """Solve the step from mean velocities and impulses; the number of iterations, −1 if it is not solved."""
     ends = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
     wanders = cython.declare(cython.bint)
@@ -113,7 +113,7 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
             ratio = _go_further(m, size / previous, ratio)
         if size > 0.5 * previous and not ends:
             ends = size <= larger(STAGNATED, coarse) and weight >= STIFFEST
-            if size <= AFAR:  # what nearly redundant impulses change goes on
+            if size <= AFAR:  # nearly redundant impulses keep changing
                 weight = smaller(STIFFER * weight, STIFFEST)
                 since = iteration
         if ends:
@@ -137,9 +137,9 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
 def _linearised(
     m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int, at: tuple[float, bool, bool]
 ) -> float:
-    """Impulses that obey their laws as linearised, and what all that changes; their worst defect.
+    """Solve the linearised laws for impulses and changes of velocities; the largest defect.
 
-    ``at`` says the weight on what changes, whether the iteration begins, and whether matrices are made anew.
+    ``at`` has the proximal weight, True in the first iteration, and True if matrices are renewed.
     """
     begins = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
@@ -161,10 +161,10 @@ def _linearised(
 
 
 def _go_further(m: Memory, ratio: float, before: float) -> float:
-    """Let impulses go on to where changes lead of which each is the last one times the same ratio; the next ratio.
+    """Extrapolate impulses to the limit of geometrically decreasing changes; the ratio to compare next.
 
-    Velocities follow. Changes are slow where impulses are so nearly redundant that what matrices leave out is more than
-    what they have of them.
+    Velocities follow in the next iterations. Convergence is slow if impulses are so nearly redundant that the terms
+    left out of the matrices exceed those in them.
     """
     if not are_apart(m) or not (SLOW < ratio < 1.0 and fabs(ratio - before) <= STEADY):
         return ratio
@@ -176,7 +176,7 @@ def _go_further(m: Memory, ratio: float, before: float) -> float:
 
 
 def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Matrices of the bodies, and rows of the contacts; False where joints are dependent."""
+    """Renew the matrices of the bodies and the rows of the contacts; False if joints are dependent."""
     if not are_apart(m):
         if not factor_coupled(m, dim, kinds, given):
             return False
@@ -191,7 +191,7 @@ def _renew(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _rests(m: Memory, scale: float) -> bool:
-    """Whether nothing moves at the start of a step."""
+    """True if no body moves at the start of a step."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             if fabs(m.at_v[b][a]) > RESTING * scale:
@@ -200,7 +200,7 @@ def _rests(m: Memory, scale: float) -> bool:
 
 
 def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
-    """Impulses that obey their laws after the step of the iteration, whose change they add to; their worst defect."""
+    """Solve the laws of all islands after the step of the iteration, and add to its change; the largest defect."""
     rests = cython.declare(cython.bint)
     rubs = cython.declare(cython.bint)
     scale = TINY
@@ -228,7 +228,7 @@ def _obey(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: 
 
 
 def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """The impulses of an island; their defect."""
+    """Solve the law of an island for its impulses; its defect."""
     count = island.contacts
     for i in range(island.rows):
         for k in range(count):
@@ -248,9 +248,9 @@ def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: f
 
 
 def _missed(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
-    """What the velocities with the impulses that were found miss of their laws over the scale; inf where joints open.
+    """Relative defect of the laws at the velocities of the final impulses; inf if joints open.
 
-    It is kept as that of the step.
+    It is recorded as the defect of the step.
     """
     h = given.h
     for _ in range(POLISHED):

@@ -1,7 +1,7 @@
-"""Bodies that joints and springs couple, or that bend: how all answer impulses of contacts, by the Jacobian of a step.
+"""Response of coupled or flexible bodies to impulses of contacts, by the Jacobian of a step.
 
-Where the bodies are free each answers by its own matrix (see .bodies). Here the border of the step is factored as for
-steps without contacts; for velocities at a state it is that of a step of no length (see steps.impulse).
+Free bodies respond by matrices of single bodies (see .bodies). Here the border of the step is factored as for steps
+without contacts; for velocities at a state it is that of a step of zero length (see steps.impulse).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
 
 
 def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
-    """Defects of mean velocities and multipliers with the impulses of rigid contacts that may close."""
+    """Compute the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
     if kinds > 0:
         push_joints(m, given.h)
     trial(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
@@ -55,7 +55,7 @@ def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
 
 
 def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Values at the start of a step that its iterates go from; False where the rank of joints is in doubt."""
+    """Prepare the iteration with the values at the start of a step; False if the rank of joints is in doubt."""
     fill(m.trial_stuck, 0.0)
     if not begin_joints(m, dim, kinds, given):
         return False
@@ -69,7 +69,7 @@ def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Which joints depend on others, where multipliers are of least norm; False where their rank is in doubt."""
+    """Find dependent joints if multipliers are of least norm; False if their rank is in doubt."""
     if kinds > 1:
         if not find_dependent(m, dim, given.before):
             return False
@@ -78,12 +78,12 @@ def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Whether relations of springs are to be taken by their tangents at rest, or were (see steps.newton)."""
+    """True if relations of springs change to or from their tangents at rest (see steps.newton)."""
     return turns_back(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
 def go_ahead(m: Memory, dim: int, h: float) -> None:
-    """Stresses of bodies of nodes after the changes of velocities, for the next Jacobian (see nodal.forces)."""
+    """Update the stresses of bodies of nodes by the changes of velocities, for the next Jacobian (see nodal.forces)."""
     if (dim == 3 and m.strains_stress.size > 0) or m.solids_frame.size > 0:
         d = dim
         for b in range(m.inertia_mass.size):
@@ -98,7 +98,10 @@ def go_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Factor the Jacobian of the iterate, without what rigid balls that touch do to each other as they turn."""
+    """Factor the Jacobian of the iterate, without the coupling of touching rigid balls by their turning normal.
+
+    False if it is singular.
+    """
     assemble_step(m, dim, 0, kinds > 0, given.h, given.before, given.after)
     if kinds > 0:
         differentiate_slips(m, dim, given.h)
@@ -113,7 +116,7 @@ def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
-    """−h ∂(F n)/∂v of a contact of balls on a body, for the turning of n alone."""
+    """Add −h ∂(F n)/∂v of a ball contact on a body, by the change of n alone."""
     b = m.nodes_body[k]
     d = dim
     mean = m.touch_mean[c][0]
@@ -130,14 +133,14 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
-    """Factor the masses and joints at ``at``; False where these are dependent, or their rank is in doubt."""
+    """Factor the masses and joints at ``at``; False if joints are dependent, or their rank is in doubt."""
     if kinds > 1 and not find_dependent(m, dim, coefficient):
         return False
     return factor_instant(m, dim, kinds > 1, coefficient)
 
 
 def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Corrections from their defects, with multipliers of least norm where these are asked for."""
+    """Solve for corrections from the defects, with multipliers of least norm for ``kinds`` 2."""
     if kinds > 1:
         solve_least(m, dim, 0, h)
     else:
@@ -145,7 +148,7 @@ def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Changes of velocities, multipliers and slips by the defects alone."""
+    """Compute the changes of velocities, multipliers and slips by the defects alone."""
     _solve(m, dim, kinds, h)
     for q in range(m.strike_slide.size):
         m.strike_slide[q] = -along_row(m, q)
@@ -159,9 +162,9 @@ def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
-    """What unit impulses of the contacts of all islands change: velocities, and multipliers or impulses of joints.
+    """Compute the responses to unit impulses of the contacts of all islands: velocities, and multipliers or impulses.
 
-    By the Jacobian of a step, or with h = 0 by that of a step of no length.
+    They are multipliers of joints by the Jacobian of a step, and impulses of joints for h = 0, a step of zero length.
     """
     for k in range(members):
         c = m.strike_member[k]
@@ -175,7 +178,7 @@ def answer_members(m: Memory, dim: int, kinds: int, members: int, h: float) -> N
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """What scales the rows of the law of a bearing that no impulse moves by itself: the largest of those that do."""
+    """Scale the rows of the law of a bearing without a slip: by the largest response of its other rows."""
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])
@@ -185,7 +188,7 @@ def _fill_own(m: Memory, c: int) -> None:
 
 
 def _act(m: Memory, dim: int, c: int, r: int) -> None:
-    """Defects by a unit impulse of a contact or bearing."""
+    """Set the defects to those of a unit impulse of a contact or bearing."""
     if is_bearing(m, c):
         pull_unit(m, dim, slip_of(m, c, r), -1.0)
         return
@@ -223,7 +226,7 @@ def _answer(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: floa
 
 
 def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
-    """Add what acts along a velocity of a side to the defects of the bodies."""
+    """Add an impulse along a velocity of a side to the defects of the bodies."""
     k = b - m.inertia_mass.size
     d = dim
     if k < 0:
@@ -237,7 +240,7 @@ def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
 
 
 def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
-    """What a response changes of a rate of a contact or bearing."""
+    """Change of a rate of a contact or bearing by a response."""
     if is_bearing(m, c):
         q = slip_of(m, c, r)
         return response[response.size - m.strike_slide.size + q] if q >= 0 else 0.0
@@ -254,7 +257,7 @@ def moved_by(m: Memory, c: int, r: int, response: Array) -> float:
 
 
 def push_coupled(m: Memory, place: int, impulse: float) -> None:
-    """Add what an impulse changes, by the place of its response."""
+    """Add the changes by an impulse, from the response at ``place``."""
     first = cython.declare(cython.Py_ssize_t)
     response = m.strike_response[place]
     n = m.strike_change.shape[1]

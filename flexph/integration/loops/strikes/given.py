@@ -1,4 +1,4 @@
-"""What time prescribes over a step with rigid contacts, and over parts of it."""
+"""Time-dependent data over a step with rigid contacts, and over parts of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if not cython.compiled:
 
 
 def is_whole(p: Prescribed, begin: float, end: float) -> bool:
-    """Whether a part is all of the step."""
+    """True if a part is the whole step."""
     return begin == p.table.times[p.k] and end == p.table.times[p.k + 1]
 
 
 def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
-    """Ask for what changes over a part of a step, which :func:`given_between` has then; False where that fails."""
+    """Request the time-dependent data of a part of a step for :func:`given_between`; False if that fails."""
     m.trial_time[0] = 0.5 * (begin + end)
     if p.between.address == 0 or is_whole(p, begin, end):
         copy(p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0], m.trial_moved)
@@ -31,7 +31,7 @@ def ask(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
 
 
 def given_between(p: Prescribed, begin: float, end: float) -> Given:
-    """What was asked for over a part of a step, or at a time of it."""
+    """Time-dependent data requested over a part of a step, or at a time of it."""
     if p.between.address != 0 and not is_whole(p, begin, end):
         return given_over(p.between.table, 0, end - begin)
     return given_over(p.table, p.k, end - begin)

@@ -1,4 +1,4 @@
-"""Impacts at the beginning of a step, of contacts that would close in it (see contact.impact_stepper)."""
+"""Impacts at the start of a step, of contacts that would close in it (see contact.impact_stepper)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 STRIKES = cython.declare(cython.Py_ssize_t, 200)
 WIDE = cython.declare(cython.double, 0.5)
 RESTING = cython.declare(cython.double, 1e-11)
-"""See contact.impact_stepper and contact.strikes."""
+"""Limit of impacts at the start of a step, predicted gap over the largest displacement above which a contact is
+skipped, and relative speed up to which a gap does not close (as in contact.impact_stepper and contact.strikes)."""
 
 
 def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:
-    """Impacts until no contact with restitution closes in the step; how many there were, −1 where one is not solved."""
+    """Solve impacts until no contact with restitution closes in the step; their number, −1 if one is not solved."""
     count = cython.declare(cython.Py_ssize_t)
     prepare(m, dim)
     given = given_of(p.table, p.k)
@@ -67,7 +68,7 @@ def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: 
 
 
 def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
-    """Factor the masses and joints at the start of a step, where time prescribes rates; False where that fails."""
+    """Factor the masses and joints at the start of a step, with the prescribed rates there; False if that fails."""
     begin = p.table.times[p.k]
     end = p.table.times[p.k + 1]
     if not ask(m, p, begin, begin, AT_TIME):
@@ -77,13 +78,13 @@ def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
 
 
 def _at_start(p: Prescribed) -> Given:
-    """What was asked for at the start of a step."""
+    """Time-dependent data at the start of a step."""
     begin = p.table.times[p.k]
     return given_between(p, begin, begin)
 
 
 def prepare(m: Memory, dim: int) -> None:
-    """Gaps, rows and rates of all rigid contacts at ``at``; of others no rates."""
+    """Compute gaps, rows and rates of all rigid contacts at ``at``; the rates of other contacts are zero."""
     stand(m, dim)
     if are_apart(m):
         weigh(m, dim)
@@ -97,13 +98,13 @@ def prepare(m: Memory, dim: int) -> None:
 
 
 def find_rates(m: Memory) -> None:
-    """The rates of all gaps."""
+    """Compute the rates of all gaps."""
     for c in range(m.contacts_kind.size):
         m.strike_rates[0][c] = rate(m, c, 0)
 
 
 def fastest(m: Memory) -> float:
-    """The largest rate of a gap."""
+    """Largest absolute rate of a gap."""
     speed = 0.0
     for c in range(m.contacts_kind.size):
         speed = larger(speed, fabs(m.strike_rates[0][c]))
@@ -111,7 +112,7 @@ def fastest(m: Memory) -> float:
 
 
 def _may_bounce(m: Memory, h: float, size: float) -> bool:
-    """Whether a contact with restitution closes."""
+    """True if a contact with restitution closes."""
     for c in range(m.contacts_kind.size):
         if m.contacts_restitution[c] > 0.0 and m.strike_rates[0][c] < -RESOLUTION * size / h:
             return True
@@ -119,7 +120,7 @@ def _may_bounce(m: Memory, h: float, size: float) -> bool:
 
 
 def _look_ahead(m: Memory, dim: int, h: float) -> None:
-    """Where nodes are at the end of a free step, without what their velocities at its start do."""
+    """Compute the positions of nodes at the end of a free step, minus the motion at their velocities at its start."""
     _go_on(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -128,7 +129,7 @@ def _look_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def _go_on(m: Memory, dim: int, h: float) -> None:
-    """The way of the nodes at their velocities."""
+    """Compute the displacements of the nodes at their present velocities."""
     node_speeds(m, dim)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -136,7 +137,7 @@ def _go_on(m: Memory, dim: int, h: float) -> None:
 
 
 def _choose(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
-    """Mark contacts that close in the step by 2, those that touch by 1."""
+    """Mark rigid contacts that close in the step as CLOSES, those that only touch as TOUCHES, and others as OPEN."""
     closes = cython.declare(cython.bint)
     touches = cython.declare(cython.bint)
     _go_on(m, dim, h)
@@ -154,14 +155,14 @@ def _choose(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
         now = m.strike_rates[0][c]
         touches = m.touch_before[c] <= TOUCHING * size
         if first and not touches and after > WIDE * h * speed:
-            m.strike_opens[c] = 0  # which is not looked at before the next free step
+            m.strike_opens[c] = 0  # and is skipped until the next free step
         bend = 2.0 * fabs(after - m.touch_before[c] - h * now) / h
         closes = m.strike_opens[c] > 0 and after <= 0.0 and now < -larger(bend, RESTING * speed)
         m.strike_may_close[c] = CLOSES if closes else TOUCHES if touches else OPEN
 
 
 def _bounces(m: Memory) -> bool:
-    """Whether a contact that closes has restitution."""
+    """True if a closing contact has restitution."""
     bounces = cython.declare(cython.bint)
     bounces = False
     for c in range(m.contacts_kind.size):

@@ -1,4 +1,4 @@
-"""Islands, contacts that act on each other as they share bodies: their D, and what impulses do to velocities."""
+"""Islands, sets of contacts coupled by shared bodies: their D, and the velocities by their impulses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if not cython.compiled:
 
 
 def find_islands(m: Memory, chosen: Index) -> int:
-    """Islands of those contacts that are chosen, 1 or 2, of which each has one that is marked by 2; their number."""
+    """Find the islands of the contacts that are chosen, 1 or 2, with at least one of 2 each; their number."""
     count = cython.declare(cython.Py_ssize_t)
     link_bodies(m, chosen)
     count = 0
@@ -37,7 +37,7 @@ def find_islands(m: Memory, chosen: Index) -> int:
 
 
 def link_bodies(m: Memory, chosen: Index) -> None:
-    """Chains of the sides of contacts at each body, or at each part of bodies that are coupled."""
+    """Link the sides of chosen contacts in a list for each body, or for each group of coupled bodies."""
     fill(m.strike_head, -1)
     for c in range(chosen.size - 1, -1, -1):
         if chosen[c] > 0:
@@ -49,7 +49,7 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 
 
 def _spread(m: Memory, first: int, place: int) -> int:
-    """All contacts that are reached from one, breadth first, behind a place; the next place."""
+    """Append all contacts reached from one, breadth first, from ``place`` on; the next place."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     m.strike_member[place] = first
@@ -71,7 +71,7 @@ def _spread(m: Memory, first: int, place: int) -> int:
 
 
 def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
-    """Rates of each contact of an island: with the tangents where there is friction."""
+    """Number of rates of each contact of an island: d if one has friction, else 1."""
     for k in range(first, last):
         if friction_of(m, m.strike_member[k]) > 0.0:
             return dim
@@ -79,7 +79,7 @@ def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
 
 
 def assemble(m: Memory, law: LawSpace, island: Island) -> None:
-    """D of an island."""
+    """Assemble D of an island."""
     if not are_apart(m):
         _assemble_coupled(m, law, island.first, island.contacts, island.rows)
     else:
@@ -87,7 +87,7 @@ def assemble(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """By the responses of all bodies."""
+    """Assemble D from the responses of all bodies."""
     acts = cython.declare(cython.bint)
     D = block(law.D, 0, r * count, r * count)
     d = m.strike_own.shape[0]
@@ -103,7 +103,7 @@ def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) 
 
 
 def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """By the bodies that two contacts share."""
+    """Assemble D from the bodies that two contacts share."""
     D = block(law.D, 0, r * count, r * count)
     for k in range(r * count):
         for l in range(r * count):
@@ -121,7 +121,7 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 
 
 def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
-    """Add what impulses at one side of a contact do to the rates of another one, on the body of both."""
+    """Add the coupling of two contacts by their common body: rates at side ``own`` by impulses at side ``other``."""
     for i in range(r):
         for j in range(r):
             total = 0.0
@@ -131,7 +131,7 @@ def _share(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int
 
 
 def changed(m: Memory, change: Array, c: int, r: int) -> float:
-    """What velocities of all bodies change of a rate of a contact or bearing."""
+    """Change of a rate of a contact or bearing by changes of the velocities of all bodies."""
     if is_bearing(m, c):
         return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.strike_bend)
@@ -144,7 +144,7 @@ def changed(m: Memory, change: Array, c: int, r: int) -> float:
 
 
 def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
-    """The sum of the sizes of the terms of a rate of a contact at velocities; of bearings see friction.rows."""
+    """Sum of absolute terms of a rate of a contact at velocities; 0 for bearings (see friction.rows)."""
     if is_bearing(m, c):
         return 0.0
     total = 0.0
@@ -160,7 +160,7 @@ def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) ->
 
 
 def push(m: Memory, member: int, r: int, impulse: float) -> None:
-    """Add what an impulse of a member of an island changes."""
+    """Add the changes by an impulse of a member of an island."""
     if not are_apart(m):
         if impulse != 0.0:
             push_coupled(m, member * m.strike_own.shape[0] + r, impulse)
@@ -169,7 +169,7 @@ def push(m: Memory, member: int, r: int, impulse: float) -> None:
 
 
 def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
-    """Add the velocities that an impulse of a contact gives."""
+    """Add the velocities by an impulse of a contact."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:
@@ -178,7 +178,7 @@ def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
 
 
 def missed_by(m: Memory, dim: int, c: int) -> float:
-    """What the impulses and rates of a contact miss of its law [m/s] (see contacts.cones)."""
+    """Defect of the law of a contact at its impulses and rates [m/s] (see contacts.cones)."""
     own = m.strike_impulse[0][c]
     r = 1.0 / by_itself(m, c, 0)
     missed = fabs(own - larger(own - r * m.strike_rates[0][c], 0.0)) / r
@@ -199,7 +199,7 @@ def missed_by(m: Memory, dim: int, c: int) -> float:
 
 
 def by_itself(m: Memory, c: int, r: int) -> float:
-    """What a unit impulse of a contact changes of its own rate."""
+    """Change of a rate of a contact by its own unit impulse; 1 if there is none."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):
         if m.contacts_sides[c][side] >= 0:

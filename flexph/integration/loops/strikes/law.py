@@ -1,4 +1,4 @@
-"""Laws of islands of contacts: by a dense D, or by a factor of the bodies where there are more contacts."""
+"""Laws of islands of contacts: by a dense D, or for larger islands by a factor of the bodies."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LARGEST = cython.declare(cython.Py_ssize_t, _LARGEST)
 
 FEW = cython.declare(cython.Py_ssize_t, 8)
 UNEVEN = cython.declare(cython.double, 1e3)
-"""Contacts up to which D is dense, where its diagonal differs by less than this."""
+"""Contacts up to which D is dense, unless the ratio of its largest to its least normal diagonal entry is larger."""
 
 
 def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
-    """The law of an island; ``again`` if it is the last one that was prepared, with the same rows.
+    """Prepare the law of an island; ``again`` if the rows may be those of the last preparation.
 
-    Of one that is too large for loops it has no contacts.
+    An island that is too large for the loops is returned with zero contacts.
     """
     first, last = ends
     n = m.strike_rate.shape[2]
@@ -59,7 +59,7 @@ def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: fl
 
 
 def _find_steps(m: Memory, out: Array, island: Island) -> None:
-    """Coefficients of friction, and steps of the natural map, of the contacts of an island."""
+    """Compute the coefficients of friction and the steps of the natural map of the contacts of an island."""
     count = island.contacts
     for k in range(count):
         c = m.strike_member[island.first + k]
@@ -72,7 +72,7 @@ def _find_steps(m: Memory, out: Array, island: Island) -> None:
 
 
 def _is_uneven(m: Memory, first: int, count: int) -> bool:
-    """Whether masses differ so much that weights are those of each contact."""
+    """True if masses differ so much that each contact needs its own weight."""
     least = INFINITY
     largest = 0.0
     for k in range(count):
@@ -83,7 +83,7 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
 
 
 def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
-    """Bodies of an island in the order of their neighbours, from one at its end; their number and their reach."""
+    """Order the bodies of an island breadth first, from one at its end; their number and half bandwidth."""
     begin = -1
     bodies = 0
     reach = 0
@@ -103,7 +103,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
 
 
 def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
-    """Places of the bodies of an island, breadth first; their number."""
+    """Number the bodies of an island breadth first from ``begin``; their number."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     place = law.place[0]
@@ -131,7 +131,7 @@ def _go_along(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> i
 
 
 def _gather(m: Memory, law: LawSpace, island: Island) -> None:
-    """Blocks of the contacts of an island at its bodies."""
+    """Copy the blocks of the contacts of an island at its bodies."""
     law.made[0] = 0
     law.made[1] = island.first + 1
     law.made[2] = island.bodies
@@ -150,7 +150,7 @@ def _gather(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _coupled(law: LawSpace, island: Island) -> Coupled:
-    """The law of an island by its bodies."""
+    """Law of an island by its bodies."""
     count = island.contacts
     own = law.steps
     size = island.rows * island.contacts
@@ -163,7 +163,7 @@ def _coupled(law: LawSpace, island: Island) -> Coupled:
 
 
 def _chain(law: LawSpace, island: Island) -> Chain:
-    """What is overwritten for it."""
+    """Work space of the law of an island by its bodies."""
     n = law.rate.shape[2]
     N = n * island.bodies
     half = n * island.reach + n - 1
@@ -174,7 +174,7 @@ def _chain(law: LawSpace, island: Island) -> Chain:
 
 
 def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """D Λ."""
+    """Product D Λ."""
     size = island.rows * island.contacts
     if island.bodies > 0:
         p = _coupled(law, island)
@@ -193,9 +193,9 @@ def move(law: LawSpace, island: Island, x: Array, out: Array) -> None:
 
 
 def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Impulses near those in ``x``, in their place, and their defect over the scale.
+    """Solve for impulses near those in ``x``, which is overwritten; their defect over the scale.
 
-    ``weight`` is that on what changes, over the diagonal of D or its largest entry.
+    ``weight`` is the proximal weight, over the diagonal of D or over its largest entry.
     """
     size = island.rows * island.contacts
     if island.bodies > 0:
@@ -211,7 +211,7 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
 
 
 def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Impulses by a dense D."""
+    """Solve for impulses by a dense D."""
     size = island.rows * island.contacts
     count = island.contacts
     largest = 0.0

@@ -1,4 +1,4 @@
-"""Marks of contacts that may act in a step, and those whose bodies are in each other at its end."""
+"""Marks of contacts that may act in a step, and search for contacts whose bodies overlap at its end."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ENTERS = cython.declare(cython.Py_ssize_t, -1)
 OPEN = cython.declare(cython.Py_ssize_t, 0)
 TOUCHES = cython.declare(cython.Py_ssize_t, 1)
 CLOSES = cython.declare(cython.Py_ssize_t, 2)
-"""Of ``strike_may_close``: bodies are in each other at the end of a way, nothing acts, it may act beside others that
-close, it may close."""
+"""Entries of ``strike_may_close``: the bodies overlap at the end of a part of a step; the contact is inactive; it
+touches, and may act if others close; it may close."""
 
 
 def look_inside(m: Memory, dim: int, mark: int) -> int:
-    """How many more rigid contacts have bodies in each other at the end, and get a mark; −1 where some passed."""
+    """Set a mark for rigid contacts whose bodies overlap at the end; the number of new ones, −1 if bodies passed."""
     found = cython.declare(cython.Py_ssize_t)
     size = _size_at_end(m)
     found = 0
@@ -52,7 +52,7 @@ def look_inside(m: Memory, dim: int, mark: int) -> int:
 
 
 def gap_at_end(m: Memory, dim: int, c: int) -> float:
-    """The gap of a contact at the end of a way, along which an angle may have gone beyond half a turn."""
+    """Gap of a contact at the end of a part of a step, in which an angle may exceed half a turn."""
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
     if m.contacts_kind[c] == ANGLE:
         place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -61,7 +61,7 @@ def gap_at_end(m: Memory, dim: int, c: int) -> float:
 
 
 def _size_at_end(m: Memory) -> float:
-    """Largest coordinate at the end of the step."""
+    """Largest coordinate at the start and at the end of the step [m]."""
     size = coordinate_size(m)
     for b in range(m.end_r.shape[0]):
         for i in range(m.end_r.shape[1]):
@@ -70,7 +70,7 @@ def _size_at_end(m: Memory) -> float:
 
 
 def may_close(m: Memory) -> bool:
-    """Whether some contact may."""
+    """True if some contact or bearing may close or act."""
     may = cython.declare(cython.bint)
     may = False
     for c in range(m.contacts_kind.size):

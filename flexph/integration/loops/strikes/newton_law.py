@@ -1,4 +1,4 @@
-"""Newton's law with Coulomb friction for islands of contacts, without gain of energy (see contacts.velocities)."""
+"""Newton's impact law with Coulomb friction for islands of contacts, without energy gain (see contacts.velocities)."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ HEAVIER = cython.declare(cython.double, 1e6)
 HEAVIEST = cython.declare(cython.double, 1e-3)
 SOLVED = cython.declare(cython.double, 1e-12)
 ROUGH = cython.declare(cython.double, 1e-10)
-"""Weight on what changes, over the largest entry of D, what it grows by where the law is not met, and the largest;
-defects of a law that is met, and at which an impact is left to NumPy."""
+"""Proximal weight over the largest entry of D, its growth factor while the law is not solved, and its limit; defect
+of a solved law, and defect above which an impact is left to NumPy."""
 
 
 def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
-    """The impacts of all contacts that close, with those that touch and act on them; False where one is not solved.
+    """Solve the impacts of closing contacts, with the touching ones coupled to them; False if one is not solved.
 
-    Joints that rub do so wherever they are: what holds the velocities of all joints presses them.
+    All bearings take part, as the impulses that hold the velocities of all joints press them.
     """
     if kinds > 0:
         mark_bearings(m, CLOSES)
@@ -61,9 +61,9 @@ def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given)
 
 
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
-    """Nothing is changed yet, where bodies are coupled after joints have their rates, by the factored matrices.
+    """Begin with zero changes of velocities; of coupled bodies the velocity defect of the joints is removed first.
 
-    False where there are too many contacts.
+    This uses the factored matrices. False if there are too many contacts.
     """
     begin_part(m)
     if not are_apart(m):
@@ -84,7 +84,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
-    """Go on at the velocities that are changed, in an impact or as they settle, and what that took."""
+    """Take over the velocities after an impact or settling, and record the losses."""
     go_over(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
@@ -95,7 +95,7 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """The largest sum of the sizes of the terms of a rate, of so many members of islands."""
+    """Largest sum of absolute terms of a rate, over the first ``members`` members of islands."""
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
@@ -106,7 +106,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
 
 
 def go_over(m: Memory) -> None:
-    """Go on at the velocities that are changed."""
+    """Add the changes to the velocities."""
     d = m.at_v.shape[1]
     for b in range(m.inertia_mass.size):
         for a in range(d):
@@ -118,7 +118,7 @@ def go_over(m: Memory) -> None:
 
 
 def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
-    """The impact of an island; False where its law is not solved."""
+    """Solve the impact of an island; False if its law is not solved."""
     size = island.rows * island.contacts
     for i in range(island.rows):
         for k in range(island.contacts):
@@ -140,7 +140,7 @@ def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> b
 
 
 def obey(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
-    """Impulses near those in ``x``, with a weight on what changes that grows as long as they do not obey their law."""
+    """Solve for impulses near those in ``x``, with a proximal weight that grows until the law is solved; the defect."""
     weight = WEIGHT
     defect = solve_pressed(m, kinds, law, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
@@ -150,7 +150,7 @@ def obey(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
 
 
 def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
-    """What the law is of, from no impulses."""
+    """Set the rates of the law, with restitution if ``elastic``, and zero impulses."""
     for i in range(island.rows * island.contacts):
         law.b[i] = law.y[i]
         law.x[i] = 0.0
@@ -161,7 +161,7 @@ def _begin(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
 
 
 def work(law: LawSpace, size: int) -> float:
-    """ΔT of impulses that move rates [J]."""
+    """Change of kinetic energy by impulses with rates before and changes of rates [J]."""
     total = 0.0
     for i in range(size):
         total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
@@ -169,7 +169,7 @@ def work(law: LawSpace, size: int) -> float:
 
 
 def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
-    """From plastic impulses towards those kept, only so far that no energy is created."""
+    """Move from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, kinds, law, island, law.x, law.moved)
     at_rest = work(law, size)
@@ -198,7 +198,7 @@ def push_all(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
-    """Velocities after the impulses of an island, and what it takes."""
+    """Apply the impulses of an island, and record them and their loss."""
     push_all(m, law, island)
     count = island.contacts
     r = island.rows
@@ -209,7 +209,7 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
             m.strike_impulse[i][c] = law.x[i * count + k] if i < r else 0.0
         if is_bearing(m, c):
             continue
-        for i in range(r):  # by the velocities that follow: D Λ may have lost digits
+        for i in range(r):  # from the new velocities, as D Λ may have lost digits
             lost -= law.x[i * count + k] * 0.5 * (law.y[i * count + k] + rate_after(m, c, i))
         record_impulses(m, c, law.x[k], rubbed(m, dim, c), True)
         record_loss(m, c, IMPACT, lost)

@@ -1,8 +1,8 @@
-"""What presses bearings, in the law of islands of contacts.
+"""Pressing impulses of bearings in the law of islands of contacts.
 
-The normal impulse of a bearing is the size |λ| of the impulses λ of its joint, which all impulses Λ change. Linearised,
-Λ_N = n·λ with n = λ/|λ| is a row of the law as others are, 0 ≤ Λ_N ⟂ Λ_N − n·λ ≥ 0, and n follows in a few
-repetitions (see flexph.contacts.complementarity). Along its tangents a bearing is as a contact.
+The normal impulse of a bearing is the size |λ| of the impulses λ of its joint, which depend on all impulses Λ.
+Linearised, Λ_N = n·λ with n = λ/|λ| is a row 0 ≤ Λ_N ⟂ Λ_N − n·λ ≥ 0 of the law, and n converges in a few repetitions
+(see flexph.contacts.complementarity). Along its tangents a bearing obeys the law of a contact.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if not cython.compiled:
 
 
 REPEATED = cython.declare(cython.Py_ssize_t, 12)
-"""See flexph.contacts.complementarity."""
+"""Limit of linearisations of |λ|, as in flexph.contacts.complementarity."""
 
 
 def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Impulses of an island near those in ``x``, with what presses its bearings; their defect (see .law)."""
+    """Solve for impulses of an island near those in ``x``, with the pressing of its bearings; the defect (see .law)."""
     if kinds == 0:
         return solve_island(law, island, weight, rests)
     if not _has_bearing(m, island):
@@ -48,7 +48,7 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
 
 
 def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """What impulses do to rates: what presses bearings is none."""
+    """Changes of the rates by impulses; zero in the normal rows of bearings."""
     move(law, island, x, out)
     if kinds > 0:
         for k in range(island.contacts):
@@ -65,7 +65,7 @@ def _has_bearing(m: Memory, island: Island) -> bool:
 
 
 def _press(m: Memory, law: LawSpace, island: Island) -> None:
-    """The impulses of joints with the impulses in ``x``, and their size by bearing."""
+    """Compute the impulses of joints at the impulses in ``x``, and their size by bearing."""
     for k in range(m.rub_base.size):
         row = m.bearings_row[k]
         total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]
@@ -80,7 +80,7 @@ def _press(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _by(m: Memory, island: Island, l: int, row: int) -> float:
-    """What a unit impulse of an island changes of an impulse of the joints."""
+    """Change of an impulse of the joints by a unit impulse of an island."""
     k = l % island.contacts
     r = l // island.contacts
     if r > 0 and friction_of(m, m.strike_member[island.first + k]) == 0.0:
@@ -90,7 +90,7 @@ def _by(m: Memory, island: Island, l: int, row: int) -> float:
 
 
 def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
-    """The rows of bearings in the law of an island."""
+    """Linearise the rows of bearings in the law of an island."""
     size = island.rows * island.contacts
     count = island.contacts
     D = block(law.D, 0, size, size)
@@ -118,7 +118,7 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _direction(m: Memory, e: int) -> float:
-    """A component of n."""
+    """Component of n."""
     parts = cython.declare(cython.Py_ssize_t)
     own = m.rub_size[m.bearings_owner[e]]
     parts = 0
@@ -130,7 +130,7 @@ def _direction(m: Memory, e: int) -> float:
 
 
 def _turned(m: Memory, law: LawSpace, island: Island) -> float:
-    """What normal impulses of bearings miss of what presses them, over the scale."""
+    """Largest difference between normal and pressing impulses of bearings, as rates over the scale."""
     missed = 0.0
     for k in range(island.contacts):
         c = m.strike_member[island.first + k]

@@ -1,4 +1,4 @@
-"""What impulses of rigid contacts leave in the accounts (see mechanisms.model.accounts)."""
+"""Accounts of impulses of rigid contacts (see mechanisms.model.accounts)."""
 
 from __future__ import annotations
 
@@ -49,37 +49,37 @@ TOLD = cython.declare(cython.Py_ssize_t, _TOLD)
 
 
 def begin_part(m: Memory) -> None:
-    """No flows yet."""
+    """Set all flows to zero."""
     fill(m.run_flow, 0.0)
 
 
 def end_part(m: Memory, dim: int) -> None:
-    """Energies at other velocities, and the balance of a part of a step."""
+    """Compute the energies at the new velocities, and record the energy balance of a part of a step."""
     derive_momenta(m, dim, m.trial_c)
     energies(m, dim, m.run_new_energy)
     m.strike_audit[BALANCE] += fabs(record_energy(m))
 
 
 def see_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """What velocities have against joints and drives."""
+    """Compute the velocity defect of joints and drives."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
 
 def judge(m: Memory, missed: float, scale: float) -> None:
-    """Remember how far a complementarity was missed [m/s], and what that is relative to."""
+    """Record the largest defect of a complementarity [m/s] and its largest scale."""
     m.strike_audit[MISSED] = larger(m.strike_audit[MISSED], missed)
     m.strike_audit[SCALE] = larger(m.strike_audit[SCALE], scale)
 
 
 def missed_of_step(m: Memory) -> float:
-    """The worst defect of a complementarity in a step over its scale (see kernels.resolution.rate_of_positions)."""
+    """Largest relative defect of a complementarity in a step (see kernels.resolution.rate_of_positions)."""
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 
 
 def rubbed(m: Memory, dim: int, c: int) -> float:
-    """The size of the friction impulse of a contact."""
+    """Size of the friction impulse of a contact."""
     square = 0.0
     for t in range(dim - 1):
         square += m.strike_impulse[1 + t][c] * m.strike_impulse[1 + t][c]
@@ -87,7 +87,7 @@ def rubbed(m: Memory, dim: int, c: int) -> float:
 
 
 def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: bool) -> None:
-    """Add impulses of a contact, those that close a gap also to the ones at impacts."""
+    """Add impulses of a contact to the flows, if it ``strikes`` also to those at impacts."""
     m.run_flow[m.contacts_pressed[c]] += normal
     m.run_flow[m.contacts_rubbed[c]] += friction
     if strikes:
@@ -96,15 +96,15 @@ def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: 
 
 
 def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
-    """Add what a contact takes."""
+    """Add the loss of a contact, by kind."""
     m.run_flow[m.contacts_struck[c][kind]] += lost
 
 
 def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
-    """Go on to the end of a way, a share of the step; False where it does not count.
+    """Take over the end of a part of a step and record it with its share; False if it is not accepted.
 
-    ``alone`` says whether there is nothing else in the step, which is without contacts if none may close: its
-    multipliers are then those at its middle.
+    ``alone`` is True if this part is the whole step, without impacts. If then no contact may close either, the
+    multipliers are those at its middle.
     """
     if turns_away(m) or leaves_list(m, dim) or generates(m, given.h):
         return False
@@ -118,7 +118,7 @@ def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alon
 
 
 def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> None:
-    """Go on to the end of a way, and add what it does to the accounts."""
+    """Take over the end of a part of a step, and add it to the accounts."""
     flows(m, dim, given.h, given.before, given.after)
     outputs(m, dim)
     for i in range(m.run_output.size):
@@ -146,7 +146,7 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
 
 
 def _record_contacts(m: Memory, dim: int) -> None:
-    """Impulses of rigid contacts, and what closing gaps and friction take."""
+    """Record the impulses of rigid contacts, and the losses by closing gaps and friction."""
     fill(m.strike_taken, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c] and m.touch_force[c] != 0.0:

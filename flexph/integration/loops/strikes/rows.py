@@ -1,4 +1,4 @@
-"""Rows of contacts on the velocities of the bodies on both sides, and what bodies answer (see contacts.levels)."""
+"""Rows of contacts on the velocities of the bodies on both sides, and responses of bodies (see contacts.levels)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
 
 def stand(m: Memory, dim: int) -> None:
-    """Arms and frames of the bodies as they are at ``at``."""
+    """Set the levers and frames of the bodies to those at ``at``."""
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -28,7 +28,7 @@ def stand(m: Memory, dim: int) -> None:
 
 
 def look(m: Memory, dim: int, c: int) -> None:
-    """The rows of a contact at ``at``."""
+    """Compute the rows of a contact at ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
@@ -38,7 +38,7 @@ def look(m: Memory, dim: int, c: int) -> None:
 
 
 def meet(m: Memory, dim: int, c: int, h: float) -> None:
-    """The gap of a contact at the end of a step, its gradients and slip, and what its impulses push with."""
+    """Compute the gap of a contact at the end of a step, its gradients and slip, and the forces of its impulses."""
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
@@ -56,7 +56,7 @@ def meet(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
-    """The rows of a contact over a step, or with h = 0 where it stands."""
+    """Compute the rows of a contact over a step, or for h = 0 at its start."""
     fill(part(m.strike_act, 2 * c, 2 * c + 2), 0.0)
     fill(part(m.strike_rate, 2 * c, 2 * c + 2), 0.0)
     if m.strike_bend.size > 0:
@@ -77,7 +77,10 @@ def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> int:
-    """The first rows of B and W, by the velocities of the side of a node: of a body, or a mean of points; how many."""
+    """Compute the first rows of B and W, by the velocities of the side of a node; their number.
+
+    The side is a body or a mean of points.
+    """
     if m.nodes_side[n] < m.inertia_mass.size:
         differentiate_node(m, dim, h, n, sign, 0)
         return m.strike_act.shape[2]
@@ -89,12 +92,12 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Where the rows of a contact on a side are."""
+    """Index of the rows of a contact on the side of a body."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
 def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
-    """What a node of V, W or U adds to the rows, by so many velocities of its side."""
+    """Add a node of V, W or U to the rows, for the first ``by`` velocities of its side."""
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
     for i in range(by):
@@ -109,7 +112,7 @@ def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) ->
 
 
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
-    """What the flexible coordinates at a node of V, W or U add to the rows."""
+    """Add the flexible coordinates at a node of V, W or U to the rows."""
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
     sign = 1.0 if end == 0 else -1.0
@@ -125,7 +128,7 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
 
 
 def _bend(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
-    """Add the shapes at a node along a direction, turned by R̄⁻¹ or by that of the end, less those of the centre."""
+    """Add the shapes at a node along a direction, turned by R̄⁻¹ or by R₁⁻¹, minus those of the centre."""
     b = m.nodes_body[n]
     for j in range(dim):
         local = 0.0
@@ -138,7 +141,7 @@ def _bend(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, o
 
 
 def bending(m: Memory, c: int, r: int, rates: Array) -> float:
-    """What rates of flexible coordinates do to a rate of a contact."""
+    """Part of a rate of a contact by the rates of flexible coordinates."""
     total = 0.0
     for i in range(m.strike_bend.size):
         total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * rates[i]
@@ -146,7 +149,7 @@ def bending(m: Memory, c: int, r: int, rates: Array) -> float:
 
 
 def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
-    """What the spin of a body adds to slips."""
+    """Add the spin of a body to the rows of slips."""
     b = m.contacts_body[c][side]
     d = dim
     act = m.strike_act[_side(m, c, b)]
@@ -164,7 +167,7 @@ def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
 
 
 def answer(m: Memory, dim: int, c: int) -> None:
-    """The velocities that unit impulses of a contact give."""
+    """Compute the velocities by unit impulses of a contact."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         p = 2 * c + side
@@ -178,7 +181,7 @@ def answer(m: Memory, dim: int, c: int) -> None:
 
 
 def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
-    """A velocity of a side of contacts: of a body, or of a mean of points, which does not turn."""
+    """Component of the velocity of a side of contacts: of a body, or of a mean of points, which does not turn."""
     d = v.shape[1]
     k = b - m.inertia_mass.size
     if k < 0:
@@ -190,7 +193,7 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
 
 
 def rate_after(m: Memory, c: int, r: int) -> float:
-    """A rate of a contact with the velocities that are changed."""
+    """Rate of a contact after the changes of velocities."""
     total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend)
     for side in range(2):
         b = m.contacts_sides[c][side]
@@ -202,7 +205,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """A rate of a contact at ``at``, and of a bearing that in ``rub.slip``."""
+    """Rate of a contact at ``at``, or of a bearing from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du)

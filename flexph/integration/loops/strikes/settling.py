@@ -1,4 +1,4 @@
-"""What settles at the end of a step: the plastic law for its impulses and more (see contacts.velocities)."""
+"""Settling of velocities at the end of a step, by the plastic law for its total impulses (see contacts.velocities)."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 OBEYED = cython.declare(cython.double, 1e-12)
-"""Defect of a law that is obeyed."""
+"""Tolerated relative defect of a law."""
 
 
 def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
-    """1 where velocities settle, 0 where there is nothing to, −1 where the law of an island is not solved."""
+    """Settle velocities: 1 if they changed, 0 if there was nothing to settle, −1 if a law is not solved."""
     acts = cython.declare(cython.bint)
     stand(m, dim)
     if are_apart(m):
@@ -95,7 +95,7 @@ def _settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, island
 
 
 def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
-    """Whether velocities and impulses that led to them obey the law, nearly to round-off of their terms."""
+    """True if velocities and the impulses of the step obey the law, nearly to round-off of their terms."""
     missed = 0.0
     for k in range(first, last):
         missed = larger(missed, missed_by(m, dim, m.strike_member[k]))
@@ -103,7 +103,7 @@ def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
 
 
 def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
-    """What settles in an island, as far as that creates no energy together with the step."""
+    """Settle an island, as far as settling and step together create no energy; False if its law is not solved."""
     count = island.contacts
     taken = 0.0
     for k in range(count):
@@ -125,7 +125,7 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
 
 
 def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
-    """Impulses that are added, as far as they give back no more than was taken, into ``x``."""
+    """Scale the added impulses in ``x`` so that they return no more energy than ``taken`` [J]."""
     slope = 0.0
     curve = 0.0
     size = island.rows * island.contacts
@@ -142,7 +142,7 @@ def _go_so_far(m: Memory, kinds: int, law: LawSpace, island: Island, taken: floa
 
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
-    """Velocities with the impulses that are added, and what they take."""
+    """Apply the added impulses, and record them and their losses."""
     push_all(m, law, island)
     count = island.contacts
     for k in range(count):
@@ -160,7 +160,7 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
 
 
 def settle_way(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, iterations: int) -> bool:
-    """Settle at the end of a way that is recorded; False where that is not solved."""
+    """Settle at the end of a recorded part of a step; False if a law is not solved."""
     settled = settle(m, dim, kinds, law, given)
     if settled < 0:
         return False

@@ -1,4 +1,4 @@
-"""Mean velocities on trial: the defects of the bodies with the impulses of contacts, and how bodies answer them."""
+"""Trial mean velocities: defects of the bodies with the impulses of contacts, and responses of the bodies."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if not cython.compiled:
 
 ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
 RENEWED = cython.declare(cython.Py_ssize_t, 2)
-"""Iterations, and of how many matrices are made anew."""
+"""Limit of iterations, and the last iteration in which matrices are renewed in any case."""
 SETTLED = cython.declare(cython.double, 1e-15)
 STAGNATED = cython.declare(cython.double, 1e-8)
-"""Changes of velocities over their scale that end the iteration, and at which it may stagnate."""
+"""Relative change of velocities that ends the iteration, and that at which it may stagnate."""
 
 
 def evaluate(m: Memory, dim: int, kinds: int, given: Given) -> None:
-    """Momentum defects of the mean velocities with the impulses of contacts that may close, and those of joints."""
+    """Compute the momentum defects of the mean velocities with the impulses of contacts, and the defects of joints."""
     if not are_apart(m):
         evaluate_coupled(m, dim, kinds, given)
     else:
@@ -60,7 +60,7 @@ def _evaluate(m: Memory, dim: int, h: float, inputs: Array) -> None:
 
 
 def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> bool:
-    """The step in which nothing closes; False where it is not solved."""
+    """Solve the step without closing contacts; False if it is not solved."""
     if not are_apart(m):
         guess(m, dim, given.h, known)
         return fly(m, dim, kinds, given) > 0
@@ -69,14 +69,14 @@ def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> boo
 
 
 def _release(m: Memory) -> None:
-    """No forces of rigid contacts."""
+    """Set the forces of rigid contacts to zero."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0
 
 
 def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
-    """The step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
+    """Solve the step without rigid contacts and friction of joints from a guess; its iterations, or −1."""
     _release(m)
     fill(m.trial_rub, 0.0)
     if not begin_joints(m, dim, kinds, given):
@@ -85,7 +85,7 @@ def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
 
 
 def _solve_free(m: Memory, dim: int, given: Given) -> bool:
-    """That of free bodies, from the velocities at its start."""
+    """Solve the step of free bodies without contacts, from the velocities at its start; False if it is not solved."""
     h = given.h
     fill(m.strike_may_close, OPEN)
     begin_at_start(m)
@@ -108,7 +108,7 @@ def _solve_free(m: Memory, dim: int, given: Given) -> bool:
 
 
 def begin_at_start(m: Memory) -> None:
-    """The velocities at the start as the first guess."""
+    """Take the velocities at the start as the first guess."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             m.x_v[b][a] = m.at_v[b][a]
@@ -117,7 +117,7 @@ def begin_at_start(m: Memory) -> None:
 
 
 def velocity_scale(m: Memory, h: float) -> float:
-    """What changes of velocities are compared with, those of spins by the lever of the mechanism [m/s]."""
+    """Scale of the changes of velocities [m/s]; spins count by the lever of the mechanism."""
     scale = 1e-300
     lever = m.joints_lengths[0]
     for b in range(m.inertia_mass.size):
@@ -132,7 +132,7 @@ def velocity_scale(m: Memory, h: float) -> float:
 
 
 def balance_bodies(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Changes of the velocities of all bodies by their defects alone."""
+    """Compute the changes of the velocities of all bodies by their defects alone."""
     if not are_apart(m):
         change_coupled(m, dim, kinds, h)
     else:
@@ -151,7 +151,7 @@ def _balance_bodies(m: Memory) -> None:
 
 
 def correct(m: Memory, scale: float) -> float:
-    """Change the mean velocities; the largest change over the scale."""
+    """Add the changes to the mean velocities; the largest change over the scale."""
     d = m.at_v.shape[1]
     size = 0.0
     for b in range(m.inertia_mass.size):

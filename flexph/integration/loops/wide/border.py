@@ -1,7 +1,7 @@
-"""Order and pattern of a sparse border: the unknowns of wide bodies first, what couples with all of them last.
+"""Order and pattern of a sparse border: the unknowns of wide bodies first, and those coupled with all of them last.
 
-Beside the unknowns of a banded border it has all flexible coordinates, and the ends e of the vectors of joints, by
-which joints, springs and loads see nodes that many unknowns move: e − W x = 0.
+In addition to the unknowns of a banded border it has all flexible coordinates, and the ends e of the vectors of joints,
+e − W x = 0, through which joints, springs and loads are coupled to nodes that many unknowns move.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from scipy.sparse.linalg import splu
 from ..memory.data import Index
 
 Blocks = Iterable[tuple[Index, Index]]
-"""Rows and columns that are all coupled."""
+"""Pairs of rows and columns, with an entry for each combination."""
 LATE = 4
-"""Share of the unknowns up to which those that couple with all others come last, 1/LATE of them."""
+"""Unknowns coupled with all others come last if they are at most 1/LATE of all unknowns."""
 
 
 class Unknowns(NamedTuple):
-    """Numbers of all unknowns, −1 where one does not exist; see Border."""
+    """Numbers of all unknowns, −1 for none; see Border."""
 
     v: Index
     w: Index
@@ -33,7 +33,7 @@ class Unknowns(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """New number of each unknown, and the entries by columns: ends of the columns, and rows."""
+    """New number of each unknown, and the entries by columns: pointers to the columns, and row indices."""
 
     order: Index
     column_ptr: Index
@@ -41,9 +41,9 @@ class Pattern(NamedTuple):
 
 
 def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: tuple[Index, Index]) -> Pattern:
-    """The order of the unknowns and the entries of a sparse border, from coupled blocks and single entries.
+    """Order of the unknowns and entries of a sparse border, from coupled blocks and single entries.
 
-    ``is_wide`` (b,) says which frames are nodes of wide bodies.
+    ``is_wide`` (b,) is nonzero for frames that are nodes of wide bodies.
     """
     size = sum(int((part >= 0).sum()) for part in unknowns)
     row, column = _entries(size, blocks, entries)
@@ -55,7 +55,7 @@ def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: 
 
 
 def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[Index, Index]:
-    """Rows and columns of all entries, each once, the diagonal among them."""
+    """Rows and columns of all entries without duplicates, with the diagonal."""
     by_size: dict[tuple[int, int], list[tuple[Index, Index]]] = {}
     for rows, columns in blocks:
         own = rows[rows >= 0], columns[columns >= 0]
@@ -70,13 +70,13 @@ def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[I
 
 
 def _sorted(keys: Index) -> Index:
-    """The keys in order, each once: a sort of millions of them is faster than the hashing of np.unique."""
+    """Sorted keys without duplicates: sorting millions of them is faster than the hashing of np.unique."""
     ordered = np.sort(keys)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])]
 
 
 def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
-    """Vertex of each unknown in the graph of wide bodies, one for all of a frame; −1 for late unknowns."""
+    """Vertex of each unknown in the graph of wide bodies, with one vertex for a frame; −1 for late unknowns."""
     vertex = np.full(size, -1)
     frames = np.flatnonzero(is_wide)
     own = np.hstack([unknowns.v, unknowns.w])[frames]
@@ -87,13 +87,13 @@ def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
 
 
 def _order(vertex: Index, row: Index, column: Index) -> Index:
-    """New number of each unknown: by minimum degree, with late ones last where they are few."""
+    """New number of each unknown: by minimum degree with late ones last if they are few, else by COLAMD."""
     early = np.flatnonzero(vertex >= 0)
     if LATE * (vertex.size - early.size) > vertex.size:
         place = _eliminated(row, column, vertex.size, "COLAMD")
         first = np.full(vertex.max(initial=-1) + 1, vertex.size)
         np.minimum.at(first, vertex[early], place[early])
-        place[early] = first[vertex[early]]  # those of a frame follow each other, for loops over cells count on it
+        place[early] = first[vertex[early]]  # numbers of a frame are consecutive, as loops over cells require
         return np.argsort(np.lexsort((np.arange(vertex.size), place)))
     linked = (vertex[row] >= 0) & (vertex[column] >= 0)
     count = int(vertex.max(initial=-1)) + 1
@@ -103,7 +103,7 @@ def _order(vertex: Index, row: Index, column: Index) -> Index:
 
 
 def _eliminated(row: Index, column: Index, size: int, ordering: str) -> Index:
-    """Place of each column in an ordering of SuperLU, which looks at the pattern alone."""
+    """Place of each column in an ordering of SuperLU, which depends on the pattern alone."""
     keys = _sorted(row * size + column)
     row, column = np.divmod(keys, size)
     values = np.where(row == column, 2.0 * size, 1.0)

@@ -1,4 +1,4 @@
-"""Answers to what loops ask Python for: factors of sparse borders, products of large bodies, laws of solids."""
+"""Python callback of the loops: factors of sparse borders, products of large bodies, laws of solids."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 OF_BODIES = PRODUCTS, VISCOUS, STRAIN, RESIST
 DIAGONAL = 1e-3
-"""Entry on the diagonal, over the largest of its column, from which on it is the pivot: the order is made for it."""
+"""Least diagonal entry over the largest of its column that is taken as pivot: the order is optimised for these."""
 
 
 class Answers:
-    """Answers to the loops of one memory, whose address it has; ``further`` takes the questions that are not of LU."""
+    """Callback of the loops of one memory; ``further`` answers questions on laws of solids."""
 
     def __init__(self, mechanism: Model, m: Memory, further: Callable[[int], int] | None = None) -> None:
         self._further = further
         self._solve: Callable[[Array], Array] = np.copy
         self._matrix, self._x = _matrix(m), m.system_x
         self._bodies = KeptBlock(mechanism, m, self._matrix) if m.inertia_is_asked else None
-        own = weakref.ref(self)  # factors are large: they go with the last user, without waiting for the collector
+        own = weakref.ref(self)  # a weak reference, so that the large factors are freed at once
 
         def answer(question: int) -> int:
             answers = own()
@@ -42,12 +42,12 @@ class Answers:
         m.system_python[:] = self._answering.address
 
     def ended(self) -> BaseException | None:
-        """Return the exception that ended an answer of the last run of loops, which the next run begins without."""
+        """Return the exception of a callback in the last run of loops, and clear it."""
         error, self._answering.error = self._answering.error, None
         return error
 
     def _answer(self, question: int) -> int:
-        """1 where the question is answered, 0 where the matrix is singular, and to all questions after an exception."""
+        """Answer a question: 1 on success, 0 if the matrix is singular and after any exception."""
         if self._answering.error is not None:
             return 0
         if question == FACTOR:
@@ -72,7 +72,7 @@ class Answers:
         return 1
 
     def _whole(self) -> Callable[[Array], Array] | None:
-        """Solutions with the border, factored as a whole; None where it is singular."""
+        """Solver of the border, factored as a whole; None if it is singular."""
         options = {"SymmetricMode": True}
         try:
             factored = splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=DIAGONAL, options=options)
@@ -82,10 +82,10 @@ class Answers:
 
 
 def _matrix(m: Memory) -> Any:
-    """The border by columns, whose values are those of the memory."""
+    """Border as a sparse matrix by columns that shares its values with the memory."""
     ends, rows = m.border_column_ptr.astype(np.int32), m.border_row.astype(np.int32)
     size = len(ends) - 1
     matrix = sparse.csc_array((np.zeros(rows.size), rows, ends), shape=(size, size))
     matrix.has_canonical_format = True
-    matrix.data = m.system_border.reshape(-1)[: rows.size]  # the constructor copies what is a part of a larger array
+    matrix.data = m.system_border.reshape(-1)[: rows.size]  # the constructor would copy a part of a larger array
     return matrix

@@ -1,20 +1,20 @@
-"""Large linear matrices of bodies, which Python keeps: products of inertia, and a factor for each length of steps.
+"""Large linear matrices of bodies held by Python: inertia products, and a factor for each step length.
 
-They are kept where a factor pays, where the shift to mean axes would fill them, and where strains are sums of too many
-products. Of bodies of linear strain, the block of the flexible coordinates u̇̄ in the Jacobian is in body axes, but for
-gyroscopic terms E of size hω and what contacts add,
+They are held if a factor pays off, if the shift to mean axes would fill them, or if strains are sums of too many
+products. For bodies of linear strain the block of the flexible coordinates u̇̄ in the Jacobian is in body axes, except
+for E, the gyroscopic terms of size hω and the terms of contacts,
 
     A = 2(M − border) + h Dᵀ(½h + β)C⁻¹D + hαM,
 
-symmetric positive definite and the same for all steps of a length h: it is factored once. The shift to the centre of
-mass, and that to mean axes, are a border of low rank. With the other unknowns y, few beside u̇̄, the sparse border of
-the loops is [[A + E, B], [C, D]]. Without E it is solved by its Schur complement S = D − C A⁻¹B:
+symmetric positive definite and equal for all steps of a length h: it is factored once. The shifts to the centre of mass
+and to mean axes are a border of low rank. With the other unknowns y, few compared with u̇̄, the sparse border of the
+loops is [[A + E, B], [C, D]]. Without E it is solved by its Schur complement S = D − C A⁻¹B:
 
     S y = d_y − C A⁻¹d_u,   u̇̄ = A⁻¹(d_u − B y).
 
-Columns of B are those of the spins, which change with u, and combinations of few constant ones Q: means and shapes of
-nodes, turned with the body. A⁻¹Q is kept, too. E is brought in by conjugate residuals, with the border without it as
-their preconditioner. Of bodies of von Kármán strain the border is factored as a whole.
+Columns of B are those of the spins, which change with u, and combinations of a few constant columns Q: means and shapes
+of nodes, turned with the body. A⁻¹Q is stored, too. E is included by conjugate residuals, preconditioned by the border
+without E. For bodies of von Kármán strain the border is factored as a whole.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
 
 LARGE = 300
-"""Flexible coordinates from which on Python keeps their matrices."""
+"""Least number of flexible coordinates of linear bodies whose matrices Python holds."""
 MANY, SHARE = 600, 60.0
-"""Rigid freedoms and rows of nodes up to which it does: s of them, if s² is at most SHARE times the coordinates."""
+"""Largest number s of rigid freedoms and rows of nodes for this, and largest s² over the number of coordinates."""
 LENGTHS = 4
-"""Lengths of steps whose factors stay in memory: a composition takes two, control and events some more."""
+"""Number of step lengths whose factors stay in memory: a composition takes two, control and events some more."""
 DIGITS = 6
-"""Digits of h by which lengths are told apart: equal steps differ by round-off, Newton corrects the rest."""
+"""Digits of h that distinguish step lengths: equal steps differ by round-off, and Newton corrects the rest."""
 ACCURATE = 1e-3
-"""The last pass over all before, at which they end: Newton's method is no faster than the change of the Jacobian."""
+"""Relative size of the last pass: Newton's method converges no faster than the Jacobian changes."""
 PASSES = 10
-"""Passes after which the border is factored as a whole: a frame held at one end of a body that turns takes many."""
+"""Passes after which the border is factored as a whole: a frame held at one end of a turning body takes many."""
 PRODUCTS_OF_FEW, PRODUCTS_OF_MANY, FEW = 5e7, 1e7, 30
-"""Products of slopes in the strains beyond which arrays of them take many seconds to make: of slopes by FEW coordinates
-each, on the average, and of those about mean axes, which are of many."""
+"""Products of slopes in the strains beyond which their arrays take many seconds to build: for slopes by at most FEW
+coordinates on average, and for slopes by more, as about mean axes."""
 INDEPENDENT = 1e-12
-"""Share of a column that constant ones leave, from which on it is one more."""
+"""Least share of a column outside the span of the constant columns for which it is added to them."""
 
 Solve = Callable[[Array], Array]
 
 
 def has_kept_block(mechanism: Model) -> bool:
-    """True for many coordinates of linear strain with few joints, large bodies about mean axes, and many products."""
+    """True for many coordinates of linear strain with few joints, large bodies about mean axes, or many products."""
     a = mechanism.network.arrays
     if has_many_products(mechanism) or any(body.unshifted for body in mechanism.frames.values()):
         return True
@@ -82,16 +82,16 @@ def has_many_products(mechanism: Model) -> bool:
 
 
 class _Factor:
-    """A of one length of steps, factored: solutions with it, the columns Q and ``answers`` A⁻¹Q."""
+    """Factor of A for one step length: its solver, the columns Q, and ``answers`` A⁻¹Q."""
 
     def __init__(self, solve: Solve, size: int) -> None:
         self.solve = solve
         self._range = self.answers = np.zeros((size, 0))
 
     def split(self, columns: Array) -> Array:
-        """Coordinates of columns (n, k) in Q, which those that are independent join."""
+        """Coordinates of columns (n, k) in Q, to which independent columns are added first."""
         size = np.linalg.norm(columns, axis=0)
-        for _ in range(2):  # of what is left of new ones, too
+        for _ in range(2):  # twice, as new columns may have a remainder
             inside = self._range.T @ columns
             left = columns - self._range @ inside
             new = np.flatnonzero(np.linalg.norm(left, axis=0) > INDEPENDENT * size)
@@ -106,7 +106,7 @@ class _Factor:
 
 
 class _Part:
-    """A part of the border by rows, from where its entries stand among all, and from their rows and columns."""
+    """A part of the border by rows, from the indices of its entries and their rows and columns."""
 
     def __init__(self, entry: Index, row: Index, column: Index, shape: tuple[int, int]) -> None:
         order = np.lexsort((column, row))
@@ -114,18 +114,18 @@ class _Part:
         self._ends = np.searchsorted(self.row, np.arange(shape[0] + 1)).astype(np.int32)
 
     def of(self, values: Array) -> Any:
-        """The part with the entries of the border."""
+        """Part of the border with these values of all entries."""
         return self.having(values[self.entry])
 
     def having(self, values: Array) -> Any:
-        """The part with its own entries."""
+        """Part of the border with these values, one for each of its entries."""
         part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
         part.has_canonical_format = True
         return part
 
 
 class KeptBlock:
-    """Answers to the loops of one memory about the bodies of a mechanism: products, and solutions with its border."""
+    """Callback of the loops of one memory for the bodies of a mechanism: products, and solutions with its border."""
 
     def __init__(self, mechanism: Model, m: Memory, matrix: Any) -> None:
         self._a, self._m, size = mechanism.network.arrays, m, matrix.shape[0]
@@ -146,11 +146,11 @@ class KeptBlock:
                 (np.flatnonzero(~is_u[row] & ~is_u[column]), (k, k)),
             )
         )
-        self._slope = np.zeros(self._a.slopes.shape[0])  # of the mean coordinates of a step
+        self._slope = np.zeros(self._a.slopes.shape[0])  # slopes of the mean coordinates of a step
         self._factors: dict[float, _Factor | None] = {}
 
     def answer(self, question: int) -> None:
-        """Leave products with what the loops ask for."""
+        """Store the products for a question of the loops in the memory."""
         m, a = self._m, self._a
         if question == PRODUCTS:
             products = inertia_products(a, m.run_asked)
@@ -166,7 +166,7 @@ class KeptBlock:
             m.run_answered[:, 0] = pulled + a.viscous @ m.x_du
 
     def factor(self, values: Array) -> Solve | None:
-        """Solutions with the border of these entries; None where it is singular."""
+        """Solver of the border with these entries; None if it is singular."""
         m = self._m
         h = float(m.run_length[0])
         pays = self._a.border is not None and not self._slope.size and self.y.size <= MANY
@@ -187,14 +187,14 @@ class KeptBlock:
                     return solution
                 factored = self._whole(rest, *parts)
                 if factored is None:
-                    return without(defect)  # with which Newton's method does not settle, and says so
+                    return without(defect)  # Newton's method then reports failure
                 whole.append(factored)
             return whole[0](defect)
 
         return solve
 
     def _of(self, h: float) -> _Factor | None:
-        """A of steps of a length, factored if it is not one of the last ones."""
+        """Factor of A for a step length, from the last ones or computed."""
         key = float(f"{h:.{DIGITS}e}")
         own = self._factors.pop(key) if key in self._factors else self._factored(key)
         self._factors[key] = own
@@ -203,9 +203,9 @@ class KeptBlock:
         return own
 
     def _factored(self, h: float) -> _Factor | None:
-        """A of steps of a length; None where it is not positive definite: backwards in time with damping."""
+        """Compute the factor of A for a step length; None if A is indefinite, as backwards in time with damping."""
         a, n = self._a, self.u.size
-        rows = np.flatnonzero(np.diff(a.border.indptr))  # those of rigid bodies are empty
+        rows = np.flatnonzero(np.diff(a.border.indptr))  # rows of rigid bodies are empty
         elastic = a.strain.T @ scale_rows(a.rise, h * (0.5 * h + a.stress_damping))
         try:
             inner = positive_solver(2.0 * a.stack[:n] + elastic + h * a.viscous)
@@ -215,7 +215,7 @@ class KeptBlock:
             return None
 
     def _flexible(self, h: float) -> Any:
-        """What stresses and constant damping add to the block of the coordinates: h D̄ᵀ(½h + β)C⁻¹D₁ and so on."""
+        """Block of the coordinates by stresses and constant damping: h D̄ᵀ(½h + β)C⁻¹D₁ and the further terms."""
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
         if self._slope.size:
@@ -226,7 +226,7 @@ class KeptBlock:
         return h * (strain.T @ scale_rows(rise, 0.5 * h + a.stress_damping) + viscous)
 
     def _without_rest(self, A: _Factor, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solutions with the border without E; None where it is singular."""
+        """Solver of the border without E; None if it is singular."""
         S, turning, others = D.toarray(), self._turning, self._others
         by_spins = A.solve(B[:, turning].toarray())
         inside = A.split(B[:, others].toarray())
@@ -248,10 +248,10 @@ class KeptBlock:
         return solve
 
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
-        """Solutions with the whole border by generalised conjugate residuals; None where these do not fall fast.
+        """Solve with the whole border by generalised conjugate residuals; None if they do not decrease fast.
 
-        The border without E as preconditioner leaves residuals in the rows of u̇̄ alone: one solution with it and one
-        product with E a pass.
+        With the border without E as preconditioner, residuals are in the rows of u̇̄ alone: a pass takes one solution
+        with it and one product with E.
         """
         u, solution = self.u, without(defect)
         left, spread = -rest.product(solution[u]), np.zeros_like(defect)
@@ -273,7 +273,7 @@ class KeptBlock:
         return None
 
     def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solutions with the border, factored with borders of low rank as further unknowns; None if singular."""
+        """Solver of the border, factored with borders of low rank as further unknowns; None if it is singular."""
         a, block, n = self._a, rest.weighted(self._a.stack) + self._flexible(rest.h), self.u.size
         if a.border is None:  # folded into the dense matrices of a small mechanism
             parts = [[block + rest.added.toarray(), B.toarray()], [C.toarray(), D.toarray()]]
@@ -295,7 +295,7 @@ class KeptBlock:
 
 
 def _sparse_solver(matrix: Any) -> Solve | None:
-    """Solutions with a sparse matrix; None where it is singular."""
+    """Solver of a sparse matrix; None if it is singular."""
     try:
         solve: Solve = splu(matrix, permc_spec="COLAMD").solve
     except RuntimeError:
@@ -304,13 +304,13 @@ def _sparse_solver(matrix: Any) -> Solve | None:
 
 
 def _dense_solver(matrix: Array) -> Solve | None:
-    """Solutions with a dense matrix; None where it is singular."""
+    """Solver of a dense matrix; None if it is singular."""
     lu, pivots, info = lapack.dgetrf(matrix)
     return None if info > 0 else lambda right: lapack.dgetrs(lu, pivots, right)[0]
 
 
 class _Rest:
-    """E of a step of length h with spins (b, s) at its ends: gyroscopic, centrifugal, and what is ``added``."""
+    """E of a step of length h with spins (b, s) at its ends: gyroscopic, centrifugal and ``added`` terms."""
 
     def __init__(self, a: Arrays, h: float, before: Array, after: Array, added: Any) -> None:
         self._a, self.h, self.added = a, h, added
@@ -319,12 +319,12 @@ class _Rest:
 
     @property
     def is_small(self) -> bool:
-        """True where nothing is added and hω is no larger than what the passes leave."""
+        """True if nothing is added and hω is below the tolerance of the passes."""
         largest = max(float(np.abs(w).max(initial=0.0)) for w in (self._before, self._after))
         return not self._adds and abs(self.h) * largest <= 0.1 * ACCURATE
 
     def product(self, du: Array) -> Array:
-        """E u̇̄, (n,)."""
+        """Product E u̇̄, (n,)."""
         s, h, w0, w1 = len(self._before), self.h, self._before, self._after
         products = inertia_products(self._a, du)
         squares = np.einsum("abn,bn->an", products[1 + s :].reshape(s, s, du.size), w1)
@@ -332,7 +332,7 @@ class _Rest:
         return of_spins + self.added @ du if self._adds else of_spins
 
     def weighted(self, stack: Any) -> Any:
-        """2M + 2hω̄N − ½h²ω₀ω₁K of stacked inertia matrices, or of their shifts."""
+        """Sum 2M + 2hω̄N − ½h²ω₀ω₁K of stacked inertia matrices, or of their shifts."""
         n, s, h, w0, w1 = len(self._before[0]), len(self._before), self.h, self._before, self._after
         weighted = 2.0 * stack[:n]
         for i in range(s):
