@@ -139,12 +139,12 @@ class ExactGauss(MechanismMethod):
     Quadratic functions of collocated variables are exact; here everything is one: arms, products of joint vectors,
     inertias and momenta are collocated together with the coordinates. Three stages are of sixth order in positions, of
     fourth in velocities at equal steps, of third in multipliers; without constraints of sixth in all. An odd number of
-    stages is better than the even one above it: velocities of two stages are of second order only (E. Hairer, C. Lubich,
+    stages is better than the even one above it: velocities of two stages are of second order (E. Hairer, C. Lubich,
     M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
 
     For mechanisms without friction laws and redundant constraints. Compiled loops exist for up to five stages and no
-    large body about mean axes; without them a mechanism may have up to some 300 velocities. A step of three stages costs
-    as much as ten of :class:`Exact`, by NumPy as two to four. Inputs are evaluated at the Gauss points of each step.
+    large body about mean axes; without them a mechanism may have up to 300 velocities. A step of three stages costs as
+    much as ten of :class:`Exact`, by NumPy as two to four. Inputs are evaluated at the Gauss points of each step.
 
     Parameters
     ----------
@@ -191,8 +191,9 @@ class Decaying(MechanismMethod):
     Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as after a jump of a drive, are
     reduced to the spectral radius ρ at each step. Those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy, rigid
     motions nothing. Of second order. The loss is ``ledger.dissipation["numerical"]``, so that the balance closes to
-    round-off (derivation in docs/guide/time-integration.md). Compiled loops take all mechanisms of up to 300 velocities,
-    and larger ones if their bodies have narrow bands or up to 100 coordinates each; NumPy up to some 300 velocities.
+    round-off (derivation in docs/guide/time-integration.md). Compiled loops take mechanisms of up to 300 velocities, by
+    full matrices if need be, and larger ones if their bodies have narrow bands or up to 100 coordinates each; NumPy
+    takes up to 300 velocities.
 
     Parameters
     ----------
