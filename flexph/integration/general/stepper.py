@@ -21,7 +21,7 @@ class OneStepMethod(Protocol):
     newton: Newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` is that of the last step's result. Raises StepFailed."""
+        """Advance by h under constant inputs; ``history`` comes from the last step's result. Raises StepFailed."""
 
 
 class StepStart(NamedTuple):

@@ -1,8 +1,8 @@
 """Points on curves in loops (see kernels.rates.on_curves, whose formulas these are).
 
 A curve c has products Π_jk of its points k with directions j. The force on the port has components f_j, which give
-forces f_j c̄_k on the products. Multipliers act along ``path.direction``: unit vectors across the curve, and last, for a
-driven place, b.
+forces f_j c̄_k on the products. Multipliers act along ``path.direction``: unit vectors across the curve, and last, for
+a driven place, b.
 """
 
 from __future__ import annotations
