@@ -59,7 +59,7 @@ def left_to_numpy(times: Set[float]) -> str:
 def _has_full_matrices(mechanism: Model) -> bool:
     """True if a large mechanism has a body too large for loops over full matrices, without a narrow band.
 
-    Small ones, of up to 300 velocities, take at most twice the time of LAPACK.
+    Small mechanisms, of up to 300 velocities, take at most twice the time of LAPACK.
     """
     is_large = mechanism.network.arrays.mean is not None
     return is_large and any(body.size > FULL and not _is_narrow(body) for body in mechanism.frames.values())

@@ -140,9 +140,9 @@ def integrate(
         Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only the saved times.
     method : Method, optional
         :class:`Exact` (default of mechanisms), :class:`Exact4`, :class:`ExactGauss`, :class:`Decaying` of mechanisms;
-        :class:`DiscreteGradient` (default of all others, by the system's own pair where it has one),
+        :class:`DiscreteGradient` (default of all others, with the system's own pair if it has one),
         :class:`DiracDissipative`, :class:`Gauss`, :class:`Radau`, :class:`BDF`, :class:`IDA` of general systems. A
-        switching system takes those of them that need no library, without options.
+        switching system takes those that need no library, without options.
     inputs : dict, optional
         By the name of the external port: constant values, functions of time, or tables ``(times, values)`` that are
         interpolated linearly (:class:`flexph.systems.inputs.Table`), taken at the middle of each step (at the Gauss
@@ -172,7 +172,7 @@ def integrate(
         same call continues from there after a kill, to the same bits. Not for the solvers of libraries and switching
         systems.
     mode : str, optional
-        First mode of a switching system, by default the first one that is valid.
+        Initial mode of a switching system, by default the first one that is valid.
 
     Returns
     -------

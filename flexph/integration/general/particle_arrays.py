@@ -72,7 +72,7 @@ class Space(NamedTuple):
     spring_lines: Array  # (s, dim), lines in the middle
     rod_lines: Array  # (r, dim)
     damper_lines: Array  # (c, dim)
-    rod_shares: Array  # (r,), shares of Δq along rods in addition to their lines [1/m]
+    rod_shares: Array  # (r,), coefficients of Δq in the discrete gradients of rods, beyond their lines [1/m]
     first: Array  # (s + 2,), invariants at the start of the step
     last: Array  # (s + 2,), and at its end
     times: Array  # (k + 1,)

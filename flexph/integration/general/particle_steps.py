@@ -473,7 +473,7 @@ def along_secants(s, dim):
 
 
 def hold_rods(s, dim):
-    """Shares of Δq along rods in addition to their lines: the step compensates earlier round-off.
+    """Coefficients of Δq in the rods' discrete gradients, beyond their lines: the step compensates earlier round-off.
 
     See :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
     """

@@ -19,7 +19,7 @@ Redundancy = Literal["refuse", "least_norm"]
 class Method(ABC):
     """Integration method: a value whose fields are its options.
 
-    Its properties say what a run asks of any method; a method that has an option has a field in place of the property.
+    Its properties say what a run needs to know of any method; a field replaces the property of an option that it has.
     """
 
     @property

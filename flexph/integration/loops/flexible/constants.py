@@ -162,7 +162,7 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
 
 @kept
 def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
-    """Pairs of all entries of one row with all of another, for pairs of rows, and the number of each one's pair."""
+    """Pairs of all entries of one row with all of another, for pairs of rows, and the number of their pair of rows."""
     sizes = np.diff(ptr)
     return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
 

@@ -5,7 +5,7 @@ The last iterates give the changes y = f(x + s) − f(x) of f by moves s. With f
 correction, its projection on all y, is undone by Σ γ s; the rest is taken unchanged.
 Pairs (s, y) are combined so that their y are orthonormal; of two that are too alike one is left out.
 
-D. G. Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12 (1965) 547-560; of linear
+D. G. Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12 (1965) 547-560; for
 linear equations it yields the iterates of GMRES (H. F. Walker, P. Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735).
 """
 

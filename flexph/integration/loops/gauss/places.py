@@ -22,7 +22,7 @@ if not cython.compiled:
 def places(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
     """Evaluate positions, vectors and forces at the nodes from rates and multipliers, without the momenta.
 
-    Returns False if there is no rotation. Where the iteration begins, stress rates follow from strains (see stresses).
+    Returns False if a body turns too far. Where the iteration begins, stress rates follow from strains (see stresses).
     """
     _translate(m, dim, g, h)
     if not factor_rotations(dim, g, h):

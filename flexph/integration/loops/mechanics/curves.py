@@ -1,4 +1,4 @@
-"""Points on curves in loops (see kernels.rates.on_curves, whose formulas these are).
+"""Points on curves in loops (formulas of kernels.rates.on_curves).
 
 A curve c has products Π_jk of its points k with directions j. The force on the port has components f_j, which give
 forces f_j c̄_k on the products. Multipliers act along ``path.direction``: unit vectors across the curve, and last, for

@@ -65,7 +65,7 @@ def _turn_frame(m: Memory, b: int) -> None:
 def _turn_pull(m: Memory, h: float, b: int) -> None:
     """Add the changes of a frame's forces on its directions due to their levers and R̄⁻¹.
 
-    The torque of the stresses of the iterate is among those that :mod:`mechanics.jacobian` differentiates; here is the
+    :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
     difference due to the first-order stresses.
     """
     for a in range(3):

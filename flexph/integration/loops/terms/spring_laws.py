@@ -21,7 +21,7 @@ ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
 
 
 def law_value(m: Memory, k: int, order: int, x: float) -> float:
-    """Derivative V (order 0), V' (1) or V'' (2) of law k at the extension x."""
+    """Energy V (order 0) or derivative V' (1) or V'' (2) of law k at the extension x."""
     function = m.joints_law_function[k][order]
     if function != 0:
         return call_real(function, x)
