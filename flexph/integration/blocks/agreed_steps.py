@@ -66,7 +66,7 @@ class AgreedSteps:
 
 
 def as_one(rows: dict[str, Array]) -> dict[str, Array]:
-    """Merge the records of steps into one row: flows and work add up, other columns are those of the last step."""
+    """Merge the records of steps into one row: sums of flows and work, last values of the other columns."""
     return {name: values.sum(axis=0) if name in SUMS else values[-1] for name, values in rows.items()}
 
 
