@@ -1,4 +1,4 @@
-"""Choice of what takes the steps of a run of a mechanism: compiled loops, or NumPy and why."""
+"""Choice between compiled loops and NumPy for the steps of a run of a mechanism."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 LOOPS = "compiled loops"
 BANDED = "decaying", "exact_gauss"
-"""Methods whose loops have banded matrices alone."""
+"""Methods whose loops need banded matrices in large mechanisms."""
 FULL = 100
-"""Coordinates beyond which loops over full matrices, which the decaying scheme has of bodies that are not banded, take
-long in mechanisms of more than 300 velocities."""
+"""Size of a body, in coordinates, above which loops of the decaying scheme over full matrices are slow; it counts in
+mechanisms of more than 300 velocities, for bodies without narrow bands."""
 
 
 def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
-    """Reason for which there are no compiled loops for a run, or None.
+    """Reason why a run has no compiled loops, or None.
 
-    ``Exact`` and ``Exact4`` always have them, unless they are forbidden. Of the other methods NumPy refuses mechanisms
-    of more than some 300 velocities. Raises ValueError where loops are asked for and cannot be had.
+    ``Exact`` and ``Exact4`` always have them, unless they are forbidden. The other methods leave some mechanisms of
+    more than 300 velocities to NumPy. Raises ValueError if loops are demanded and not available.
     """
     if not method.may_compile:
         return "compiled=False" if method.compiled is False else f"there are no loops of {method.name}"
@@ -59,7 +59,7 @@ def left_to_numpy(times: Set[float]) -> str:
 def _has_full_matrices(mechanism: Model) -> bool:
     """True if a large mechanism has a body too large for loops over full matrices, without a narrow band.
 
-    Small ones, of up to 300 velocities, take at most twice the time of LAPACK.
+    Small mechanisms, of up to 300 velocities, take at most twice the time of LAPACK.
     """
     is_large = mechanism.network.arrays.mean is not None
     return is_large and any(body.size > FULL and not _is_narrow(body) for body in mechanism.frames.values())

@@ -116,7 +116,7 @@ def integrate(
     start: Any,
     times: Sequence[float] | Array,
     *,
-    method: Any = None,  # the overloads say Method: what is none is named with the value to write
+    method: Any = None,  # the overloads say Method; other values get an error that names the one to write
     inputs: Mapping[str, Input] | None = None,
     controllers: Mapping[str, Controller] | None = None,
     events: Events | None = None,
@@ -131,64 +131,64 @@ def integrate(
     Parameters
     ----------
     system : Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE
-        A mechanism takes all methods. Those of general systems go through :meth:`Mechanism.phdae`: position constraints
-        then hold to the tolerance or order of the method, drives act by their rates, and every step is much slower than
-        one of the exact scheme.
+        A mechanism takes all methods. Methods of general systems integrate :meth:`Mechanism.phdae`: position
+        constraints then hold to the tolerance or order of the method, drives act by their rates, and every step is much
+        slower than one of the exact scheme.
     start : State or array
-        The state of a mechanism, or (n,) of another system.
+        State of a mechanism, or array (n,) of another system.
     times : array
-        Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only those that are saved.
+        Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only the saved times.
     method : Method, optional
         :class:`Exact` (default of mechanisms), :class:`Exact4`, :class:`ExactGauss`, :class:`Decaying` of mechanisms;
-        :class:`DiscreteGradient` (default of all others, by the system's own pair where it has one),
+        :class:`DiscreteGradient` (default of all others, with the system's own pair if it has one),
         :class:`DiracDissipative`, :class:`Gauss`, :class:`Radau`, :class:`BDF`, :class:`IDA` of general systems. A
-        switching system takes those of them that need no library, without options.
+        switching system takes those that need no library, without options.
     inputs : dict, optional
         By the name of the external port: constant values, functions of time, or tables ``(times, values)`` that are
         interpolated linearly (:class:`flexph.systems.inputs.Table`), taken at the middle of each step (at the Gauss
         points of :class:`ExactGauss`). Ports not named get zero.
     controllers : dict, optional
-        Controllers by name, of mechanisms: :class:`flexph.control.Sampled` reads sensors a period apart and holds its
-        answer, added to the inputs, by methods that do not choose their steps; steps end where it is called.
+        Controllers by name, of mechanisms: :class:`flexph.control.Sampled` reads sensors at a period and holds its
+        answer, added to the inputs; steps end at its calls, so that the method must not choose its steps.
         :class:`flexph.control.Continuous` is a port-Hamiltonian system joined at ports, solved within each step, with
-        its storage and dissipation in the ledger; :class:`flexph.control.StateFeedback` is a function of readings,
-        solved within them, too; not by :class:`Exact4`, by :class:`ExactGauss` the latter alone. A run that goes on
-        from the ``final`` state of another one goes on with those of the same names: states, memories, what is held and
-        when the next call is.
+        its storage and dissipation in the ledger. :class:`flexph.control.StateFeedback` is a function of readings, also
+        solved within each step. :class:`Exact4` takes neither of these two, :class:`ExactGauss` only the latter. A run
+        from the ``final`` state of another one resumes the controllers of the same names: states, memories, held
+        outputs and the time of the next call.
     events : dict, optional
-        By name, functions of (t, x), x the state with its names, or :class:`Event`: zeros that a step passes are found
-        in time (a zero passed twice within a step is missed) and kept in ``events`` of what is returned; but for
+        By name, functions of (t, x), x the state with its names, or :class:`Event`. Zeros that a step passes are
+        located in time (a zero passed twice within a step is missed) and kept in ``events`` of the result. Except in
         adaptive methods they are found by shorter steps from the same start, so that the event state is as exact as any
-        other. A mechanism may go on where an event ended its run.
+        other. A mechanism can continue after an event that ended its run.
     observe : callable, optional
-        A function of (t, x) as those of events, called once at each time that is kept, which returns a number, an array
-        or None: they are ``observations`` of what is returned, an array over ``times``, NaN for None.
+        A function of (t, x) as for events, called once at each saved time, which returns a number, an array or None.
+        The values are ``observations`` of the result, an array over ``times``, NaN for None.
     save_every : int
-        Every so many steps are kept (and the last).
+        Save every so many steps (and the last).
     progress : bool
-        Whether a bar appears on a terminal for runs that take longer than a second.
+        True to show a bar on a terminal for runs that take longer than a second.
     checkpoint : Checkpoint or path, optional
-        A folder in which the run keeps its finished steps while it goes on, every minute unless a :class:`Checkpoint`
-        says otherwise, and from which the same call goes on after a kill, to the same bits. Not for the solvers of
-        libraries and switching systems.
+        Folder in which the run keeps its finished steps, every minute unless a :class:`Checkpoint` says otherwise. The
+        same call continues from there after a kill, to the same bits. Not for the solvers of libraries and switching
+        systems.
     mode : str, optional
-        Where a switching system starts, by default in the first mode that is valid.
+        Initial mode of a switching system, by default the first one that is valid.
 
     Returns
     -------
     Solution, Trajectory or SwitchingTrajectory
-        A Solution by the methods of mechanisms, a SwitchingTrajectory of a switching system (whose steps end where
+        A Solution for the methods of mechanisms, a SwitchingTrajectory for a switching system (whose steps end where
         modes do: at times exactly, at guards to round-off of time), else a Trajectory.
 
     Raises
     ------
     ValueError
-        For methods that are not for the system, times that do not ascend, unknown ports, an inconsistent start or
-        redundant constraints; InputError, which is one, where a drive, input, event or observer gives no usable value.
+        For methods that do not suit the system, times that do not ascend, unknown ports, an inconsistent start or
+        redundant constraints; its subclass InputError if a drive, input, event or observer gives no usable value.
     ImportError
-        Where the package of a method is missing.
+        If the package of a method is missing.
     IntegrationError
-        Where a step cannot be solved or step control falls below its smallest step.
+        If a step cannot be solved or step control falls below its smallest step.
     IntegrationInterrupted
         On Ctrl-C. This, InputError and IntegrationError have the finished steps as ``solution``.
 

@@ -29,17 +29,17 @@ Motion = Callable[[float], Any] | Connection
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class InverseDynamics:
-    """Forces of a prescribed motion, from a run of the mechanism with drives in the place of inputs.
+    """Forces of a prescribed motion, from a run of the mechanism with drives instead of inputs.
 
     Attributes
     ----------
     run : Solution
-        The motion. Its ledger has the work of each drive under the name of its port.
+        Motion of the mechanism. Its ledger has the work of each drive under the name of its port.
     forces : mapping
-        By external port, what acts there at ``run.multiplier_times``, (k, d) [N] or (k, s) [N m]: inputs of the
+        By external port, force or torque at ``run.multiplier_times``, (k, d) [N] or (k, s) [N m]: inputs of the
         mechanism, of second order in the step.
     start : State
-        Where the motion begins, a state of the mechanism without drives.
+        Initial state of the motion, for the mechanism without drives.
     """
 
     run: Solution
@@ -66,7 +66,7 @@ class InverseDynamics:
         joint : str
             Name of a joint, or of a port that follows the motion.
         on : {"first", "second"}
-            On which of its bodies it acts.
+            Body on which it acts.
         frame : {"world", "first", "second"}
             Axes of the result: of the world, or of the section at a port.
 
@@ -78,7 +78,7 @@ class InverseDynamics:
         return self.run.reaction(joint, on=on, frame=frame)
 
     def _table(self, name: str, values: Array) -> Table:
-        """Values between the ends of the run: linear beyond the first and last middle of a step."""
+        """Table of values over the whole run, extrapolated linearly beyond the first and last middle of a step."""
         middles, ends = self.run.multiplier_times, self.run.times[[0, -1]]
         if len(middles) == 1:
             return Table(ends, np.repeat(values, 2, axis=0), name)
@@ -102,8 +102,8 @@ def inverse_dynamics(
 ) -> InverseDynamics:
     """Forces and torques at external ports that make a mechanism follow a motion, and its joint forces.
 
-    Each port is replaced by a drive, λ of whose constraint is what acts there; the others stay free, as the
-    deformations of flexible bodies do, so that all ports that move need not have a motion. The run is that of
+    Each port is replaced by a drive; the multiplier λ of its constraint is the force or torque there. All other
+    coordinates, including deformations, stay free, so that not every moving port needs a motion. The run is that of
     :func:`flexph.integrate` with its balance: energy comes from the drives. :func:`flexph.integrate` with
     ``inputs=found.inputs`` from ``found.start`` gives the motion back, with an error of second order in the step.
 
@@ -112,11 +112,11 @@ def inverse_dynamics(
     mechanism : Mechanism
         With an external port (:func:`flexph.torque`, :func:`flexph.force`) for each motion.
     motion : mapping
-        By external port a function of time: of a torque in the plane the angle [rad] of its port, relative to the one
-        that it acts against; of a force the world position (d,) [m] of its port. Or a :func:`flexph.drive` of the same
-        ports, as for torques of space, whose angle has an axis.
+        By external port a function of time: for a torque in the plane the angle [rad] of its port, relative to the port
+        it acts against; for a force the world position (d,) [m] of its port. Or a :func:`flexph.drive` of the same
+        ports, as for torques in space, whose angle has an axis.
     start : Pose or State
-        Where the motion begins: a pose, to which velocities follow from the motion, or a consistent state.
+        Initial pose, whose velocities follow from the motion, or a consistent initial state.
     times : array
         Ascending [s], one step from each to the next.
     inputs : mapping, optional
@@ -124,7 +124,7 @@ def inverse_dynamics(
     elastic : {"undeformed", "quasi_static"}
         Deformation at a pose, see :meth:`flexph.Mechanism.consistent_state`.
     joints : {"free", "at rest"}, optional
-        Motion at a pose of what the motion leaves free, see there.
+        Velocities at a pose that the motion leaves free, see :meth:`flexph.Mechanism.consistent_state`.
     method : MechanismMethod, optional
         As for :func:`flexph.integrate`.
 
@@ -214,7 +214,7 @@ def driven_start(driven: Mechanism, start: Pose | State, **at_pose: Any) -> Stat
 
 
 def _size(mechanism: Mechanism) -> int:
-    """Number of values that joints keep as assembled."""
+    """Number of reference values that the joints keep from assembly."""
     return max((part.stop for part in law_values(mechanism)), default=0)
 
 

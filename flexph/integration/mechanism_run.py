@@ -1,4 +1,4 @@
-"""The run of a mechanism: steps from each time to the next, events in between, and what ends it early."""
+"""Run of a mechanism: steps from each time to the next, events in between, and early ends."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run_mechanism(
 def _loops(
     mechanism: Mechanism, method: MechanismMethod, stepper: Stepper, blocks_of: BlocksOf | None
 ) -> tuple[BlockStepper | None, str]:
-    """The loops of a run, None where NumPy takes its steps, and what takes them in words."""
+    """Compiled loops of a run (None if NumPy takes its steps), and a text that names them or the reason."""
     if reason := numpy_because(mechanism, method):
         return None, f"NumPy, as {reason}"
     if blocks_of is None:
@@ -97,7 +97,7 @@ def _loops(
 
 
 class _Task(NamedTuple):
-    """What is to be run: a mechanism from a start, by a stepper, through the times of a grid."""
+    """Task of a run: a mechanism from a start, by a stepper, through the times of a grid."""
 
     mechanism: Mechanism
     initial: State
@@ -111,13 +111,13 @@ class _Task(NamedTuple):
     loops: ControlLoops | None = None
 
     def in_blocks(self, blocks: BlockStepper) -> Solution:
-        """A run in compiled blocks of steps."""
+        """Run in compiled blocks of steps."""
         run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
             return self._followed(run, self._entries(run, blocks), journal, left=blocks.left)
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
-        """Compiled steps: chosen by their error, one by one or in chunks where control loops sample, or in blocks."""
+        """Compiled steps: chosen by their error, one by one or in chunks if controllers sample, or in blocks."""
         every, estimate = self.options.save_every, blocks.estimate
         if self.loops is None and estimate is None:
             from .blocks.prescribed_steps import in_blocks
@@ -143,13 +143,13 @@ class _Task(NamedTuple):
         return self._controlled(run, estimate)
 
     def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
-        """Whether loops choose pairs of steps by their error."""
+        """True if the loops choose pairs of steps by their error."""
         from .blocks.pairs import PairBlocks
 
         return isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None
 
     def step_by_step(self) -> Solution:
-        """A run of single steps, prescribed or chosen by their error."""
+        """Run in single steps, prescribed or chosen by their error."""
         run = self._run(self.stepper.start(self.initial))
         if self.loops is not None:
             steps: Iterator[Entry] = one_by_one(run, self.stepper, self.loops, self.grid, self.options.save_every)
@@ -166,7 +166,7 @@ class _Task(NamedTuple):
         return by(run, pairs, control, self.grid, self.options.save_every)
 
     def _huge_inputs(self, run: Run, span: tuple[float, float]) -> str:
-        """What may have kept a step of this time from being solved."""
+        """Text on extreme inputs that may have made a step of this span fail; empty without any."""
         time, ports = 0.5 * sum(span), self.mechanism.network.input_slices
         values = self.forcing.at(time)
         if self.loops is None:
@@ -177,18 +177,18 @@ class _Task(NamedTuple):
         return huge_inputs(ports, values, self.loops.ports)
 
     def _explained(self, run: Run, error: StepFailed, span: tuple[float, float]) -> str:
-        """What is said of a step that could not be solved."""
+        """Message for a step that could not be solved."""
         table = table_of(self.mechanism, self.initial.anchors)
         cure = of_long_drives(self.mechanism, table, span) or (f"{ONE_STEP}; else {GENERAL}" if self._is_one else "")
         return explain(run, error, span, self._huge_inputs(run, span), cure=cure or GENERAL)
 
     @property
     def _is_one(self) -> bool:
-        """Whether the whole run is one step that is prescribed."""
+        """True if the whole run is one prescribed step."""
         return len(self.grid) == 2 and not isinstance(self.stepper, PairStepper)
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
-        """The journal of the checkpoint of the run; of a start it keeps what :attr:`Solution.final` has of it."""
+        """Open the journal of the run's checkpoint; of a start it keeps what :attr:`Solution.final` needs."""
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
         return opened(self.options.checkpoint, partial(self.signature, steps_by=self.steps_by), form)
 
@@ -207,7 +207,7 @@ class _Task(NamedTuple):
     def _followed(
         self, run: Run, steps: Iterator[Entry], journal: Journal | None, *, left: Set[float] = frozenset()
     ) -> Solution:
-        """The solution of all steps, with the doubts that it raises; of some begins are ``left`` to NumPy by loops."""
+        """Solution of all steps, with warnings about doubtful results; ``left`` has start times of steps by NumPy."""
         if journal is not None:
             journal.restore(run)
 
@@ -248,7 +248,7 @@ class _Task(NamedTuple):
 def _signature(
     mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, steps_by: str, **told: Any
 ) -> Signature:
-    """What tells the run from another, drives and loads at some times and what takes the steps among it."""
+    """Signature that identifies the run: drives and loads at sample times, and the kind of loops."""
     known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *numbers_in(start.controllers)]
     probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
     own = signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)

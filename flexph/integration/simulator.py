@@ -1,4 +1,4 @@
-"""A mechanism that is advanced step by step, for controllers and co-simulation."""
+"""Mechanism advanced step by step, for controllers and co-simulation."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from .times.grid import SPACINGS
 
 @checked
 class Simulator:
-    """A mechanism that is advanced one step at a time, by the steps that :func:`flexph.integrate` takes.
+    """Mechanism advanced one step at a time, by the steps of :func:`flexph.integrate`.
 
-    It costs some microseconds beside the step, where a run of one step costs a millisecond, and keeps no rows. Drives
-    are functions of time, and are asked for some steps ahead.
+    It costs some microseconds more than the step, whereas a run of one step costs a millisecond; it keeps no rows.
+    Drives are functions of time and are evaluated some steps ahead.
 
     Parameters
     ----------
     mechanism : Mechanism
-        The mechanism.
+        Mechanism to advance.
     start : State
         A consistent state. Two simulators from one state are independent of each other.
     method : MechanismMethod, optional
         :class:`flexph.methods.Exact` (default) or another method of mechanisms, without a tolerance.
     sensors : dict, optional
-        Quantities of :mod:`flexph.sensors` by name, which ``readings`` are of.
+        Quantities of :mod:`flexph.sensors` by name, read by ``readings``.
     controllers : dict, optional
-        Controllers by name, as those of :func:`flexph.integrate`, beside the inputs of each step; a step within which
-        one is called is several, as of a run. ``state`` has what they remember. Compiled steps take 0.3 ms
-        more with sampled ones, 0.9 ms with those that are solved within them.
+        Controllers by name, as for :func:`flexph.integrate`; their outputs add to the inputs of each step. A step is
+        split where one is called, as in a run. ``state`` includes their memories. Compiled steps take 0.3 ms more with
+        sampled controllers, 0.9 ms with those that are solved within the step.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Go on from a state, such as one that was reached before: to the same bits. Raises ValueError as above."""
+        """Continue from a state, such as an earlier one, to the same bits; raises ValueError as for the constructor."""
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers)
         acting = forcing_of(self._inputs, loops)
@@ -107,12 +107,12 @@ class Simulator:
 
     @property
     def time(self) -> float:
-        """The time that is reached [s]."""
+        """Current time [s]."""
         return self._steps.time
 
     @property
     def state(self) -> State:
-        """The state that is reached, from which another simulator or a run goes on to the same bits."""
+        """Current state, from which another simulator or a run continues to the same bits."""
         steps = self._steps
         return State(
             steps.time,
@@ -127,7 +127,7 @@ class Simulator:
 
     @property
     def outputs(self) -> Mapping[str, Array]:
-        """By external port, the velocities on which its input works, in its axes."""
+        """By external port, the velocities conjugate to its inputs, in its axes."""
         a, c = self.mechanism.network.arrays, configuration(self.mechanism, self._steps.x)
         d = derive(a, c)
         y = input_matrix(a, c.R, d.arm, places(a, c, d)).T @ velocities_of(self.mechanism, c)
@@ -135,10 +135,10 @@ class Simulator:
 
     @property
     def readings(self) -> Mapping[str, float | Array]:
-        """What the sensors read; angles are those nearest to what was read before.
+        """Sensor readings; angles are unwrapped from the last readings.
 
-        Forces of joints and accelerations are those of the last step, as controllers read them: before the first one,
-        and after a state is restored, that of the start and zero.
+        Joint forces and accelerations are those of the last step, as controllers read them: before the first step, and
+        after a restored state, that of the start and zero.
         """
         steps = self._steps
         readings, self._near = self._sensors.read(steps.time, steps.x, steps.last, self._near)
@@ -146,7 +146,7 @@ class Simulator:
 
     @checked
     def advance(self, h: float, inputs: Mapping[str, Numbers] | None = None) -> None:
-        """Take a step of h > 0 [s] under inputs by external port, the same over the step; those not named are zero.
+        """Take a step of h > 0 [s] under constant inputs by external port.
 
         Parameters
         ----------
@@ -158,13 +158,13 @@ class Simulator:
         Raises
         ------
         ArithmeticError
-            Where the step cannot be solved, and stays where it was.
+            If the step cannot be solved; the simulator stays at its start.
         """
         self._advance(check.positive("h", h, "s"), inputs)
 
     @checked
     def advance_to(self, time: float, inputs: Mapping[str, Numbers] | None = None) -> None:
-        """Take a step to a time [s] that is given, as runs do: see :meth:`advance`."""
+        """Take a step to a given time [s], as runs do: see :meth:`advance`."""
         h = check.positive(f"time beyond {self.time:.6g} s", time - self.time, "s")
         self._advance(h, inputs, time)
 

@@ -1,4 +1,4 @@
-"""Steps of a simulator with controllers: those that a run over the same times takes."""
+"""Steps of a simulator with controllers, equal to those of a run over the same times."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .times.sampled import ControlledForcing, one_by_one
 
 
 class OuterInputs(HeldInputs):
-    """Inputs that are held beside what controllers hold."""
+    """Constant inputs in addition to the outputs that controllers hold."""
 
     def over(self, times: Array) -> Array:
-        """The inputs that are held, as one row."""
+        """Constant inputs, as one row."""
         return self.values[None]
 
 
 class ControlledSteps:
-    """Steps with controllers, which are called where a run would: within a step, too, that ends there and goes on.
+    """Steps with controllers, split where a run would call one.
 
-    A step that fails leaves controllers where they were.
+    A step that fails leaves the controllers unchanged.
     """
 
     def __init__(self, plain: NumpySteps, loops: ControlLoops, *, compiled: bool) -> None:
@@ -40,13 +40,13 @@ class ControlledSteps:
 
     @property
     def time(self) -> float:
-        """The time that is reached [s]."""
+        """Current time [s]."""
         time: float = self.going.start.time
         return time
 
     @property
     def x(self) -> Array:
-        """The flat state."""
+        """Current flat state."""
         x: Array = self.going.start.x
         return x
 
@@ -85,12 +85,12 @@ class ControlledSteps:
 
     @property
     def controllers(self) -> Mapping[str, Any]:
-        """What controllers go on from."""
+        """States and memories of the controllers."""
         joined = self.loops.joined
         states = {} if joined is None else {c.name: x for c, x in zip(joined.controllers, joined.states, strict=True)}
         return states | self.loops.memories()
 
 
 def forcing_of(inputs: HeldInputs, loops: ControlLoops | None) -> Any:
-    """What acts: inputs, and what controllers hold."""
+    """Forcing of the inputs and of the outputs that controllers hold."""
     return inputs if loops is None else ControlledForcing(inputs, loops)

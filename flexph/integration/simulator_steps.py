@@ -1,4 +1,4 @@
-"""Steps of a simulator, by the NumPy kernels or in compiled loops, from inputs that are held over each."""
+"""Steps of a simulator under constant inputs, by NumPy kernels or compiled loops."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 MOST = 64
-"""Steps of equal length for which drives are asked at once."""
+"""Largest number of equal steps for which drives are evaluated ahead."""
 
 
 class HeldInputs(Forcing):
-    """Inputs that are the same at all times, until others are given."""
+    """Constant inputs, until others are set."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._of = mechanism.network.input_slices, mechanism.layout.dim
@@ -34,16 +34,16 @@ class HeldInputs(Forcing):
         self._none = self.values = super().at(0.0)
 
     def hold(self, inputs: Mapping[str, Any] | None) -> None:
-        """Take other inputs."""
+        """Set the inputs."""
         slices, dim = self._of
         self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
 
     def at(self, time: float) -> Array:
-        """The inputs that are held."""
+        """Constant inputs."""
         return self.values
 
     def over(self, times: Array) -> Array:
-        """No inputs, as one row: steps get those that are held."""
+        """Zero inputs, as one row: steps receive the actual ones separately."""
         return np.zeros_like(self.values)[None]
 
 
@@ -52,25 +52,25 @@ class Steps(Protocol):
 
     @property
     def time(self) -> float:
-        """The time that is reached [s]."""
+        """Current time [s]."""
 
     @property
     def x(self) -> Array:
-        """The flat state."""
+        """Current flat state."""
 
     @property
     def last(self) -> LastStep:
-        """What the last step leaves: before the first one the multipliers of the start, and no length."""
+        """Record of the last step: before the first one, the multipliers of the start and zero length."""
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """Take a step of a length [s], to the end where that is given; raises StepFailed."""
+        """Take a step of h [s], or to the time ``end`` if given; raises StepFailed."""
 
     def history(self) -> Array:
-        """What the next step starts its iteration with."""
+        """History from which the next step starts its iteration."""
 
     @property
     def controllers(self) -> Mapping[str, Any]:
-        """What controllers go on from."""
+        """States and memories of the controllers."""
 
 
 class NumpySteps:
@@ -84,12 +84,12 @@ class NumpySteps:
 
     @property
     def time(self) -> float:
-        """The time that is reached [s]."""
+        """Current time [s]."""
         return self.start.time
 
     @property
     def x(self) -> Array:
-        """The flat state."""
+        """Current flat state."""
         return self.start.x
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
@@ -105,7 +105,7 @@ class NumpySteps:
 
 
 class CompiledSteps:
-    """Steps in compiled loops; one that they do not solve is taken by the NumPy kernels."""
+    """Steps by compiled loops; the NumPy kernels take a step that these do not solve."""
 
     controllers: Mapping[str, Any] = MappingProxyType({})
 
@@ -142,7 +142,7 @@ class CompiledSteps:
 
 
 class _TablesAhead:
-    """What drives prescribe over steps of equal length, asked for several at once."""
+    """Tables of prescribed quantities for several equal steps ahead."""
 
     def __init__(self, blocks: BlockStepper) -> None:
         self.blocks = blocks
@@ -152,7 +152,7 @@ class _TablesAhead:
         self.window: Any = None
 
     def step(self, time: float, h: float, inputs: Array, end: float | None = None) -> tuple[Any, float]:
-        """The table of the step from a time, and its end."""
+        """Table of the step from a time, and its end time."""
         if end is not None:
             self._ask(time, h, np.array([time, end]))
         elif self.next == self.count or h != self.h or time != self.times[self.next]:
@@ -169,7 +169,7 @@ class _TablesAhead:
         self.times = time + h * np.arange(self.count + 1) if times is None else times
         try:
             table = self.blocks.table(self.times)
-        except ValueError:  # of a drive that ends before: it is asked for one step
+        except ValueError:  # of a drive that ends before the last step: evaluate it for one step
             self.count, self.times = 1, self.times[:2]
             table = self.blocks.table(self.times)
         self.window = Window(table, self.blocks.spans())

@@ -47,9 +47,9 @@ class Arrays(NamedTuple):
     stack: Any  # ((1 + s + s²) n, n): M, N_a, K_ab over each other
     mean: Any  # φ̄ (d·b, n) or None when folded in
     border: Any  # φ̄ and the rows of bodies about mean axes (r, n), or None
-    border_stack: Any  # ((1 + s + s²) n, r): left factors of what they take away from the stack, or None
-    moments: Any  # (d² n, n), ∫ρφ_iφ_j over each other: a third of the entries of the stack, or None,
-    forms: Any  # (1 + s + s², d²), and how that combines them
+    border_stack: Any  # ((1 + s + s²) n, r): left factors of the part of the stack that they remove, or None
+    moments: Any  # (d² n, n), ∫ρφ_iφ_j over each other: a third of the entries of the stack, or None
+    forms: Any  # (1 + s + s², d²), combinations of the moments that give the stack
     viscous: Any  # (n, n), α M and further constant damping
     strain: Any  # (m, n)
     slopes: Any  # (g, n)
@@ -87,22 +87,22 @@ class Arrays(NamedTuple):
     columns: Columns
     sum_coordinates: Any  # (b, n), sums over the flexible coordinates of each body
     sum_nodes: Any  # (b, k), sums over the nodes of each body,
-    sum_points: Any  # (b, k), and over its points alone
+    sum_points: Any  # (b, k), and over its points only
     rise: Any  # (m, n), C⁻¹ strain
     bend: Any  # (m, g), C⁻¹ weights
     is_viscous: bool
     pairs: Index  # (2, p), the first and the second vector of each product
     partners: Index  # (2, p), the second and the first
     pull_pairs: Any  # (k, 2p), forces on those pairs to forces on nodes
-    node_turns: Any  # (k, t), which nodes turn with which of the bodies that turn
-    translating: Any  # (k·d, b·d), which nodes move with which centre of mass
+    node_turns: Any  # (k, t), 1 for nodes that turn with a turning body
+    translating: Any  # (k·d, b·d), 1 for nodes that move with a centre of mass
     resolution: Array  # (4,), see kernels.resolution
     joins_points: Array  # (v,), 1 for vectors between points [m], 0 for directions
     holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
-    of_length: Array  # (n,), √(m/M_ii): flexible coordinates that weigh as much as a displacement of the body by one
-    lengths: Array  # (2,), of the bodies, and with the ground [m], see kernels.constraint_sizes
-    node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None of none
-    joined: Joined | None = None  # where there are strain rows
+    of_length: Array  # (n,), √(m/M_ii): flexible coordinate with the inertia of a unit displacement of its body
+    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.constraint_sizes
+    node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
+    joined: Joined | None = None  # present if there are strain rows
 
 
 class Joined(NamedTuple):
@@ -136,15 +136,15 @@ class Rolling(NamedTuple):
     product: Index
     by: Index
     weight: Array
-    square: Index  # (w,), 1 where the row is one of positions
-    angular: Index  # (w,), 1 where the term is one of the two of an angle, over Π² + Π_by²
+    square: Index  # (w,), 1 if the row is one of positions
+    angular: Index  # (w,), 1 if the term is one of the two of an angle, over Π² + Π_by²
     spin_row: Index  # (m,)
     spin_body: Index
     spin_axis: Array  # (m, s), in the world
-    free: Index  # (g,), 1 where a row is one of rates: nonholonomic, or of angles that count their turns
+    free: Index  # (g,), 1 if a row is one of rates: nonholonomic, or for angles that count their turns
     positive_row: Index  # (c,) rows of discs that tilt
     positive: Index  # their heights, products that must stay above
-    least: Array  # these [m]
+    least: Array  # these bounds [m]
 
 
 class Columns(NamedTuple):
@@ -159,10 +159,10 @@ class Springs(NamedTuple):
     """Spring-dampers on lengths, components and angles; ``state`` is the index of the spring force or −1.
 
     Those in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
-    ``steepness`` is its slope ρ'(0). Those in ``lawful`` have an elastic law in place of the stiffness, and their
-    extension x as state in place of the force: a state changes by ``gain`` (k or 1) times the change of extension.
-    Those in ``forced`` have a force law, the extension as state, and no energy. Those in ``hysteretic`` have an inner
-    extension as state, and gain 0.
+    ``steepness`` is its slope ρ'(0). Those in ``lawful`` have an elastic law instead of the stiffness, and their
+    extension x as state instead of the force: a state changes by ``gain`` (k or 1) times the change of extension.
+    Those in ``forced`` have a force law, the extension as state, and no energy. Those in ``hysteretic`` have an
+    internal extension as state, and gain 0.
     """
 
     length_product: Index

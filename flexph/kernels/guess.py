@@ -1,4 +1,4 @@
-"""Mean velocities of a step predicted from those of the last ones."""
+"""Mean velocities of a step, predicted from those of the last ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .convergence.tolerances import HISTORY, LEAST_SPACING, WEIGHT_LIMIT
 
 
 def predicted(means: Array, lengths: Array, h: float) -> Array:
-    """Mean velocities of a step of h, linear in time through those, (rows, n), of two of the last at their middles.
+    """Mean velocities of a step of h, by linear extrapolation in time of those (rows, n) of two of the last steps.
 
-    The nearest to the middle of the step, and the next one that is not too close to that: steps may go back.
+    The two are the nearest to the middle of the step, and the next one that is not too close to it: steps may go back.
     """
-    away, end = [], 0.0  # middles of the steps from that of the one to come
+    away, end = [], 0.0  # middles of the steps, from that of the next one
     for length in lengths[::-1].tolist():
         away.append(end - 0.5 * length - 0.5 * h)
         end -= length
@@ -28,13 +28,13 @@ def predicted(means: Array, lengths: Array, h: float) -> Array:
 
 
 def predicted_alternating(means: Array, lengths: Array, h: float) -> Array:
-    """Mean velocities of a step of h from those, (HISTORY, n), of the last ones, of any lengths and signs hₖ.
+    """Mean velocities of a step of h from those (HISTORY, n) of the last ones, of any lengths and signs hₖ.
 
-    They are a parabola in time and, of vibrations that no step resolves, (−1)ᵏ/hₖ times a line in Σ 1/hₖ: such a
+    The prediction is a parabola in time and, for unresolved vibrations, (−1)ᵏ/hₖ times a line in Σ 1/hₖ. Such a
     coordinate q changes its sign with each step, up to a turn of 4/(ω hₖ), and its mean velocity is −2q/hₖ.
     """
     ends, turns = np.cumsum(lengths[::-1]), np.cumsum(h / lengths[::-1])
-    away = -(ends - 0.5 * lengths[::-1] + 0.5 * h) / h  # middles of the steps from that of the one to come
+    away = -(ends - 0.5 * lengths[::-1] + 0.5 * h) / h  # middles of the steps, from that of the next one
     turned = -(turns - 0.5 * h / lengths[::-1] + 0.5)
     sign = h / lengths[::-1] * (-1.0) ** np.arange(1, HISTORY + 1)
     basis = np.array([np.ones(HISTORY), away, away * away, sign, sign * turned])

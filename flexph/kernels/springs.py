@@ -198,10 +198,10 @@ class StageSprings(NamedTuple):
 def stage_springs(
     springs: Springs, tableau: Tableau, start: tuple[Array, Array, float], products: tuple[Array, Array]
 ) -> StageSprings | None:
-    """Spring-dampers at the nodes from the products there and their rates (stages, p); None where there are none.
+    """Spring-dampers at the nodes from the products there and their rates (stages, p); None without any.
 
     ``start`` are e and the products at the start of the step, and h. Lengths are collocated by ℓ̇ = Π̇/(2ℓ), so that
-    ℓ² = Π at its end. Angles have no such rate: their torques keep to α̇ = (cṡ − sċ)/(s² + c²), which at the end is
+    ℓ² = Π at its end. Angles have no such rate: their torques use α̇ = (cṡ − sċ)/(s² + c²), which agrees at the end with
     their rate to the order of the method.
     """
     if not springs.stiffness.size:
@@ -226,7 +226,7 @@ def stage_springs(
 
 
 def _lengths(tableau: Tableau, start: Array, change: Array) -> Array:
-    """ℓ at the nodes with ℓ̇ = change/(hℓ), from (stages, lengths): by substitution, which each step shortens."""
+    """Lengths ℓ at the nodes with ℓ̇ = change/(hℓ), (stages, lengths), by a fixed-point iteration."""
     length = np.sqrt(np.maximum(start**2 + 2.0 * tableau.a @ change, TINY))
     for _ in range(SUBSTITUTIONS):
         before, length = length, start + tableau.a @ (change / length)

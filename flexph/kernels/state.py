@@ -139,7 +139,7 @@ def node_points(a: Arrays, r: Array, arm: Array) -> Array:
 def with_means(a: Arrays, nodes: Array) -> Array:
     """Positions or velocities of all nodes (k, d), including nodes that are means of others, such as ports of cables.
 
-    Vectors of joints use the points themselves in place of their means.
+    Vectors of joints use the points themselves instead of their means.
     """
     return nodes if a.node_means is None else nodes + a.node_means @ nodes
 

@@ -1,11 +1,12 @@
 """One step of the exact polynomial scheme: residual of the discrete gradient pair [dg] eq. (18).
 
-With Δ the difference and a bar the mean over a step h, unknown are the mean velocities (ṙ̄, ω̄, u̇̄) and the
+With Δ the difference and a bar the mean over a step h, the unknowns are the mean velocities (ṙ̄, ω̄, u̇̄) and the
 multipliers:
 
-    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄ m Δṙ = h (forces),  Δp_r = h (p̄_r × ω̄ + R̄⁻¹
-    torques),  Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0 f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β
-    Δσ/h
+    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄,
+    m Δṙ = h (forces),  Δp_r = h (p̄_r × ω̄ + R̄⁻¹ torques),
+    Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0,
+    f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β Δσ/h.
 
 A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
 increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does not

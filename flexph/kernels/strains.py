@@ -26,12 +26,12 @@ class Strains(NamedTuple):
     first: Index  # (e,)
     second: Index  # (e,)
     reference: Array  # (e,), ε₀
-    stress: Index  # (e,), their places among all stresses
+    stress: Index  # (e,), their indices among all stresses
     stiffness: Any  # (e, e), C⁻¹, zero in rows with a law
     factor: Array  # (e,), w
     laws: tuple[LawRows, ...] = ()
-    undeformed: Any = None  # (e, e), the stiffness with that of the laws without strain
-    cells: Any = None  # where all rows are of solids, their cells (kernels.jacobians.cells)
+    undeformed: Any = None  # (e, e), the stiffness including that of the laws without strain
+    cells: Any = None  # cells of the solids if all rows are of solids (kernels.jacobians.cells)
 
     @property
     def of_undeformed(self) -> Any:
@@ -230,5 +230,5 @@ def bent(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
 
 
 def _bend(before: Array, after: Array) -> Array:
-    """∂(Δm/Δn)/∂n after the step."""
+    """Derivative ∂(Δm/Δn)/∂n after the step."""
     return _slope(before, after) ** 2 * before * (before + 2.0 * after) / (2.0 * after)

@@ -83,14 +83,14 @@ class Trial(NamedTuple):
     torque: Array  # R̄⁻¹ of it, in body axes
     loads: Array  # external inputs in world axes
     gap: Array  # constraint residuals
-    rolled: Array  # (g,), what squares, nonholonomic rows and curves add to those of all constraints
+    rolled: Array  # (g,), part of squares, nonholonomic rows and curves in all constraints
     lam: Array  # multipliers of all constraints
     gain: Array  # of the terms of constraints on velocities
     touch: Touch | None = None  # contacts
     slid: Slid | None = None  # friction against slips
     slipped: Array | None = None  # (t, f), slips of bearings
     on_curves: tuple[OnCurve, ...] = ()
-    spin: Array | None = None  # ω̄ by which the bodies turn, where it is not the mean of the ends
+    spin: Array | None = None  # ω̄ by which the bodies turn, if it is not the mean of the ends
 
 
 class Decay(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the files that this package writes look like: the command ``flexph view``.
+"""Display of the files that this package writes: the command ``flexph view``.
 
 Runs, scenes, series, reduced bodies, meshes and model files become scenes, studies a page. Imports: bodies,
 bodies.saved, console, export, files, joints.rows, linear.eigenmodes, mechanisms, meshes, meshes.files, models,

@@ -1,4 +1,4 @@
-"""The command ``flexph view``: what a file or a folder holds as a page, a film, a picture, or in a window."""
+"""Command ``flexph view``: contents of a file or folder as a page, a film, a picture, or in a window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRITERS: Mapping[str, Callable[..., Path]] = {
     "mp4": write_film,
     "png": write_picture,
 }
-"""What writes each kind of file, which is also its suffix."""
+"""Writer of each kind of file; the kind is also its suffix."""
 HELP = {
     "html": "a page that turns and plays in a browser without a network",
     "gif": "a film",
@@ -89,7 +89,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
 
 
 def _chosen(where: Path, name: str | None) -> Path:
-    """The file itself, or that of a folder. Raises ValueError where there is none."""
+    """Path of the file itself, or of the chosen file of a folder; raises ValueError if there is none."""
     if where.is_file():
         return where
     path, files = chosen_file(where, name)
@@ -100,7 +100,7 @@ def _chosen(where: Path, name: str | None) -> Path:
 
 def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
     """Write the page and the picture of a study."""
-    from .studies import study_page, study_picture  # they load xarray and matplotlib
+    from .studies import study_page, study_picture  # loads xarray and matplotlib
 
     if not targets or {"gif", "webp", "mp4"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")
@@ -109,12 +109,12 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
 
 
 def _has_display() -> bool:
-    """Whether windows can open; X and Wayland say so in the environment."""
+    """True if windows can open; X and Wayland are found by environment variables."""
     return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _without_warnings() -> None:
-    """Let VTK tell errors only: without a display it warns of each way to draw that it tries in vain."""
+    """Limit VTK's messages to errors: without a display it warns of each way to draw that it tries in vain."""
     with suppress(ModuleNotFoundError):
         from vtkmodules.vtkCommonCore import vtkLogger
 

@@ -1,4 +1,4 @@
-"""Files that can be shown, by their suffixes, and those of a folder."""
+"""Files that can be shown, by suffix, and the selection from a folder."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .stored_runs import scene_of_hdf5, stored_kind
 MODELS, STUDIES = (".yaml", ".yml", ".json"), (".nc",)
 SERIES = (".pvd", ".xdmf")
 MESHES = (".msh", ".inp", ".bdf", ".fem", ".nas", ".vtu", ".vtk", ".med", ".stl", ".obj", ".ply", ".off", ".mesh")
-"""Suffixes of meshes that are looked for in folders; a file of another one that meshio reads is shown, too."""
+"""Suffixes of meshes searched for in folders; a file of another suffix that meshio reads is shown, too."""
 RUNS = ("solution", "reduced body")
 
 
 def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
-    """The scene of a file by its suffix.
+    """Scene of a file, by its suffix.
 
-    A model file is built and shown at its start; ``trust`` lets it call the Python functions that it names. Raises
-    ValueError, naming the file and what can be shown, for others.
+    A model file is built and shown at its start; ``trust`` lets it call the Python functions that it names. For other
+    files raises ValueError, which names the file and the kinds that can be shown.
     """
     suffix = path.suffix.lower()
     if suffix == SUFFIX:
@@ -41,8 +41,8 @@ def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
 
 
 def _scene_of_model(path: Path, *, trust: bool) -> Scene:
-    """The mechanism of a model file at its start."""
-    from ..models.loading import load_model  # it loads pydantic and pint
+    """Scene of a model file's mechanism at its start."""
+    from ..models.loading import load_model  # loads pydantic and pint
     from ..scenes.of_motion import pose_scene
 
     model = load_model(path, trust=trust)
@@ -50,10 +50,10 @@ def _scene_of_model(path: Path, *, trust: bool) -> Scene:
 
 
 def shown_files(folder: Path) -> dict[str, Path]:
-    """Files of a folder and those below it that can be shown, by their ways without suffixes.
+    """Files of a folder and its subfolders that can be shown, by relative path without suffix.
 
-    Scenes are all that counts where there are some; else the files of the first kind that the folder has: runs and
-    reduced bodies, series, studies, model files, meshes.
+    Scenes take precedence; without any, the files of the first kind that the folder has: runs and reduced bodies,
+    series, studies, model files, meshes.
     """
     if scenes := scene_files(folder):
         return scenes
@@ -73,7 +73,7 @@ def _stored_kind(path: Path) -> str:
 
 
 def chosen_file(folder: Path, name: str | None) -> tuple[Path, Mapping[str, Path]]:
-    """The file of a folder by its name, or the first one, and all. Raises ValueError where there is none."""
+    """File of a folder by its name, or the first one, and all files; raises ValueError if there is none."""
     files = shown_files(folder)
     if not files:
         raise ValueError(f"{folder} holds no motion, study, reduced body, mesh or model file to show")

@@ -1,4 +1,4 @@
-"""Meshes and their series in time as scenes: of solids their surface, else shells, else lines."""
+"""Meshes and series of meshes as scenes: of solids their surface, else shells, else lines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..scenes.scene import Field, Part, Scene
 from ..scenes.surfaces import outer_triangles
 
 LINES = 2000
-"""Lines up to which each is drawn."""
+"""Largest number of lines that are drawn."""
 Cells = Sequence[tuple[str, Array]]
 
 
 def scene_of_mesh(path: Path) -> Scene:
-    """The scene of a mesh file. Raises ValueError for what cannot be read or drawn."""
+    """Scene of a mesh file; raises ValueError for files that cannot be read or drawn."""
     mesh = read(path)
     points = np.pad(np.asarray(mesh.points, dtype=float), [(0, 0), (0, 3 - mesh.points.shape[1])])[None]
     cells = [(block.type, np.asarray(block.data)) for block in mesh.cells]
@@ -33,7 +33,7 @@ def scene_of_mesh(path: Path) -> Scene:
 
 
 def scene_of_series(path: Path) -> Scene:
-    """The scene of a series for mesh viewers. Raises ValueError for what cannot be read or drawn."""
+    """Scene of a series for mesh viewers; raises ValueError for files that cannot be read or drawn."""
     if path.suffix == SUFFIX:
         times, grids, _ = read_vtkhdf(path)
         named = ((grid.name, grid.points, grid.cells, grid.point_data) for grid in grids)
@@ -52,7 +52,7 @@ def _scene(times: Array, parts: list[Part], path: Path) -> Scene:
 
 
 def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) -> list[Part]:
-    """A part of each type of cells of the largest dimension; points (k, p, 3), data (k, p, …) at points."""
+    """Parts by type of the cells of largest dimension; points (k, p, 3), data (k, p, …) at points."""
     filled = [(kind, nodes) for kind, nodes in cells if len(nodes)]
     largest = max((dimension(kind) for kind, _ in filled), default=0)
     own = [(kind, nodes) for kind, nodes in filled if dimension(kind) == largest]
@@ -65,7 +65,7 @@ def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) ->
 
 
 def _surface(name: str, points: Array, kind: str, nodes: Array, data: Mapping[str, Array]) -> Part:
-    """The outer triangles of cells, with the numbers and vectors at their points."""
+    """Outer triangles of cells, with the scalars and vectors at their points."""
     triangles = outer_triangles(nodes, kind)
     used, numbers = np.unique(triangles, return_inverse=True)
     fields = {title: _field(values[:, used]) for title, values in data.items() if _is_shown(values)}
@@ -77,7 +77,7 @@ def _is_shown(values: Any) -> bool:
 
 
 def _field(values: Array) -> Field:
-    """A field in a unit that nobody told, signed where it has both signs."""
+    """Field of unknown unit, signed if it has both signs."""
     own = np.asarray(values, dtype=float)
     return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
 

@@ -1,4 +1,4 @@
-"""HDF5 files that are shown: saved runs, and reduced bodies in their vibrations."""
+"""HDF5 files that can be shown: saved runs, and the vibrations of reduced bodies."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..scenes.of_motion import pose_scene
 from ..scenes.scene import Scene
 
 VIBRATIONS = 6
-"""Vibrations of a reduced body that are shown."""
+"""Number of vibrations of a reduced body that are shown."""
 
 
 def scene_of_hdf5(path: Path) -> Scene:
-    """The scene of a saved run, or the lowest free vibrations of a reduced body. Raises ValueError for other files."""
+    """Scene of a saved run, or of the lowest free vibrations of a reduced body; raises ValueError for other files."""
     kind = stored_kind(path)
     if kind == "reduced body":
         return body_scene(load_reduced(path), path.stem)
@@ -37,7 +37,7 @@ def scene_of_hdf5(path: Path) -> Scene:
 
 
 def stored_kind(path: Path) -> str:
-    """What an HDF5 file of this package says that it is, such as ``solution``; empty for files of others."""
+    """Kind named in an HDF5 file of this package, such as ``solution``; empty for other files."""
     with reading("HDF5", path), open_contained(path, linked=LINKED) as file:
         told = get_texts(file, "format") if "format" in file.attrs else [""]
     first, _, kind = told[0].partition(" ")
@@ -55,11 +55,11 @@ def _kept_scene(path: Path) -> Scene:
 
 
 def body_scene(body: Body, name: str) -> Scene:
-    """A free body in its lowest vibrations; a rigid one at rest. Raises ValueError for a body without a shape."""
+    """Scene of a free body in its lowest vibrations, or of a rigid one at rest; raises ValueError without a shape."""
     if body.view is None:
         raise ValueError(f"{name} was saved without its shape: save it with fields='shape'")
     mechanism = connect({name: body}, [])
-    pose = mechanism.assemble({name: (0.0, 0.0, 0.0)})  # place and angle in the plane, place in space
+    pose = mechanism.assemble({name: (0.0, 0.0, 0.0)})  # position and angle in the plane, position in space
     linear = mechanism.linearize(pose)
     count = min(VIBRATIONS, body.size)
     if not count:

@@ -1,4 +1,4 @@
-"""Single steps in loops, in which controllers within the steps agree with the mechanism."""
+"""Single compiled steps with controllers that are solved within the step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .pairs import SUMS
 
 
 class AgreedSteps:
-    """Steps in loops from where controllers stand: each is taken anew from there, and leaves them there."""
+    """Compiled steps that each start from, and afterwards restore, the controllers' state."""
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
         assert loops.joined is not None
@@ -31,7 +31,7 @@ class AgreedSteps:
         return self.steps(start, time)[0]
 
     def steps(self, start: StepStart, time: float, begun: Any = None) -> tuple[JoinedResult, Array]:
-        """The step from a start, of controllers from what they go on from, and what pairs are judged by."""
+        """Solve a step from controller states ``begun``; return it and the error values of its pair."""
         blocks, joined, now = self._blocks, self._joined, self._joined.kept()
         times, ports = np.array([start.time, time]), self._held.size
         table = blocks.table(times)
@@ -66,17 +66,17 @@ class AgreedSteps:
 
 
 def as_one(rows: dict[str, Array]) -> dict[str, Array]:
-    """What is recorded of steps as one: flows and work add up."""
+    """Merge the records of steps into one row: sums of flows and work, last values of the other columns."""
     return {name: values.sum(axis=0) if name in SUMS else values[-1] for name, values in rows.items()}
 
 
 def _unsolved(start: StepStart, time: float) -> StepFailed:
-    """A step that loops did not solve, or in which controllers and mechanism did not agree."""
+    """Error of a step that the loops did not solve, or in which controllers and mechanism did not agree."""
     error = StepFailed("mechanism and controllers do not come to the same inputs in compiled loops", 0, np.nan)
     error.span = (start.time, time)
     return error
 
 
 def held_in_loops(blocks: BlockStepper, loops: ControlLoops) -> Any:
-    """Steps by loops under what controllers hold now, and with those that answer within the step."""
+    """Stepper in compiled loops under the outputs that controllers hold, with those solved within the step."""
     return AgreedSteps(blocks, loops) if loops.is_compiled else held_steps(blocks, loops)

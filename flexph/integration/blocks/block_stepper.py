@@ -1,4 +1,4 @@
-"""Many steps of a stepper at once, by compiled loops."""
+"""Many steps of a stepper in one call, by compiled loops."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
-"""Columns of a recorder that the rows of loops stand for; what is left is for an audit."""
+"""Columns of a recorder that the rows of the loops fill; the remaining row is the audit."""
 PILE = 2
 """See Kinds.contact."""
 
 
 class BlockStepper:
-    """Many steps of a stepper at once, by compiled loops: a workspace that keeps nothing from one block to the next.
+    """Stepper that takes many steps in one call of the compiled loops; a workspace without memory between blocks.
 
-    Inputs are taken at so many ``points`` of a step.
+    Inputs are evaluated at ``points`` instants of each step.
     """
 
     stepper: OneStep
@@ -64,49 +64,49 @@ class BlockStepper:
         self.limit = self.limited(2 * len(self.parts.shares))
 
     def _loops(self) -> Stepper:
-        """The loops."""
+        """Compiled stepper of the mechanism."""
         return Stepper(self.mechanism, self.stepper.accounts, self.parts)
 
     @property
     def accounts(self) -> Accounts:
-        """The accounts of its energies and flows."""
+        """Accounts of energies and flows."""
         return self.stepper.accounts
 
     @cached_property
     def left(self) -> set[float]:
-        """Times at which steps begin that the loops did not solve: NumPy takes them."""
+        """Start times of steps that the loops did not solve and NumPy takes."""
         return set()
 
     @property
     def first(self) -> int:
-        """Steps of the first block."""
+        """Number of steps of the first block."""
         return sizes.first_size(self.points, self.exact.motions)
 
     @property
     def answered(self) -> Answered:
-        """Where feedback within the steps answers."""
+        """Points of a step at which feedback within it is evaluated."""
         return IN_THE_MIDDLE
 
     @property
     def estimate(self) -> ErrorEstimate | None:
-        """What chooses steps by their error; None where they are given."""
+        """Error estimate by which steps are chosen; None for prescribed steps."""
         return None
 
     def _pair(self) -> Pair:
-        """What pairs of steps are judged by; nothing of steps that are no pairs."""
+        """Error values of a pair of steps; empty for single steps."""
         return no_pair()
 
     def limited(self, rows: int) -> int:
-        """Most steps of a block whose table has so many rows for each."""
+        """Largest number of steps of a block with ``rows`` table rows for each step."""
         of_table = rows * (self.exact.arrays.term_row.size + self.exact.rows_of_g)
         return sizes.largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
-        """Where a run starts."""
+        """Step start at the initial state of a run."""
         return self.put(self.exact.standing(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set where the next step starts, with energies to the bits of those of the rows."""
+        """Set the start of the next step; its energies are rounded as those of the rows."""
         state = start.state
         points = lambda: touching_points(self.exact.arrays, state.c.r, state.d.arm)  # noqa: E731
         self.compiled.put(state.c, start.history, state.defect, points)
@@ -115,7 +115,7 @@ class BlockStepper:
         return start
 
     def table(self, times: Array) -> Table | GaussTable:
-        """What time prescribes over the steps between the times."""
+        """Table of prescribed quantities over the steps between the times."""
         shares = self.parts.shares
         fine = times
         if len(shares) > 1:
@@ -124,10 +124,10 @@ class BlockStepper:
             fine = np.append(times[0], ends.ravel())
         table, inputs = self.exact.table, self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1]))
         given = fine, *table.over(fine), inputs, table.references.over(fine)
-        return Table(*map(np.ascontiguousarray, given))  # whose types single steps do not look at
+        return Table(*map(np.ascontiguousarray, given))  # single steps do not check the types
 
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Of the fields of a table: by how many rows a step goes on, and how many it looks at."""
+        """Row stride and row count of a step in each field of a table."""
         n = self.compiled.substeps
         ends, each = (n, n + 1), (n, n)
         return {
@@ -141,7 +141,7 @@ class BlockStepper:
         }
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """The step from a start to a time [s], by NumPy where the loops do not solve it; raises StepFailed."""
+        """Take the step from a start to a time [s], by NumPy if the loops do not solve it; raises StepFailed."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, self.table(times), EACH)
         if solved:
@@ -150,7 +150,7 @@ class BlockStepper:
         return self.stepper.step(start, time)
 
     def result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
-        """The step between two times in its row."""
+        """Step result from the first row, for a step between two times."""
         time = float(times[1])
         return StepResult(
             end=self.end(time, rows.state[0]),
@@ -174,9 +174,9 @@ class BlockStepper:
         flows: Any = 0.0,
         room: Mapping[str, Array] | None = None,
     ) -> tuple[Rows, int]:
-        """Rows of the steps of a table, the first one going on from ``flows``, and how many steps are solved.
+        """Take the steps of a table; return their rows and the number of solved steps. Flow sums start at ``flows``.
 
-        What stands in rows that a recorder keeps is written to its ``room`` for them at once.
+        Columns in ``room``, the arrays of a recorder, are written in place.
         """
         if start is not self.compiled.stands:
             self.put(start)
@@ -191,7 +191,7 @@ class BlockStepper:
         return rows, int(solved[0])
 
     def agreed(self, start: StepStart, table: Table | GaussTable, agreement: CompiledAgreement) -> tuple[Rows, int]:
-        """The row of the step of a table on which controllers agree with the mechanism, and 1 if it is solved."""
+        """Take the step of a table until controllers and mechanism agree; return its row and 1 if it is solved."""
         if start is not self.compiled.stands:
             self.put(start)
         rows, solved = self.compiled.row(), np.zeros(1, dtype=np.int64)
@@ -200,9 +200,9 @@ class BlockStepper:
         return rows, int(solved[0])
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
-        """Steps of a run between the times, up to one that is not solved, in rows of those that are saved.
+        """Take steps of a run between the times, up to one that is not solved; the block has the rows that are saved.
 
-        Flows go on from those of the row under way: their sums are the same wherever blocks end.
+        Flow sums continue those of the open row, so that they do not depend on the ends of blocks.
         """
         start, flows = run.start, run.recorder.under_way("flows")
         room = {} if run.watch.active else run.recorder.room(save.rows(len(times) - 1))  # steps may be taken again
@@ -223,7 +223,7 @@ class BlockStepper:
         )
 
     def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
-        """What is recorded of rows, by column; ``last`` is the last step of each."""
+        """Recorded columns of rows; ``last`` is the last step of each row."""
         k = last.size
         return {
             "time": times[last, None],
@@ -239,7 +239,7 @@ class BlockStepper:
         }
 
     def end(self, time: float, x: Array) -> StepStart:
-        """Where the steps have come to, a flat state."""
+        """Step start at a flat state that the loops have reached."""
         defect, energy = self.compiled.between()
         state = EvaluatedState(x, partial(_place, self.mechanism, self.exact.arrays, x), defect)
         end = StepStart(time, state, energy, self.compiled.history())

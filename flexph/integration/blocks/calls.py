@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def call(chunk: Chunk, k: int) -> None:
-    """Call those whose time has come where the k-th step begins."""
+    """Call the controllers that are due at the start of the k-th step."""
     x = chunk.rows.state[k - 1] if k else chunk.run.start.x
     chunk.loops.call(float(chunk.times[k]), x, chunk.last(k))
 
 
 class CallsByStep:
-    """Calls before steps, of which Python reads all sensors: their ``address`` is called with the number of a step."""
+    """Controller calls by Python, which reads all sensors; the loops call ``address`` with the number of a step."""
 
     data = 0
 
@@ -37,16 +37,16 @@ class CallsByStep:
 
     @property
     def error(self) -> BaseException | None:
-        """What ended the calls."""
+        """Exception that ended the calls, or None."""
         return self._answering.error
 
     def calls(self) -> list[tuple[int, list[float]]]:
-        """What is to be booked, which is nothing."""
+        """Calls to be recorded: none, as Python has recorded them."""
         return []
 
 
 def calls_read_compiled(chunk: Chunk, due: np.ndarray, agreement: CompiledAgreement | None) -> CompiledCalls:
-    """Calls before steps, of which the loops read all sensors."""
+    """Controller calls by the loops, which read all sensors."""
     from .compiled_calls import CompiledCalls
 
     loops, start = chunk.loops, chunk.run.start.x

@@ -1,4 +1,4 @@
-"""Some steps of a run with controllers, and the rows that they leave."""
+"""Chunk of steps of a run with controllers, and its rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .block_stepper import BlockStepper
 
 
 class Chunk:
-    """Some steps of a plan, and the rows that they leave.
+    """Chunk of the steps of a plan, and its rows.
 
-    ``held`` are the inputs that controllers hold in each step; ``joined`` the steps of continuous ones or ``agreed``
-    their rows; ``done`` counts the steps that are finished, and ``failed`` says that loops do not solve the next one.
+    ``held`` are the inputs that controllers hold in each step. ``joined`` has the steps of continuous controllers, or
+    ``agreed`` their rows. ``done`` counts the finished steps; ``failed`` is True if the loops do not solve the next.
     """
 
     def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
@@ -34,7 +34,7 @@ class Chunk:
         self.done, self.failed = 0, False
 
     def last(self, k: int) -> LastStep:
-        """What the step before the k-th one leaves, if any controller reads that."""
+        """Record of the step before the k-th one; that of the last chunk if no controller reads it."""
         if not (k and self.loops.read_steps):
             return self.loops.last
         before = self.rows.state[k - 2] if k > 1 else self.run.start.x
@@ -42,7 +42,7 @@ class Chunk:
         return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], length, before)
 
     def table(self) -> Any:
-        """What time prescribes, without what the controllers hold."""
+        """Table of prescribed quantities without the inputs that controllers hold."""
         held = self.loops.held.copy()
         self.loops.held[:] = 0.0
         try:
@@ -51,7 +51,7 @@ class Chunk:
             self.loops.held[:] = held
 
     def own_inputs(self) -> Any:
-        """What time prescribes, with rows of inputs for each step."""
+        """Table of prescribed quantities with separate input rows for each step."""
         table = self.table()
         if len(table.inputs) > 1:
             return table
@@ -59,7 +59,7 @@ class Chunk:
         return table._replace(inputs=np.repeat(table.inputs, rows, axis=0))
 
     def block(self) -> Block:
-        """The steps that are finished."""
+        """Block of the finished steps."""
         own = slice(self.plan.next, self.plan.next + self.done)
         last = self.last(self.done)
         self.loops.last = LastStep(last.multipliers.copy(), last.flows.copy(), last.length, last.before.copy())

@@ -1,4 +1,4 @@
-"""Controllers that loops call before steps, and whose sensors they read."""
+"""Controllers that the loops call before steps, with sensors read by the loops."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NO_PORTS = np.zeros(0, dtype=np.int64)
 
 
 class CompiledCalls:
-    """Those that are called before steps between some times, and hold: ``address`` and ``data`` for loops over steps.
+    """Sampled controllers for the loops over steps, which receive ``address`` and ``data``.
 
-    These read the sensors, call the functions of feedback, and have ``answered`` called with the number of any other
-    controller and the time and numbers that it sees; what a function of these raises is the ``error``.
+    The loops read the sensors and call functions of feedback. For any other controller they call ``answered`` with its
+    number, the time and its readings. An exception raised there is kept as ``error``.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class CompiledCalls:
 
     @property
     def error(self) -> BaseException | None:
-        """What ended the calls."""
+        """Exception that ended the calls, or None."""
         return next((own.error for own in self._laid if own.error is not None), None)
 
     def calls(self) -> list[tuple[int, list[float]]]:
-        """How often each was called, and what its angles are next to."""
+        """Number of calls of each controller, and the reference values of its angles."""
         return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._laid, strict=True)]

@@ -1,4 +1,4 @@
-"""Runs of pairs of steps that their error allows, chosen by compiled loops."""
+"""Runs in pairs of steps of controlled error, chosen by compiled loops."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def controlled_in_blocks(
     estimate: ErrorEstimate | None = None,
     loops: ControlLoops | None = None,
 ) -> Iterator[Entry]:
-    """Pairs of steps that their error allows, from each time to the next: chosen by loops, in blocks of a tenth of a
-    second; where they do not solve one, by Python (see step_control.controlled), and an ``estimate`` of controllers
-    within the steps, whose ``loops`` they are."""
+    """Entries of a run in pairs of steps of controlled error, in blocks of about 0.1 s of computing time.
+
+    Python takes a pair that the loops do not solve (see step_control.controlled). For controllers within the steps
+    ``loops`` are the control loops and ``estimate`` the error estimate that includes them.
+    """
     single, memory = estimate or blocks, loops
     size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0
     if run.then:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GaussBlocks(BlockStepper):
-    """Many steps of Gauss collocation at once."""
+    """Block stepper of Gauss collocation."""
 
     def __init__(self, mechanism: Mechanism, stepper: GaussStepper) -> None:
         self.mechanism, self.stepper, self.exact = mechanism, stepper, stepper.inner
@@ -33,7 +33,7 @@ class GaussBlocks(BlockStepper):
         return Answered(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:
-        """What time prescribes over the steps between the times."""
+        """Table of prescribed quantities over the steps between the times."""
         rk, table, length = self.tableau, self.exact.table, np.diff(times)
         steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
         ends = table.over(times)

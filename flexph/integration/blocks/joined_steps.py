@@ -1,4 +1,4 @@
-"""Compiled steps of a mechanism with continuous controllers of Python, one by one, each until both agree."""
+"""Compiled steps of a mechanism with continuous controllers in Python, iterated until both agree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def take_joined(chunk: Chunk, joined: Joined) -> None:
 
 
 def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) -> bool:
-    """Take the step of a number from a state, each try from the same start; whether that is solved."""
+    """Repeat the k-th step from the state x until mechanism and controllers agree; True if it is solved."""
     (k, x), compiled = at, chunk.blocks.compiled
     solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()
     rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.kept()
@@ -33,7 +33,7 @@ def _agree(chunk: Chunk, joined: Joined, at: tuple[int, Array], window: Window) 
 
     def take(answers: Array) -> tuple[None, Array, Array]:
         compiled.go_back(start)
-        chunk.loops.held[:] = held + answers  # for steps that are split
+        chunk.loops.held[:] = held + answers  # read by steps that are split
         try:
             if not compiled.step(window.at(k, held + answers), rows, solved):
                 raise StepFailed("the compiled loops do not solve it", 0, 0.0)

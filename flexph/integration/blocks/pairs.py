@@ -21,11 +21,11 @@ from .block_stepper import BlockStepper
 from .saving import EACH, Save
 
 SUMS = "controller_flows", "controller_work"
-"""Columns of controllers that add up."""
+"""Controller columns that add up over steps."""
 
 
 class Standing(NamedTuple):
-    """What the next pair is chosen from: the step size, the largest kinetic energy [J], steps rejected before it."""
+    """State of step size control: step size, largest kinetic energy [J], steps rejected before the next pair."""
 
     size: StepSize
     known: float
@@ -33,9 +33,9 @@ class Standing(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A block of pairs of steps that loops chose, None of none, what the next pair is chosen from, why it ended.
+    """Block of pairs of steps chosen by the loops (None if empty), state of step size control, and reason of its end.
 
-    ``error`` is that of the last pair, ``raised`` what a controller raised.
+    ``error`` is that of the last pair, ``raised`` the exception of a controller.
     """
 
     block: Block | None
@@ -46,7 +46,7 @@ class Chosen(NamedTuple):
 
 
 class AgreedRows:
-    """What controllers and pairs of steps agree on, in so many ``times`` at most, which loops write."""
+    """Rows of controllers within pairs of steps, written by the loops; room for ``times`` instants."""
 
     def __init__(self, loops: ControlLoops, x: Array, times: int, answered: Answered) -> None:
         joined = loops.joined
@@ -55,12 +55,12 @@ class AgreedRows:
         self.agreement = CompiledAgreement(joined, self.times, x, loops.held.size, answered=answered)
 
     def added(self, block: Block, size: StepSize, known: float) -> Block:
-        """A block with what is recorded of the controllers, which go on from its end."""
+        """Add the records of the controllers to a block and advance them to its end."""
         done, ends = self.agreement.finished, block.rows["time"][:, 0]
         self.agreement.commit(done)
         values, error = self.agreement.rows(self._begun, done)
         held = self._loops.held + self.agreement.held(done)
-        values["held"] = np.repeat(0.5 * (held[::2] + held[1::2]), 2, axis=0)  # of both steps of a pair
+        values["held"] = np.repeat(0.5 * (held[::2] + held[1::2]), 2, axis=0)  # mean of both steps of a pair
         first = np.append(0, np.searchsorted(self.times[1 : done + 1], ends[:-1], side="right"))
         last = np.append(first[1:], done) - 1
         rows = {name: np.add.reduceat(own, first) if name in SUMS else own[last] for name, own in values.items()}
@@ -71,7 +71,7 @@ class AgreedRows:
 
 
 class PairBlocks(BlockStepper):
-    """Pairs of steps with an estimate of their error (see :class:`PairStepper`), which loops or Python choose."""
+    """Block stepper of pairs of steps with an error estimate (see :class:`PairStepper`), chosen by loops or Python."""
 
     stepper: PairStepper
 
@@ -86,7 +86,7 @@ class PairBlocks(BlockStepper):
         return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:
-        """What time prescribes through times that loops may choose steps between: nothing that varies, else None."""
+        """Table through times between which the loops may choose steps; None if a prescribed quantity varies."""
         table = self.table(times[:2])
         if isinstance(table, GaussTable) or any(len(part) > 1 for part in table[1:]):
             return None
@@ -103,12 +103,12 @@ class PairBlocks(BlockStepper):
         tries: int,
         loops: ControlLoops | None = None,
     ) -> Chosen:
-        """Pairs that loops choose, as many as they may try, from where a run stands through the times.
+        """Take at most ``tries`` pairs of steps chosen by the loops, from the current start through the times.
 
-        Of a run with controllers, whose ``loops`` are within the steps, an exception that one of them raises is in
-        what is returned.
+        In a run with controllers within the steps (``loops``), the result carries an exception that one of them
+        raises.
         """
-        tries = tries if loops is None else min(tries, self.limit)  # whose steps all have rows
+        tries = tries if loops is None else min(tries, self.limit)  # each has a row for both steps
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
         assert table is not None
         run.trying(start.time, float(times[-1]))
@@ -136,7 +136,7 @@ class PairBlocks(BlockStepper):
         return Chosen(block, then, float(values[STATUS]), float(values[ERROR]), raised)
 
     def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
-        """What loops choose pairs by."""
+        """Parameters of step size control for the loops."""
         own, values = control.controller, np.zeros(CONTROLS)
         relative, size = self.stepper.tolerance.relative, at.size
         values[: MOST + 1] = (
@@ -147,7 +147,7 @@ class PairBlocks(BlockStepper):
         return values
 
     def _chosen(self, rows: Rows, pair: Pair, save: Save) -> Block:
-        """The rows of the pairs that loops took, the last one open where its time is not saved."""
+        """Block of the pairs that the loops took; its last row stays open unless its time is saved."""
         reached = int(pair.control[REACHED])
         closed = (save.before + reached) // save.every - save.before // save.every
         k = closed + int(pair.spans[closed, 1] > pair.spans[closed, 0])
@@ -166,7 +166,7 @@ class PairBlocks(BlockStepper):
         return self.stepper.count(known)
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """See :meth:`PairStepper.attempt`; by NumPy where the loops do not solve it."""
+        """See :meth:`PairStepper.attempt`; by NumPy if the loops do not solve it."""
         start, ends = run.start, times[[0, 2]]
         run.trying(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)

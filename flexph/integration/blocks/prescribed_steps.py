@@ -1,4 +1,4 @@
-"""Runs in compiled blocks of steps: the same steps as one by one, and the same rows."""
+"""Runs in compiled blocks of prescribed steps: the same steps and rows as one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .saving import EACH, Save
 
 
 def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:
-    """Steps from each time to the next, in blocks of a size that takes a tenth of a second."""
+    """Entries of steps from each time to the next, in blocks of about 0.1 s of computing time."""
     done, size = run.reached, blocks.first
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
@@ -39,7 +39,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
 
 
 def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """Steps between the times, one at least; one that the compiled loop does not solve ends them."""
+    """Entries of at least one step between the times, up to one that the compiled loops do not solve."""
     run.trying(float(times[0]), float(times[-1]))
     try:
         table = blocks.table(times)
@@ -47,7 +47,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
         if not run.watch.active:
             yield from _in_time(run, blocks, times, save)
         raise
-    except ValueError:  # some time of the block has no value: the step by itself says what is wrong, if it is that one
+    except ValueError:  # a time of the block has no value: if the next step needs it, that step raises the error
         yield not_compiled(run, blocks, blocks.stepper, time=float(times[1]), saved=save.closes(1))
         return
     if run.watch.active:
@@ -62,13 +62,13 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
-    """Steps between the times of a table up to one in which an event may occur, which is looked at by itself."""
+    """Steps between the times of a table up to one in which an event may occur; that one is taken singly."""
     times, table = given
     block = blocks.steps(run, times, table, EACH)
     reached = block.reached
     assert isinstance(run.watch, Watch)
     quiet = run.watch.quiet(times[1 : reached + 1], block.rows["state"]) if reached else 0
-    if 0 < quiet < reached:  # taken again, to where the step begins that an event occurs in
+    if 0 < quiet < reached:  # repeat, up to the start of the step in which an event occurs
         block = blocks.steps(run, times[: quiet + 1], blocks.table(times[: quiet + 1]), EACH)
     if quiet:
         saved = np.array([save.closes(k) for k in range(1, quiet + 1)])
@@ -83,9 +83,9 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """What can be finished of a block in the time that one takes."""
+    """Steps of a block that are finished within the time of one block."""
     clock = time.perf_counter()
-    with suppress(ValueError):  # of drives and inputs at times to which the run does not come
+    with suppress(ValueError):  # of drives and inputs at times that the run does not reach
         for k in range(len(times) - 1):
             if time.perf_counter() - clock > sizes.LONGEST:
                 return
@@ -99,7 +99,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 def not_compiled(
     run: Going, blocks: BlockStepper, stepper: OneStep | Holding | JoinedSteps, *, time: float, saved: bool
 ) -> Accepted:
-    """A step without compiled kernels, which say why where they fail."""
+    """Take one step by a stepper whose errors tell the reason of a failure."""
     start = run.start
     blocks.left.add(start.time)
     run.trying(start.time, time)

@@ -1,4 +1,4 @@
-"""Compiled steps of runs with controllers, as many at once as take a tenth of a second."""
+"""Compiled steps of runs with controllers, in chunks of about 0.1 s of computing time."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from ...control.agreement import CompiledAgreement
 
 FEW = 16
-"""Steps up to which laying out sensors for loops takes longer than Python takes to read them: the same numbers."""
+"""Number of steps up to which Python reads sensors faster than their layout for the loops takes; readings agree."""
 
 
 def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
-    """Steps of compiled loops, of which as many are recorded together as take a tenth of a second."""
+    """Entries of compiled steps, recorded in chunks of about 0.1 s of computing time."""
     plan, size = plan_of(run, loops, grid, save_every), sizes.FIRST
     k = plan.next
     while k < plan.times.size:
@@ -39,7 +39,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
         chunk = Chunk(run, blocks, loops, (plan._replace(next=k), min(size, blocks.limit)))
         try:
             _take(chunk)
-        finally:  # an error of a controller or an interruption leaves what is finished
+        finally:  # an error of a controller or an interruption keeps the finished steps
             if chunk.done:
                 yield chunk.block()
         k += chunk.done
@@ -70,7 +70,7 @@ def _take(chunk: Chunk) -> None:
 
 
 def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
-    """Steps in one loop, which calls those whose outputs are held."""
+    """Take the steps in one loop, which calls the controllers whose outputs are held."""
     loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
     compiled = loops.are_read_compiled and (len(due) > FEW or any(c.feedback is not None for c in loops.called))
     asked = calls_read_compiled(chunk, due, agreement) if compiled else CallsByStep(chunk, agreement)
@@ -84,18 +84,18 @@ def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | No
     if error is not None:
         raise error
     if k < len(due) and compiled and (due[k] == 1).any():
-        call(chunk, k)  # which says what is wrong with an answer
+        call(chunk, k)  # raises the error of an unusable answer
     chunk.failed = k < len(due) and not chunk.blocks.compiled.leaves_list
 
 
 def _take_agreed(chunk: Chunk, joined: Joined) -> None:
-    """The same, with what acts within the steps in compiled code, too."""
+    """Take the steps in one loop, with compiled controllers solved within them."""
     from ...control.agreement import CompiledAgreement
 
     start, states, ports = chunk.run.start, joined.states, chunk.loops.held.size
     try:
         agreement = CompiledAgreement(joined, chunk.times, start.x, ports, answered=chunk.blocks.answered)
-    except ValueError:  # some time of the chunk has no value: the steps by themselves say what is wrong
+    except ValueError:  # a time of the chunk has no value: single steps raise the error
         take_joined(chunk, joined)
         return
     try:

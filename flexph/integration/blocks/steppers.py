@@ -1,4 +1,4 @@
-"""What takes the steps of a stepper in blocks."""
+"""Choice of the block stepper for a stepper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def blocks_of(mechanism: Mechanism, stepper: Stepper) -> BlockStepper:
-    """What takes the steps of a stepper in blocks."""
+    """Select the block stepper of a stepper."""
     if isinstance(stepper, GaussStepper):
         return GaussBlocks(mechanism, stepper)
     if isinstance(stepper, PairStepper):

@@ -1,4 +1,4 @@
-"""What time prescribes over one step of a block."""
+"""Table of one step of a block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...numerics.arrays import Array
 
 
 class Window:
-    """What a table holds of one of its steps, under more inputs that are the same at all its times.
+    """Table of one step of a block, with further inputs that are constant over the step.
 
-    It is written over for each step: that takes a third of the time of new arrays.
+    Its arrays are overwritten for each step, which takes a third of the time of new ones.
     """
 
     def __init__(self, table: Any, spans: Mapping[str, tuple[int, int]]) -> None:
@@ -26,7 +26,7 @@ class Window:
         self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
 
     def at(self, k: int, inputs: Array) -> Any:
-        """The table of the k-th step."""
+        """Table of the k-th step, with ``inputs`` added."""
         for own, given, step, rows in self._rows:
             own[:] = given[k * step : k * step + rows]
         first = k * self._points

@@ -28,7 +28,7 @@ from .stepper import StepResult, StepStart
 from .system_run import SystemRun
 
 NODES, WEIGHTS = gauss_points(3)
-"""Quadrature of power on the interpolant: of order 6, above the interpolants'."""
+"""Quadrature of power on the interpolant: of order 6, above the interpolants' order."""
 
 
 def integrate_adaptively(
@@ -58,7 +58,7 @@ def integrate_adaptively(
 
     def result() -> Trajectory:
         samples.save(run)
-        none = {"steps": np.zeros(0), "rejected": np.zeros(0)}  # those of the library are its iterations
+        none = {"steps": np.zeros(0), "rejected": np.zeros(0)}  # a library's steps are counted as iterations
         return run.trajectory(method.name, **none)
 
     messages = Messages(
@@ -84,7 +84,7 @@ def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
 
 
 class _Samples:
-    """Rows at the times of the grid from the steps of a solver: sums of work and dissipation between them."""
+    """Rows at the times of the grid, from the steps of a solver, with work and dissipation summed between them."""
 
     def __init__(self, equations: Equations, grid: Array, start: Array) -> None:
         self.equations, self.grid, self.next, self.count = equations, grid, 1, 0
@@ -93,7 +93,7 @@ class _Samples:
         self._output: tuple[float, Array] | None = None
 
     def steps(self, make: Callable[[], Solver]) -> Iterator[LibraryStep]:
-        """The steps of a solver up to the last time."""
+        """Steps of a solver up to the last time."""
         solver = make()
         watch = (
             RankWatch(self.equations.system, self.latest, self.grid[-1] - self.grid[0])
@@ -111,7 +111,7 @@ class _Samples:
             yield LibraryStep(self, solver, self.next)
 
     def record(self, run: Run, solver: Solver, end: float) -> None:
-        """Rows at the saved times up to the end of a step, or the event that ends the run in it."""
+        """Record rows at the saved times up to the end of a step, or up to the event that ends the run in it."""
         while self.next < self.grid.size and self.grid[self.next] <= end:
             self._until(run, solver, float(self.grid[self.next]))
             self.next += 1
@@ -119,7 +119,7 @@ class _Samples:
         self._until(run, solver, end)
 
     def save(self, run: Run) -> None:
-        """A row of what has passed since the last one."""
+        """Record a row that covers the time since the last one."""
         if self.reached <= run.start.time:
             return
         x, start = self.latest, run.start
@@ -132,7 +132,7 @@ class _Samples:
         self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
 
     def _until(self, run: Run, solver: Solver, time: float) -> None:
-        """Add up power to a time of the last step, and keep the output in the middle of the row under way."""
+        """Add up power to a time of the last step, and keep the output in the middle of the open row."""
         if self.next < self.grid.size and self._output is None:
             middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)
             if middle <= time:
@@ -150,7 +150,7 @@ class _Samples:
 
 
 class LibraryStep(NamedTuple):
-    """A step of the solver of a library, which may pass several of the saved times, or none."""
+    """Step of a library's solver, which may pass several of the saved times, or none."""
 
     samples: _Samples
     solver: Solver
@@ -158,11 +158,11 @@ class LibraryStep(NamedTuple):
 
     @property
     def reached(self) -> int:
-        """Saved times that the step has passed."""
+        """Number of saved times that the step has passed."""
         return self.samples.next - self.passed
 
     def record(self, run: Run) -> bool:
-        """Record what the step passes, up to a terminal event in it, and whether there was one."""
+        """Record the rows of the step, up to a terminal event in it; True if there was one."""
         solver = self.solver
         stop = run.watch.look(solver.before, solver.time, solver.state, solver.at) if run.watch.active else None
         self.samples.record(run, solver, solver.time if stop is None else stop)

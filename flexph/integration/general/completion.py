@@ -1,4 +1,4 @@
-"""How the algebraic states at the ends of steps follow from their stage values ([dg] examples 5 and 6)."""
+"""Algebraic states at the ends of steps, from their stage values ([dg] examples 5 and 6)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from .stepper import OneStepMethod
 
 CONSISTENT = 1e-6
-"""Defect of the algebraic equations of a start over their terms up to which it counts as consistent: a mean of two ends
-carries it on with alternating sign."""
+"""Relative defect of the algebraic equations, over their terms, up to which a start counts as consistent: a mean of two
+ends propagates it with alternating sign."""
 
 
 def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> OneStepMethod:
-    """The method, with algebraic states at the ends of its steps as ``completion`` says.
+    """Method with algebraic states at the ends of its steps as ``completion`` says.
 
-    Raises ValueError where E differentiates all states, or not the same ones everywhere.
+    Raises ValueError if E differentiates all states, or different ones at different states.
     """
     if completion is None:
         return method
@@ -44,8 +44,8 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
 
 
 def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
-    """Raise ValueError for a start that does not meet the algebraic equations, which ``mean`` carries on for ever."""
-    if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has an equation of its own
+    """Raise ValueError for a start off the algebraic equations, a defect that ``mean`` never damps."""
+    if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has a separate equation
         return
     z, ports = system.z(x0), system.port_matrices(x0)
     J, R, null = dense(system.J(x0)), dense(system.R(x0)), subspaces(dense(system.E(x0))).left_null
@@ -61,9 +61,9 @@ def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str 
 
 
 class Completed:
-    """A method whose step solves for the algebraic states X₂ in its middle, with x₂ at the ends that belong to them.
+    """Method whose step solves for algebraic states X₂ at its middle, with states x₂ at the ends derived from them.
 
-    ``mean``: X₂ = ½(x₂⁰ + x₂¹), x₂¹ = 2X₂ − x₂⁰; else X₂ = x₂⁰, which the step redefines. Neither touches the equations
+    ``mean``: X₂ = ½(x₂⁰ + x₂¹), x₂¹ = 2X₂ − x₂⁰; else X₂ = x₂⁰, which the step redefines. Neither changes the equations
     of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
     """
 
@@ -72,7 +72,7 @@ class Completed:
         self.newton = method.newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` is that of the method and its stage. Raises StepFailed."""
+        """Advance by h under constant inputs; ``history`` pairs the method's history and stage. Raises StepFailed."""
         inner, known = history or (None, x0)
         advance = self.method.step(known, h, u, size, history=inner)
         stage = advance.state
@@ -82,6 +82,6 @@ class Completed:
         return advance._replace(start=self.onto_states @ x0 + self._algebraic(stage))
 
     def _algebraic(self, x: Array) -> Array:
-        """The part of a state that E does not differentiate."""
+        """Part of a state that E does not differentiate."""
         part: Array = x - self.onto_states @ x
         return part

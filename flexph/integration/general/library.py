@@ -1,4 +1,4 @@
-"""The adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step."""
+"""Adaptive solvers of scipy_dae (Radau IIA, BDF) and SUNDIALS (IDA through scikit-sundae), step by step."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .moving_frame import MovingFrame
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""
 SUPPRESSED = 1e8
-"""Absolute tolerance of multipliers of index 2 over their size: no error test sees them, nor does the end of an
-iteration; they are as accurate as the changes of momentum that they make in a step."""
+"""Absolute tolerance of multipliers of index 2 over their size: neither error tests nor ends of iterations see them;
+they are as accurate as the changes of momentum that they cause in a step."""
 ITERATIONS = 8
-"""Newton iterations of a step of IDA: it takes 4 unless told otherwise, and shortens steps after them."""
+"""Newton iterations of a step of IDA; its default of 4 is too few and makes it shorten steps."""
 RINGING = 100.0
 """Ratio of the fastest hardly damped oscillation to the slowest one above which BDF is held to order 2."""
 HARDLY = 0.07
@@ -31,33 +31,33 @@ HARDLY = 0.07
 RESOLVED = 1e-8
 """Relative tolerance below which steps follow every oscillation and high orders pay (crank-slider, undamped rod)."""
 CRAWLING, PATIENCE = 1e-9, 500
-"""Steps of IDA over the span that are hardly any, and how many of them in a row end a run: a solution ends there, at
-which IDA would go on for hours."""
+"""Length of a negligible step of IDA over the span, and number of such steps in a row that ends a run: at the end of a
+solution IDA would continue for hours."""
 NEARBY = 0.1
-"""Change of a state over its size up to which derivatives of the equations serve again: an iteration
-that fails with them gets new ones."""
+"""Relative change of a state up to which derivatives of the equations are reused: an iteration that fails with them
+gets new ones."""
 
 
 class SolverFailed(ArithmeticError):
-    """A library gave up."""
+    """Failure of a library's solver."""
 
 
 class Solver(Protocol):
-    """A solver on its way: the last step went from ``before`` to ``time``."""
+    """Solver in progress: the last step went from ``before`` to ``time``."""
 
     before: float
     time: float
     state: Array
 
     def advance(self) -> None:
-        """One internal step; raises SolverFailed."""
+        """Take one internal step; raises SolverFailed."""
 
     def at(self, time: float) -> Array:
-        """The state at a time of the last step."""
+        """State at a time within the last step."""
 
 
 def require(method: str) -> Any:
-    """The module of a method; raises ImportError with what to install."""
+    """Import the module of a method; raises ImportError that names the package to install."""
     module, extra = EXTRAS[method]
     try:
         return import_module({"scipy_dae": "scipy_dae.integrate", "sksundae": "sksundae.ida"}[module])
@@ -68,9 +68,9 @@ def require(method: str) -> Any:
 
 
 class Problem:
-    """What a solver is given: equations, start, last time, relative and absolute tolerance (n,).
+    """Problem for a solver: equations, start, last time, relative and absolute tolerance (n,).
 
-    Errors count as the root of the mean square over all states but the multipliers of index 2; ``rtol`` and ``atol``
+    Errors are measured as root mean square over all states except the multipliers of index 2; ``rtol`` and ``atol``
     are rescaled here, since the libraries divide by the number of all.
     """
 
@@ -96,7 +96,7 @@ class Problem:
         self._last: tuple[float, Array, Array, Array] | None = None
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
-        """F, in the frame of the range of E where that varies."""
+        """Residual F, in the frame of the range of E if that varies."""
         residual = self.equations.residual(t, x, rate)
         return residual if self._frame is None else self._frame.at(x).T @ residual
 
@@ -107,9 +107,9 @@ class Problem:
 
     @cached_property
     def bdf_order(self) -> int:
-        """Largest order of BDF: 5, or 2 where fast oscillations of the start are hardly damped.
+        """Largest order of BDF: 5, or 2 if fast oscillations of the start are hardly damped.
 
-        Orders from 3 on amplify them unless steps resolve the fastest: on the undamped crank-slider 6 to 20 times the
+        Orders above 2 amplify them unless steps resolve the fastest: the undamped crank-slider takes 6 to 20 times the
         steps of order 2 at tolerances of 1e-6 and 1e-5.
         """
         if self.rtol < RESOLVED:
@@ -118,9 +118,11 @@ class Problem:
         return 2 if fast.size and fast.max() > RINGING * fast.min() else 5
 
     def _hardly_damped(self) -> Array:
-        """Finite eigenvalues λ of the linearised start with λ E x = −∂F/∂x x that hardly decay, at least one a span.
+        """Finite eigenvalues λ of the linearised start, λ E x = −∂F/∂x x, that hardly decay, with Im λ above 1/span.
 
-        As those μ of (−∂F/∂x − sE)⁻¹E, λ = s + 1/μ: multipliers of index 2 have μ = 0, found to the root of round-off.
+
+        With the eigenvalues μ of (−∂F/∂x − sE)⁻¹E, λ = s + 1/μ. Multipliers of index 2 have μ = 0, up to the root of
+        round-off.
         """
         of_state, E = self.jacobian(self.span[0], self.start, self.rate)
         shift = 1e4 / (self.span[1] - self.span[0])
@@ -132,19 +134,19 @@ class Problem:
         return eigenvalues[(eigenvalues.imag > 1e-4 * shift) & (-eigenvalues.real < HARDLY * eigenvalues.imag)]
 
     def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """∂F/∂x and ∂F/∂ẋ; raises SolverFailed where they are not finite."""
+        """Derivatives ∂F/∂x and ∂F/∂ẋ; raises SolverFailed if they are not finite."""
         derivatives = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
         if not all(np.all(np.isfinite(part)) for part in derivatives):
             raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
         if self._frame is None:
             return derivatives
-        rows = self._frame.at(x).T  # F is nearly zero: the frame itself counts as constant
+        rows = self._frame.at(x).T  # F is nearly zero: the frame counts as constant
         return rows @ derivatives[0], rows @ derivatives[1]
 
     def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """The last ones, where they were not asked for in the same step before and the state has hardly moved since.
+        """Derivatives of a nearby state of an earlier step, or new ones.
 
-        IDA asks anew whenever its step changes, many times at the start.
+        IDA requests them whenever its step changes, many times at the start.
         """
         if self._last is not None and t > self._last[0] and not self.equations.varies:  # ranges turn with the state
             moved = np.abs(x - self._last[1]) / np.maximum(self.size, np.abs(x))
@@ -156,7 +158,7 @@ class Problem:
 
 
 class _ScipyDae:
-    """RadauDAE or BDFDAE of scipy_dae."""
+    """Adapter of RadauDAE or BDFDAE of scipy_dae."""
 
     def __init__(self, problem: Problem, name: str) -> None:
         make: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
@@ -194,12 +196,12 @@ class _ScipyDae:
     def at(self, time: float) -> Array:
         if time == self.time:
             return self.state
-        state: Array = np.reshape(self._dense(time)[0], self.state.shape)  # one state comes without its axis
+        state: Array = np.reshape(self._dense(time)[0], self.state.shape)  # a single state comes without its axis
         return state
 
 
 class _Ida:
-    """IDA of SUNDIALS; its interpolant is asked for at single times."""
+    """Adapter of IDA of SUNDIALS; its interpolant is evaluated at single times."""
 
     def __init__(self, problem: Problem) -> None:
         module, self._problem = require("ida"), problem
@@ -213,7 +215,7 @@ class _Ida:
                 if self._ended and not np.all(np.isfinite(x)):
                     raise self._ended
                 out[:] = problem.residual(t, np.array(x), np.array(rate))
-            except StepFailed as error:  # IDA looks for a shorter step, and the last one tells why there is none
+            except StepFailed as error:  # IDA tries a shorter step; the last error tells why there is none
                 self._ended, out[:] = self._ended or error, np.nan
 
         def jacobian(t: float, x: Array, rate: Array, out: Array, cj: float, matrix: Array) -> None:
@@ -235,7 +237,7 @@ class _Ida:
         self._solver.init_step(problem.span[0], problem.start, problem.rate)
 
     def advance(self) -> None:
-        for _ in range(2):  # after an interpolation, the end of the last step is returned once more
+        for _ in range(2):  # after an interpolation, IDA first returns the end of the last step again
             result = self._solver.step(self._end, "onestep", self._end)
             if not result.success:
                 raise SolverFailed(str(self._ended or f"IDA says: {result.message.rstrip('.')} (flag {result.status})"))

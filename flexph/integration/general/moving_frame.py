@@ -1,4 +1,4 @@
-"""Rows of a fully implicit system in a frame that keeps its algebraic equations apart from the others."""
+"""Rows of a fully implicit system in a moving frame that separates its algebraic equations from the others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...systems.nonlinear import PHDAE
 
 
 class MovingFrame:
-    """Q(x) = (U₁, U₂) orthogonal, U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` contain no rates.
+    """Orthogonal frame Q(x) = (U₁, U₂), U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` lack rates.
 
-    Solvers keep a Jacobian for some steps. Where the range of E turns, an old one has rates in the algebraic equations,
-    divided by the length of a step: no short step cures that. In this frame they stay out. U₁ and U₂ are as near as can
-    be to those of a reference, by polar factors, and as smooth as E. The reference moves with the steps.
+    Solvers keep a Jacobian for some steps. If the range of E turns, an old one has rates in the algebraic equations,
+    divided by the length of a step: no short step cures that. This frame keeps them out. U₁ and U₂ are as near as
+    possible to those of a reference, by polar factors, and as smooth as E. The reference moves with the steps.
     """
 
     def __init__(self, system: PHDAE, x: Array) -> None:
@@ -24,11 +24,11 @@ class MovingFrame:
         self._reference = split.U1, split.U2
 
     def at(self, x: Array) -> Array:
-        """Q(x) (n, n); raises StepFailed where the rank of E is another one."""
+        """Frame Q(x) (n, n); raises StepFailed if the rank of E has changed."""
         return np.hstack(self._bases(x))
 
     def move(self, x: Array) -> None:
-        """Take the bases at a state as the reference."""
+        """Set the reference to the bases at a state."""
         self._reference = self._bases(x)
 
     def _bases(self, x: Array) -> tuple[Array, Array]:
@@ -42,6 +42,6 @@ class MovingFrame:
 
 
 def _nearest(basis: Array, reference: Array) -> Array:
-    """The orthonormal basis of the same space that is nearest to a reference."""
+    """Orthonormal basis of the same space, nearest to a reference."""
     left, _, right = np.linalg.svd(basis.T @ reference)
     return np.asarray(basis @ (left @ right))

@@ -36,7 +36,7 @@ def integrate_mechanism(
     method: GeneralMethod,
     options: RunOptions,
 ) -> Trajectory:
-    """``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
+    """Integrate ``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
 
     Drives are inputs of their constraint rows: the prescribed rate, taken from differences of the drive within the
     times. Multipliers of the start are replaced by those that keep the constraints (index 2).
@@ -53,7 +53,7 @@ def integrate_mechanism(
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})
     x0 = np.concatenate([start.x, start.multipliers])
-    if not isinstance(method, Library):  # those do so themselves
+    if not isinstance(method, Library):  # libraries do so themselves
         x0 = start_with_multipliers(mechanism, system, options.inputs, span)
     view, dim = partial(MechanismView, mechanism), mechanism.layout.dim
     trajectory = integrate_system(system, x0, grid, method=method, options=options, dim=dim, view=view)

@@ -1,4 +1,4 @@
-"""The one-step method that the value of a method makes for a general system."""
+"""One-step methods of general systems, made from method values."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .stepper import OneStepMethod
 
 
 def one_step_method(method: methods.GeneralMethod, system: PHDAE) -> OneStepMethod:
-    """The steps of a method for a system, with its completion of algebraic states; raises ValueError where it has none.
+    """Select the one-step method for a system, with its completion of algebraic states; raises ValueError without any.
 
-    They keep the Jacobian of their last iteration: each run makes its own.
+    It keeps the Jacobian of its last iteration: each run makes a separate one.
     """
     return completed(_equations(method, system), system, method.completion)
 

@@ -1,4 +1,4 @@
-"""The error of pairs of equal steps of general systems (see flexph.integration.times.step_control)."""
+"""Error of pairs of equal steps of general systems (see flexph.integration.times.step_control)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from ..times.step_size import tolerances_of_states
 from .stepper import StepStart, SystemStepper
 
 START = 3
-"""Pairs of the first block: their ends and the start make the third difference of the estimate."""
+"""Number of pairs in the first block: their ends and the start give the third difference of the estimate."""
 
 Ends = list[tuple[float, Array]]
 """Times and states at the ends of pairs."""
 
 
 class PairError:
-    """The error of pairs of steps of h, ε = rms(e/size)^⅔ / rtol ≤ 1 with e = h³ x[t₋₂, t₋₁, t₀, t₁] of a pair.
+    """Error of pairs of steps of length h, ε = rms(e/size)^⅔ / rtol ≤ 1 with e = h³ x[t₋₂, t₋₁, t₀, t₁] of a pair.
 
-    The divided difference is that of the differential states at the ends of the last three pairs and the new one,
-    x‴/6, and e its h³x‴/12 for each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h goes
-    with τ √rtol: errors of a state over one of its time scales go with rtol times its size, whatever h.
-    Where it is larger, ε is rms(a/size)/(10 rtol), a the half of what a state changes by to and fro from step to step,
-    as velocities do that a constraint does not allow: the ends of pairs do not see it.
-    The size is |x| + atol/rtol; without an atol it is |x| and that of
+    The divided difference x‴/6 is that of the differential states at the ends of the last three pairs and the new one;
+    e is h³x‴/12 for each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to
+    τ √rtol: the error of a state over one of its time scales is proportional to rtol times its size, for any h.
+    If it is larger, ε is rms(a/size)/(10 rtol), a half the amplitude by which a state alternates from step to step, as
+    velocities do that a constraint does not allow: the ends of pairs do not show it.
+    The size is |x| + atol/rtol; without an atol it is |x| plus that of
     :func:`flexph.consistency.equations.sizes`. The first three pairs, and those after a rejection, are of equal
-    length and accepted or rejected as one.
+    length and accepted or rejected together.
     """
 
     def __init__(self, stepper: SystemStepper, x0: Array, tolerance: Any) -> None:
@@ -45,24 +45,24 @@ class PairError:
         self._own = differential_states(stepper.system)[0]
 
     def known(self, start: StepStart) -> Ends:
-        """The start as the end of a pair."""
+        """History of the estimate at the start, which counts as the end of a pair."""
         return [(start.time, start.x)]
 
     def count(self, known: Ends) -> int:
-        """Steps of the next block: a pair, or those that make the first estimate."""
+        """Number of steps of the next block: one pair, or those of the first estimate."""
         return 2 if len(known) == START else 2 * START
 
     def attempt(self, run: Run, times: Array, known: Ends) -> Tried:
-        """Steps from where a run stands through the times, and the error of their last pair.
+        """Try steps from the current start through the times, with the error of their last pair.
 
-        A rejection leaves the ends of pairs before behind: over long steps, they hide a kink in a short one by (h/H)².
+        A rejection drops the ends of earlier pairs: over long steps, they hide a kink in a short one by (h/H)².
         """
         start, steps, sizes = run.start, [], run.start.sizes
         usual = max(float(times[-1] - times[0]) / (times.size - 1), run.longest)
         try:
             for end in times[1:].tolist():
                 run.trying(start.time, end)
-                first = start._replace(sizes=sizes)  # those of states that are accepted
+                first = start._replace(sizes=sizes)  # sizes of accepted states
                 result = self.stepper.step(first, end, max(end - start.time, run.longest))
                 result = result.with_sizes(start.sizes)
                 steps.append((start, result, partial(self.stepper.step, start, usual=usual)))
@@ -75,7 +75,7 @@ class PairError:
         return Tried(steps, error, cause, ends[-START:] if error <= 1.0 else known[-1:])
 
     def _error(self, ends: list[tuple[float, Array]], middle: Array) -> float:
-        """That of the last pair, from the last four ends of pairs and the state in its middle."""
+        """Error of the last pair, from the last four ends of pairs and the state in its middle."""
         times, states = (np.array(values) for values in zip(*ends, strict=True))
         h, size = 0.5 * (times[-1] - times[-2]), np.abs(states[-2:]).max(axis=0) + self._floor
         missing = h**3 * divided_difference(times, states)
@@ -85,14 +85,15 @@ class PairError:
         return max(errors) / self.rtol
 
     def _mean(self, x: Array, size: Array) -> float:
-        """Root of the mean square of the differential states over their sizes."""
+        """Root mean square of the differential states over their sizes."""
         own = self._own @ (self._own.T @ x)
         return float(np.linalg.norm(own / size)) / math.sqrt(max(self._own.shape[1], 1))
 
 
 def divided_difference(times: Array, values: Array) -> Array:
     """Newton's divided difference of values (k, n) over all their times (k,): the derivative of order k − 1 over its
-    factorial."""
+    factorial.
+    """
     differences: Array = values
     for k in range(1, len(times)):
         differences = np.diff(differences, axis=0) / (times[k:] - times[:-k])[:, None]

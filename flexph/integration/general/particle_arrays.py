@@ -1,4 +1,4 @@
-"""The arrays of a run of particles: terms, what a step leaves to the next, working space and rows."""
+"""Arrays of a run of particles: terms, data carried between steps, working space and rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...systems.discrete_gradients import MEAN_POINTS
 from ...systems.particle_terms import ParticleTerms
 
 OWN_PAIR = 5
-"""Costates by secants of squared lengths, those of ``rigid.point_masses``, after the kinds of pair_equations."""
+"""Number of the costates by secants of squared lengths (``rigid.point_masses``), after the kinds of pair_equations."""
 
 
 class Space(NamedTuple):
-    """All arrays of a run, in the order of ``particle_arrays.pxd``; n states, nv velocities, m of these and of λ.
+    """All arrays of a run, in the order of ``particle_arrays.pxd``; n states, nv velocities, m unknowns v and λ.
 
     The Jacobian of a step is ``J₀ − h f gᵀ`` in the order (q, v, λ). J₀ has a unit matrix for q: the ``factors`` are
     those of the m unknowns without q; ``bent`` is J₀⁻¹ f, scaled, and ``bend`` is g. Broyden's updates are kept as
@@ -25,37 +25,37 @@ class Space(NamedTuple):
     """
 
     descriptor: Array  # (n,), the diagonal of E
-    moves: Array  # (n,), 1 of differential states, 0 of algebraic ones
+    moves: Array  # (n,), 1 for differential states, 0 for algebraic ones
     weight: Array  # (nv,), constant forces [N]
-    spring_ends: Array  # (s, 2), points, −1 of fixed places
-    spring_offsets: Array  # (s, dim), what fixed places add to the line between the ends [m]
+    spring_ends: Array  # (s, 2), points, −1 for fixed places
+    spring_offsets: Array  # (s, dim), part of the line between the ends from fixed places [m]
     spring_kinds: Array  # (s,), LENGTH or SQUARE
-    spring_laws: Array  # (s, 3), their parameters
+    spring_laws: Array  # (s, 3), parameters of the laws
     rod_ends: Array  # (r, 2)
     rod_offsets: Array  # (r, dim)
     rod_lengths: Array  # (r,) [m]
     damper_ends: Array  # (c, 2)
     damper_offsets: Array  # (c, dim)
     damper_kinds: Array  # (c,), VISCOUS to DRAG
-    damper_laws: Array  # (c, 5), their parameters
-    inputs: Array  # (inputs,), velocities on which they act
-    nodes: Array  # of the mean value
+    damper_laws: Array  # (c, 5), parameters of the laws
+    inputs: Array  # (inputs,), indices of the velocities on which they act
+    nodes: Array  # nodes of the mean value
     weights: Array
-    x: Array  # (n,), where the next step starts
+    x: Array  # (n,), start of the next step
     size: Array  # (n,), largest values of the states so far
     energy: Array  # (3,), H, H by the account of work and dissipation, energy exchanged in the last step [J]
-    rate: Array  # (n,), of the last step
-    factors: Array  # (m, m), L and U of rows that are scaled and exchanged
-    order: Array  # (m,), rows in their order
+    rate: Array  # (n,), rate of the last step
+    factors: Array  # (m, m), L and U of scaled and exchanged rows
+    order: Array  # (m,), order of the rows
     row_scale: Array  # (m,)
-    coupling: Array  # (m, nv), the rows of v and λ in the columns of q
-    passed: Array  # (nv,), what q takes of v
+    coupling: Array  # (m, nv), columns of q in the rows of v and λ
+    passed: Array  # (nv,), part of q driven by v
     bent: Array  # (n,)
     bend: Array  # (n,)
-    scaled: Array  # (n,), sizes that updates are scaled by
+    scaled: Array  # (n,), sizes by which updates are scaled
     corrections: Array  # (updates, n), c
     turns: Array  # (updates, n), s
-    known: Array  # (3,), whether the factors hold, the number of updates, whether there is a bend
+    known: Array  # (3,), 1 if the factors hold, number of updates, 1 if there is a bend
     trial: Array  # (n,), the iterate
     step: Array  # (n,), differential part of Δx
     middle: Array  # (n,)
@@ -64,15 +64,15 @@ class Space(NamedTuple):
     moved: Array  # (n,), E Δx
     lost: Array  # (nv,), R z̄
     residual: Array  # (n,)
-    correction: Array  # (n,), over the sizes
-    following: Array  # (n,), the next one
-    right: Array  # (m,), of the factors
+    correction: Array  # (n,), correction over the sizes
+    following: Array  # (n,), next correction
+    right: Array  # (m,), right-hand side for the factors
     slope: Array  # (n,), a gradient
     turned: Array  # (n,)
     spring_lines: Array  # (s, dim), lines in the middle
     rod_lines: Array  # (r, dim)
     damper_lines: Array  # (c, dim)
-    rod_shares: Array  # (r,), of Δq that rods take beside their lines [1/m]
+    rod_shares: Array  # (r,), coefficients of Δq in the discrete gradients of rods, beyond their lines [1/m]
     first: Array  # (s + 2,), invariants at the start of the step
     last: Array  # (s + 2,), and at its end
     times: Array  # (k + 1,)
@@ -82,16 +82,16 @@ class Space(NamedTuple):
     energies: Array  # (k,)
     dissipated: Array  # (k,)
     iterations: Array  # (k,)
-    end: Array  # (3,), how the last step ended: steps done, status, iterations
+    end: Array  # (3,), end of the last step: steps done, status, iterations
     defect: Array  # (1,), last relative correction of a step that failed
 
 
 ITERATION = ("factors", "order", "row_scale", "coupling", "passed", "bent", "bend", "scaled", "corrections", "turns")
-"""Arrays that an iteration takes from step to step, beside ``known``."""
+"""Arrays that the iteration carries from step to step, in addition to ``known``."""
 
 
 def space_of(terms: ParticleTerms) -> Space:
-    """The arrays of a system, without rows."""
+    """Arrays of a system, without rows."""
     dim, n, nv = terms.dim, terms.size, terms.weight.size
     s, r, c = (lines.ends.shape[0] for lines in (terms.springs, terms.rods, terms.dampers))
     m, updates = nv + r, NEWTON.iterations
@@ -153,7 +153,7 @@ def space_of(terms: ParticleTerms) -> Space:
 
 
 def table_of(space: Space) -> Array:
-    """Addresses and shapes of the arrays (rows, 4), which compiled loops take for views."""
+    """Addresses and shapes of the arrays (rows, 4), which compiled loops read as views."""
     for name, array in zip(Space._fields, space, strict=True):
         if not (array.flags.c_contiguous and array.itemsize == 8):
             raise TypeError(f"{name} must be an array of 8-byte numbers in C order, got {array.dtype}")

@@ -1,4 +1,4 @@
-"""Runs of particles by loops: blocks of steps, those that loops do not solve by NumPy."""
+"""Runs of particles by loops, in blocks of steps; NumPy takes the steps that the loops do not solve."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from .particle_steps import take_steps
 from .stepper import StepStart, grown, scaled_by
 
 BY_TERMS = {**KINDS, "pair": OWN_PAIR}
-"""Kinds of costates by the names of methods."""
+"""Kinds of costates by names of methods."""
 ROWS = ("states", "outputs", "energies", "dissipated", "iterations")
-"""Arrays that hold one row a step."""
+"""Arrays with one row per step."""
 CHUNK_TIME = 0.1
-"""Aim for one call of the loop [s]: Ctrl-C and the progress bar wait for its end."""
+"""Target duration of one call of the loop [s]: Ctrl-C and the progress bar wait for its end."""
 CHUNK = 1000
 """Largest number of steps of one call."""
 GROWTH = 32
-"""Factor between the first calls, whose time per step is not known."""
+"""Growth factor of the first calls, while the time per step is unknown."""
 
 
 def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
-    """True where loops take the steps: of particles by a prescribed discrete gradient or the midpoint rule."""
+    """True if loops take the steps: particles, by a prescribed discrete gradient or the midpoint rule."""
     terms = system.terms
     if not isinstance(terms, ParticleTerms) or method.name not in BY_TERMS:
         return False
     if method.name == "invariants" and system.invariants is not terms.invariants:
         return False
-    if method.name != "midpoint" and (method.name == "pair") != bool(system.means):  # with means, of terms, too
+    if method.name != "midpoint" and (method.name == "pair") != bool(system.means):  # with means, by terms, too
         return False
     return method.tolerance is None and method.completion is None and not (events or system.has_feedthrough)
 
 
 class ParticleStepper:
-    """Many steps of particles by one call of the loop."""
+    """Stepper that takes many steps of particles in one call of the loop."""
 
     def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
         assert isinstance(system.terms, ParticleTerms)
@@ -58,9 +58,9 @@ class ParticleStepper:
         self.space = space_of(system.terms)
 
     def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
-        """Steps between the times (k + 1,), ``saved`` or not (k,), up to one that fails, and how it does."""
+        """Take steps between the times (k + 1,), ``saved`` or not (k,), up to a failure; return it or None."""
         inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
-        if len(inputs) and not start.sizes.any():  # from zero each step is scaled by itself
+        if len(inputs) and not start.sizes.any():  # from zero each step is scaled separately
             inputs, failure = inputs[:1], None
         k, n = len(inputs), start.x.size
         rows = self.space._replace(
@@ -81,12 +81,12 @@ class ParticleStepper:
                     if done < k:
                         self._with_effort(rows, done)
                         done += 1
-            except BaseException as error:  # the steps before are done
+            except BaseException as error:  # the steps before it are done
                 failure = error
         return self._block(start, rows, done, saved=saved), failure
 
     def remember(self, kept: tuple[Any, ...]) -> None:
-        """Set what the iteration knows of the steps before, as a block keeps it."""
+        """Restore the state of the iteration from the end of a block."""
         for own, values in zip(self._iteration(), kept, strict=True):
             own[...] = values
 
@@ -94,22 +94,22 @@ class ParticleStepper:
         return *(getattr(self.space, name) for name in ITERATION), self.space.known
 
     def _put(self, start: StepStart, sizes: Array) -> None:
-        """Set where the next step starts."""
+        """Set the start of the next step."""
         s, none = self.space, History(start.energy, 0.0, 0.0 * start.x)
         account, exchanged, rate = none if start.history is None else self._history(start.history)
         s.size[:], s.x[:], s.rate[:] = sizes, start.x, rate
         s.energy[:] = start.energy, account, exchanged
 
     def _history(self, given: Any) -> History:
-        """The history of a step, of which a pair of its own keeps the rate alone."""
+        """History of a step; that of the system's pair has the rate only."""
         return History(0.0, 0.0, given) if self.kind == OWN_PAIR else given
 
     def _told(self, history: History) -> Any:
-        """The history as steps of the method have it."""
+        """History in the form of the method's steps."""
         return history.rate if self.kind == OWN_PAIR else history
 
     def _advance(self, rows: Space, done: int) -> int:
-        """Steps of the loop from one on; how many it took."""
+        """Take steps in the loop from step ``done`` on; return their number."""
         names = ("times", "given", *ROWS)
         rest = rows._replace(**{name: getattr(rows, name)[done:] for name in names})
         table = table_of(rest)
@@ -117,13 +117,13 @@ class ParticleStepper:
         return int(rest.end[0])
 
     def _by_numpy(self) -> OwnPair | GradientPair:
-        """Steps of the method from the functions of the system."""
+        """Steps of the method by NumPy, from the functions of the system."""
         if self.kind == OWN_PAIR:
             return OwnPair(self.system)
         return GradientPair(self.system, self.method, split_of(dense(self.system.E(self.system.sample))))
 
     def _with_effort(self, rows: Space, k: int) -> None:
-        """The k-th of these steps by NumPy, where the iteration has further resorts; raises StepFailed."""
+        """Take the k-th of these steps by NumPy, whose iteration has further resorts; raises StepFailed."""
         s, (_, status, iterations) = rows, rows.end.tolist()
         assert status != SOLVED
         history = History(float(s.energy[1]), float(s.energy[2]), s.rate.copy())
@@ -139,7 +139,7 @@ class ParticleStepper:
         s.size[:] = grown(s.size, np.abs(advance.state))
 
     def _block(self, start: StepStart, rows: Space, k: int, *, saved: Array) -> Block:
-        """The k steps that are finished."""
+        """Block of the k finished steps."""
         if not k:
             return Block({}, saved[:0], start, 0)
         states, outputs, energy, lost, iterations = (getattr(rows, name)[:k] for name in ROWS)
@@ -164,7 +164,7 @@ class ParticleStepper:
 
 
 def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) -> Iterator[Block]:
-    """Steps from each time to the next by calls of the loop of many steps each."""
+    """Blocks of steps from each time to the next, each by one call of the loop."""
     saved = np.arange(1, len(grid)) % save_every == 0
     done, length = run.reached, 1
     if run.then:
@@ -183,11 +183,11 @@ def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) 
 
 
 def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseException | None]:
-    """Inputs (k, size) in the middles of steps, up to the first that fails, and how it fails."""
+    """Inputs (k, size) in the middles of steps, up to the first that fails, and its exception or None."""
     middles = 0.5 * (times[:-1] + times[1:])
     try:
         return np.array(np.broadcast_to(forcing.over(middles), (middles.size, size))), None
-    except Exception:  # which one is it?
+    except Exception:  # find the one that fails
         rows: list[Array] = []
         try:
             for middle in middles.tolist():

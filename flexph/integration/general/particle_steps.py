@@ -1,10 +1,10 @@
-"""Steps of particles by discrete gradients, secants and the midpoint rule: loops that are compiled ahead of time.
+"""Steps of particles by discrete gradients, secants and the midpoint rule, in compiled loops.
 
 The equations are those of :mod:`flexph.discretisation.pair_equations`, and of
 :mod:`flexph.discretisation.own_pair` with the pair of :func:`rigid.point_masses`, for the terms of
-:mod:`flexph.systems.particle_terms`; the iteration is that of :mod:`flexph.discretisation.iteration`. Two things are
-done otherwise, to the same numbers but for round-off: the equations of positions are eliminated before the Jacobian is
-factored, and Broyden's updates are kept as factors ``1 + c sᵀ`` of its inverse, so that a correction is one product.
+:mod:`flexph.systems.particle_terms`; the iteration is that of :mod:`flexph.discretisation.iteration`. Two differences
+change the numbers by round-off only: the equations of positions are eliminated before the Jacobian is factored, and
+Broyden's updates are kept as factors ``1 + c sᵀ`` of its inverse, so that a correction is one product.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ NO_CHANGE = cython.declare(cython.double, inf)
 
 
 def take_steps(arrays: Any, table: int, dim: int, kind: int) -> None:
-    """Take one step from each time to the next by a kind of costates, up to one that is not solved at once.
+    """Take one step from each time to the next by a kind of costates, up to one that is not solved.
 
-    ``arrays`` is a Space, ``table`` the address of that of its addresses and shapes.
+    ``arrays`` is a Space, ``table`` the address of the table of its addresses and shapes.
     """
     address = cython.declare(cython.size_t, table)
     dimension = cython.declare(cython.Py_ssize_t, dim)
@@ -97,7 +97,7 @@ def run(s, dim, kind):
         if status != IS_SOLVED:
             s.end[1] = status
             return
-        if kind == BY_SECANTS:  # one correction past the root: what is left would add up over many steps
+        if kind == BY_SECANTS:  # one correction past the root: its remainder would add up over many steps
             corrected(s, s.correction)
             for i in range(n):
                 s.trial[i] -= s.size[i] * s.correction[i]
@@ -128,7 +128,7 @@ def run(s, dim, kind):
 
 
 def grow(s):
-    """Sizes of the states after a step; a thousandth of the largest of all where there is none."""
+    """Update the sizes of the states after a step; a thousandth of the largest of all for states of zero size."""
     largest_of_all = 0.0
     missing = cython.declare(cython.bint, False)
     for i in range(s.x.size):
@@ -148,7 +148,7 @@ def grow(s):
 
 
 def difference(ends, offsets, k, dim, q, j):
-    """A component of the difference of q between the ends of a line, with what fixed places add."""
+    """Component of the difference of q between the ends of a line, including its fixed places."""
     value = offsets[k][j]
     first = ends[k][0]
     second = ends[k][1]
@@ -160,7 +160,7 @@ def difference(ends, offsets, k, dim, q, j):
 
 
 def apart(ends, k, dim, shift, v, j):
-    """A component of the difference of v[shift:] between the ends of a line."""
+    """Component of the difference of v[shift:] between the ends of a line."""
     value = 0.0
     first = ends[k][0]
     second = ends[k][1]
@@ -172,7 +172,7 @@ def apart(ends, k, dim, shift, v, j):
 
 
 def spread(ends, k, dim, shift, out, j, value):
-    """Add a component of a force that acts on the second end of a line, and against it on the first."""
+    """Add a component of a force on the second end of a line, and its reaction on the first."""
     first = ends[k][0]
     second = ends[k][1]
     if first >= 0:
@@ -182,7 +182,7 @@ def spread(ends, k, dim, shift, out, j, value):
 
 
 def potential(kind, law, square):
-    """V of a spring by its squared length."""
+    """Potential V of a spring as a function of its squared length."""
     if kind == OF_LENGTH:
         e = sqrt(square) - law[2]
         return (0.5 * law[0] + 0.25 * law[1] * e * e) * e * e
@@ -191,7 +191,7 @@ def potential(kind, law, square):
 
 
 def pull(kind, law, square):
-    """dV/d(ℓ²) of a spring; not finite where its force has no direction."""
+    """Derivative dV/d(ℓ²) of a spring; not finite if its force has no direction."""
     if kind == OF_LENGTH:
         length = sqrt(square)
         e = length - law[2]
@@ -200,7 +200,7 @@ def pull(kind, law, square):
 
 
 def stiffness(kind, law, square):
-    """d²V/d(ℓ²)² of a spring."""
+    """Second derivative d²V/d(ℓ²)² of a spring."""
     if kind == OF_LENGTH:
         length = sqrt(square)
         e = length - law[2]
@@ -264,7 +264,7 @@ def add_springs(s, dim, lines, share, out):
 
 
 def relation_force(kind, law, rate):
-    """ρ of a rate."""
+    """Force ρ at a rate."""
     if kind == OF_VISCOUS:
         return law[0] * rate
     if kind == OF_QUADRATIC:
@@ -279,7 +279,7 @@ def friction_level(law, rate):
 
 
 def relation_slope(kind, law, rate):
-    """ρ' of a rate."""
+    """Slope ρ' at a rate."""
     if kind == OF_VISCOUS:
         return law[0]
     if kind == OF_QUADRATIC:
@@ -291,14 +291,14 @@ def relation_slope(kind, law, rate):
 
 
 def relation_unit(kind, law):
-    """A rate over which a relation may bend."""
+    """Rate over which a relation may bend."""
     if kind != OF_COULOMB:
         return 1.0
     return smaller(law[1], law[3])
 
 
 def resistance(kind, law, rate):
-    """ρ(s)/s of a rate s, at rest its limit."""
+    """Resistance ρ(s)/s at a rate s; at rest its limit."""
     if fabs(rate) > SMALL_RATE * relation_unit(kind, law):
         return relation_force(kind, law, rate) / rate
     return relation_slope(kind, law, rate)
@@ -315,7 +315,7 @@ def resistance_slope(kind, law, rate):
 
 
 def add_dampers(s, dim, v, out):
-    """Add the forces R v of dampers, with R in the middle; v and its forces are numbers of velocities alone."""
+    """Add the forces R v of dampers, with R in the middle; v and its forces cover velocities only."""
     nv = s.weight.size
     for k in range(s.damper_kinds.size):
         square = 0.0
@@ -341,7 +341,7 @@ def add_dampers(s, dim, v, out):
 
 
 def equation(s, dim, kind, k, h, before):
-    """E Δx − h ((J̄ − R̄) z̄ + B̄ u) at the iterate."""
+    """Residual E Δx − h ((J̄ − R̄) z̄ + B̄ u) at the iterate."""
     n = s.x.size
     nv = s.weight.size
     for i in range(n):
@@ -369,7 +369,7 @@ def equation(s, dim, kind, k, h, before):
 
 
 def missing_share(along, size, before, after):
-    """(ΔH − ∇H(m)·Δx)/(Δx·Δx); zero where it is round-off."""
+    """Share (ΔH − ∇H(m)·Δx)/(Δx·Δx) of the gradient's correction; zero if it is round-off."""
     missing = (after - before) - along
     bound = fabs(before) if fabs(before) > fabs(after) else fabs(after)
     if fabs(missing) <= ROUNDED * bound or size == 0.0:
@@ -378,7 +378,7 @@ def missing_share(along, size, before, after):
 
 
 def along_gonzalez(s, dim, before):
-    """z̄ = z(m) + E⁻¹ Δx (ΔH − z(m)·E Δx)/(Δx·Δx)."""
+    """Costate z̄ = z(m) + E⁻¹ Δx (ΔH − z(m)·E Δx)/(Δx·Δx)."""
     n = s.x.size
     along = 0.0
     size = 0.0
@@ -393,7 +393,7 @@ def along_gonzalez(s, dim, before):
 
 
 def along_mean_value(s, dim, before):
-    """z̄ = E⁻¹∇̄H with the mean of ∇H between the ends, closed by Gonzalez' correction."""
+    """Costate z̄ = E⁻¹∇̄H with the mean of ∇H between the ends, closed by Gonzalez' correction."""
     n = s.x.size
     nv = s.weight.size
     fill(s.slope, 0.0)
@@ -419,7 +419,7 @@ def along_mean_value(s, dim, before):
 
 
 def along_invariants(s, dim, before):
-    """z̄ = E⁻¹Dπ(m)ᵀ∇̄H with Gonzalez' gradient of H as a function of the invariants π."""
+    """Costate z̄ = E⁻¹Dπ(m)ᵀ∇̄H with Gonzalez' gradient of H as a function of the invariants π."""
     nv = s.weight.size
     count = s.spring_kinds.size
     invariants(s, dim, s.trial, s.last)
@@ -445,7 +445,7 @@ def along_invariants(s, dim, before):
 
 
 def secant(kind, law, first, last):
-    """ΔV/Δ(ℓ²) of a spring between two squared lengths, from the middle of both."""
+    """Secant ΔV/Δ(ℓ²) of a spring between two squared lengths, computed from their mean."""
     step = last - first
     middle = pull(kind, law, 0.5 * (first + last))
     share = missing_share(middle * step, step * step, potential(kind, law, first), potential(kind, law, last))
@@ -453,7 +453,7 @@ def secant(kind, law, first, last):
 
 
 def secant_slope(kind, law, first, last):
-    """Derivative of the secant by the last of both."""
+    """Derivative of the secant by the second squared length."""
     step = last - first
     if fabs(step) > NEARLY_SAME * (first + last):
         return (pull(kind, law, last) - secant(kind, law, first, last)) / step
@@ -461,7 +461,7 @@ def secant_slope(kind, law, first, last):
 
 
 def along_secants(s, dim):
-    """z̄ of the secants of springs, each as a function of its squared length, and of velocities in the middle."""
+    """Costate z̄ by the springs' secants in their squared lengths, and by velocities in the middle."""
     nv = s.weight.size
     invariants(s, dim, s.trial, s.last)
     for i in range(nv):
@@ -473,7 +473,7 @@ def along_secants(s, dim):
 
 
 def hold_rods(s, dim):
-    """Shares of Δq that rods take beside their lines: the step makes up for the round-off of those before.
+    """Coefficients of Δq in the rods' discrete gradients, beyond their lines: the step compensates earlier round-off.
 
     See :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
     """
@@ -512,7 +512,7 @@ def hold_rods(s, dim):
 
 
 def flows(s, dim, k, h):
-    """The residual of z̄, and the forces R̄ z̄."""
+    """Residual at z̄, and the forces R̄ z̄."""
     nv = s.weight.size
     for i in range(nv):
         s.turned[i] = s.costate[nv + i]
@@ -556,10 +556,9 @@ def add_block(ends, k, dim, matrix, shift, i, j, value):
 
 
 def assemble(s, dim, kind, h, before):
-    """The Jacobian J₀ − h f gᵀ at the iterate, with the equations of positions eliminated from J₀.
+    """Assemble the Jacobian J₀ − h f gᵀ at the iterate, with positions eliminated from J₀; False if it is singular.
 
-    Of gradients other than Gonzalez' it is that of the middle, near by the order of the step. False where it is
-    singular.
+    For gradients other than Gonzalez' and secants it is that of the midpoint, which differs by the order of the step.
     """
     n = s.x.size
     nv = s.weight.size
@@ -598,7 +597,7 @@ def assemble(s, dim, kind, h, before):
 
 
 def stiffnesses(s, dim, kind, h):
-    """The rows of v and λ in the columns of q, without what a ratio adds; the half of each is that of the end."""
+    """Rows of v and λ in the columns of q, without Gonzalez' ratio; a midpoint's derivative counts half."""
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
         if kind == BY_SECANTS:
@@ -626,7 +625,7 @@ def stiffnesses(s, dim, kind, h):
 
 
 def secant_stiffness(s, dim, k, h):
-    """The derivative by the end of the force of a spring by its secant."""
+    """Derivative of a spring's secant force by the end of the step."""
     own = secant(s.spring_kinds[k], s.spring_laws[k], s.first[k], s.last[k])
     turn_of = secant_slope(s.spring_kinds[k], s.spring_laws[k], s.first[k], s.last[k])
     for j in range(dim):
@@ -639,7 +638,7 @@ def secant_stiffness(s, dim, k, h):
 
 
 def damper_slopes(s, dim, k, h):
-    """The derivative of R(q, v) w by q and v, of w = z in the middle."""
+    """Derivative of R(q, v) w by q and v, with w = z in the middle."""
     nv = s.weight.size
     square = 0.0
     rate = 0.0
@@ -662,7 +661,7 @@ def damper_slopes(s, dim, k, h):
             for j in range(dim):
                 e = s.damper_lines[k][j] / length
                 v = apart(s.damper_ends, k, dim, nv, s.middle, j)
-                across = (v - speed * e) / length  # of s by d
+                across = (v - speed * e) / length  # ∂s/∂d
                 value = (own + turn * speed) * d * across - own * speed * d * e / length
                 if i == j:
                     value += own * speed / length
@@ -671,7 +670,7 @@ def damper_slopes(s, dim, k, h):
 
 
 def damper_rate_slope(s, dim, k, h, i, j, value):
-    """Add an entry of the derivative of R(q, v) w by v: half of it by the end, all of velocities without mass."""
+    """Add an entry of the derivative of R(q, v) w by v at the end: half of it, all for velocities without mass."""
     nv = s.weight.size
     ends = s.damper_ends
     for a in range(2):
@@ -743,7 +742,7 @@ def resist(s, dim, k, h, ratio, i, j, value):
 def bend(s, dim, h, before):
     """Ratio of Gonzalez' correction, and its part f gᵀ of the Jacobian: f in ``turned``, g in ``bend``.
 
-    ``coupling`` holds h/2 times what forces change by q, of which the springs' part enters g.
+    ``coupling`` holds h/2 times the derivative of forces by q, of which the springs' part enters g.
     """
     n = s.x.size
     nv = s.weight.size
@@ -760,7 +759,7 @@ def bend(s, dim, h, before):
     for i in range(nv):
         s.slope[i] = -s.weight[i]
         s.slope[nv + i] = s.descriptor[nv + i] * s.trial[nv + i]
-    for k in range(s.spring_kinds.size):  # ∇V at the end, and half of the stiffness times what is moved
+    for k in range(s.spring_kinds.size):  # ∇V at the end, and half of the stiffness times the moved part
         square = 0.0
         middle = 0.0
         product = 0.0
@@ -803,7 +802,7 @@ def bend(s, dim, h, before):
 
 
 def factor(s):
-    """L and U of rows over their largest entries, by row pivots; False where the matrix is singular."""
+    """Factor rows over their largest entries into L and U, by row pivots; False if the matrix is singular."""
     m = s.order.size
     nv = s.weight.size
     for i in range(m):
@@ -849,7 +848,7 @@ def exchange(s, k, p):
 
 
 def eliminate(row, pivot, k, ratio, m):
-    """Take the row of a pivot from another."""
+    """Subtract a multiple of the pivot row from another row."""
     factor = row[k] * ratio
     row[k] = factor
     for j in range(k + 1, m):
@@ -857,7 +856,7 @@ def eliminate(row, pivot, k, ratio, m):
 
 
 def solve(s, right, out):
-    """J₀⁻¹ of a right-hand side."""
+    """Product of J₀⁻¹ and a right-hand side."""
     m = s.order.size
     nv = s.weight.size
     for i in range(m):
@@ -882,7 +881,7 @@ def solve(s, right, out):
 
 
 def corrected(s, out):
-    """The correction of the iterate over the sizes: the inverse Jacobian, with its updates, times the residual."""
+    """Correction of the iterate over the sizes: the inverse Jacobian, with its updates, times the residual."""
     n = s.x.size
     solve(s, s.residual, out)
     if s.known[2] == 1:
@@ -910,7 +909,7 @@ def turn(correction, turns, out):
 
 
 def newton(s, dim, kind, k, h, before):
-    """Find a root of the equations near the iterate, and return how it ended.
+    """Find a root of the equations near the iterate, and return its status.
 
     See :func:`flexph.discretisation.iteration.newton`.
     """
@@ -944,7 +943,7 @@ def newton(s, dim, kind, k, h, before):
         for i in range(n):
             scale = fabs(s.trial[i]) if fabs(s.trial[i]) > s.size[i] else s.size[i]
             share = fabs(s.size[i] * s.correction[i]) / scale
-            if share > change or share != share:  # what is not a number stays
+            if share > change or share != share:  # NaN stays
                 change = share
         if not (change <= FAR or own):
             s.known[0] = 0
@@ -972,7 +971,7 @@ def newton(s, dim, kind, k, h, before):
 
 
 def is_last(size, previous, by_own, own, fresh):
-    """True where an iteration ends with a correction (see :func:`flexph.discretisation.iteration.is_last`)."""
+    """True if the iteration ends with this correction (see :func:`flexph.discretisation.iteration.is_last`)."""
     reduction = SLOW
     if previous < NO_CHANGE:
         reduction = size / previous
@@ -989,10 +988,10 @@ def is_last(size, previous, by_own, own, fresh):
 
 
 def update(s):
-    """Broyden's update by the last correction, unless it is nearly singular; the next correction follows from it.
+    """Apply Broyden's update by the last correction, unless it is nearly singular, and set the next correction.
 
-    The change of the residual times the inverse is the last correction less that of the residual at hand, and so the
-    update costs no product.
+    The inverse times the change of the residual is the last correction less that of the present residual, so that the
+    update needs no extra product.
     """
     n = s.x.size
     corrected(s, s.following)
@@ -1003,7 +1002,7 @@ def update(s):
         size += s.correction[i] * s.correction[i]
     if fabs(scale) > SINGULAR_UPDATE * size and s.known[1] < s.turns.shape[0]:
         place = s.known[1]
-        for i in range(n):  # s − B y is what the inverse says of the residual at hand
+        for i in range(n):  # s − B y is the inverse times the present residual
             s.corrections[place][i] = s.following[i] / scale
             s.turns[place][i] = s.correction[i]
         turn(s.corrections[place], s.turns[place], s.following)

@@ -1,4 +1,4 @@
-"""The rank of E(x) along the steps of a solver that does not know it."""
+"""Watch on the rank of E(x) along the steps of a solver that does not check it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...systems.nonlinear import PHDAE
 from .library import Solver, SolverFailed
 
 ALIGNED = 0.5
-"""Least cosine between ranges, and null spaces, of two states up to which the sign of a determinant tells a passage."""
+"""Least cosine between the ranges, and null spaces, at two states for which signs of determinants are compared."""
 HALVINGS = 8
-"""How often a step is halved to follow a range that turns far in it, or to find where the sign changes."""
+"""Largest number of halvings of a step, to follow a range that turns far in it or to locate a change of sign."""
 NEARLY, CRAWLING = 1e-2, 1e-6
 """Smallest singular value of E over that at the start, and step over the span, below both of which the rank counts as
 about to fall: at an impasse x ~ √(t* − t) steps shrink with t* − t, and a solver takes thousands."""
 
 
 class RankWatch:
-    """Refuse steps in which the rank of E(x) changes.
+    """Check that refuses steps in which the rank of E(x) changes.
 
-    The determinant of E between its ranges before and after a step, which may turn, changes its sign there.
+    The determinant of E between its ranges before and after a step, which may turn, then changes its sign.
     """
 
     def __init__(self, system: PHDAE, x: Array, span: float) -> None:
@@ -42,7 +42,7 @@ class RankWatch:
 
     @contextmanager
     def explains(self, solver: Solver) -> Iterator[None]:
-        """Say of a solver that gives up if E(x) is about to lose its rank."""
+        """Add to a solver's failure that E(x) is about to lose its rank, if so."""
         try:
             yield
         except SolverFailed as error:

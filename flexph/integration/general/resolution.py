@@ -1,4 +1,4 @@
-"""What double precision resolves of the states of a general system."""
+"""Resolution of the states of a general system in double precision."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...systems.nonlinear import PHDAE
 
 
 def shortest_step(system: PHDAE, x: Array, forcing: Forcing, time: float) -> float:
-    """Length of a step [s] below which no state can change, whatever the signs of the terms of its equation.
+    """Length of a step [s] below which no state can change, for any signs of the terms of its equation.
 
-    A row i of E ẋ = (J − R) z + B u moves E x by h t_i at most, t_i = Σ_j |J − R|_ij |z_j| + |B u|_i, and is rounded
-    off where that is below ε/2 of each |E_ij x_j|. States of zero have no round-off, nor has a row under an input that
-    varies a known size: of a system with one of them, or at rest, all steps are long enough.
+    A row i of E ẋ = (J − R) z + B u moves E x by at most h t_i, t_i = Σ_j |J − R|_ij |z_j| + |B u|_i, which is rounded
+    off if it is below ε/2 of each |E_ij x_j|. States of zero have no round-off, and rows under a varying input have no
+    known size: in a system with only such rows, or at rest, all steps are long enough.
     """
     E = sparse.coo_array(system.E(x))
     least = np.full(x.size, np.inf)

@@ -43,7 +43,7 @@ from .stepper import StepStart, SystemStepper, spacing, start_at
 from .system_run import SystemRun
 
 ASIDE = 1e-2
-"""Distance over a state at which equations are asked too: some are blind where something is at rest."""
+"""Relative distance from a state at which equations are evaluated as well: at rest, some terms vanish."""
 
 
 def integrate_system(
@@ -56,7 +56,7 @@ def integrate_system(
     dim: int | None = None,
     view: Callable[[Array], StateView] | None = None,
 ) -> Trajectory:
-    """See :func:`flexph.integrate`; ``dim`` tells the components of a load that is given once for all elements.
+    """See :func:`flexph.integrate`; ``dim`` is the number of components of a load given once for all elements.
 
     ``view`` gives events and observers a state with its names, by default those of the parts of the system.
     """
@@ -71,15 +71,15 @@ def integrate_system(
         kept = saved_times(grid, options.save_every)
         return integrate_adaptively(system, x0, kept, method=method, forcing=forcing, options=options, view=view)
     refuse_alternating(system, x0, forcing.at(float(grid[0])), method.completion)
-    if method.name != "pair" and null_space_varies(system):  # what a pair makes of its start is its own
+    if method.name != "pair" and null_space_varies(system):  # a pair treats its start by itself
         _check_on_algebraic_equations(Equations(system, forcing, (float(grid[0]), np.inf), at=x0), x0, method)
     return _Steps(system, method, options, forcing).taken(x0, grid, view)
 
 
 def _check_on_algebraic_equations(equations: Equations, x0: Array, method: GeneralMethod) -> None:
-    """Raise ValueError for a start off the algebraic equations, or an index above 1, where the null space of E varies.
+    """Raise ValueError for a start off the algebraic equations, or an index above 1, if the null space of E varies.
 
-    No state is algebraic by itself: what a start is off, and multipliers of index 2, go to and fro in all states.
+    No state is algebraic by itself then: the defect of a start and multipliers of index 2 alternate in all states.
     """
     try:
         conditions = VaryingConditions(equations, equations.span[0], x0)
@@ -90,7 +90,7 @@ def _check_on_algebraic_equations(equations: Equations, x0: Array, method: Gener
 
 
 def _equations(system: PHDAE, x: Array) -> list[Array]:
-    """Numbers by which the equations of a system at a state are known."""
+    """Numbers that identify the equations of a system, evaluated at a state."""
     along = _pattern(system.size)
     return [
         np.atleast_1d(system.H(x)),
@@ -101,7 +101,7 @@ def _equations(system: PHDAE, x: Array) -> list[Array]:
 
 
 def _pattern(size: int) -> Array:
-    """A vector in which no two entries are alike."""
+    """Vector without two equal entries."""
     return np.asarray(np.cos(1.0 + np.arange(size)))
 
 
@@ -115,7 +115,7 @@ class _Steps:
     forcing: Forcing
 
     def taken(self, x0: Array, grid: Array, view: Callable[[Array], StateView]) -> Trajectory:
-        """The trajectory from x₀ over the times."""
+        """Trajectory from x₀ over the times."""
         system, method, options = self.system, self.method, self.options
         kept, start = saved_times(grid, options.save_every), start_at(system, float(grid[0]), x0)
         watch = Watch(options.events, start.time, x0, view)
@@ -140,17 +140,17 @@ class _Steps:
         return trajectory
 
     def _signature(self, x0: Array, grid: Array) -> Signature:
-        """What tells the run from another, equations at the start and inputs at some times among it."""
+        """Signature that identifies the run: equations at the start, inputs at sample times."""
         system, options = self.system, self.options
         known = [x0, *_equations(system, x0)]
-        with suppress(Exception):  # functions of the user may raise anything beside their states
+        with suppress(Exception):  # functions of the user may raise anything away from their states
             known += _equations(system, x0 + ASIDE * (1.0 + np.abs(x0)) * _pattern(x0.size))
         probe = lambda time: [self.forcing.at(time)]  # noqa: E731
         layout = Trajectory.signature(system)
         return signature_of(layout, known, grid, method=self.method, options=options, probe=probe)
 
     def _one_by_one(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
-        """Prescribed steps, or pairs of steps that their error allows."""
+        """Entries of prescribed steps, or of pairs of steps of controlled error."""
         steps = one_step_method(self.method, self.system)
         stepper = SystemStepper(self.system, steps, self.forcing, spacing(grid))
         if self.method.tolerance is None:
@@ -159,7 +159,7 @@ class _Steps:
         return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid, memory=steps.newton)
 
     def _in_blocks(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
-        """Prescribed steps by calls of the loop over steps of particles."""
+        """Entries of prescribed steps, in blocks by the loop over particles."""
         stepper = ParticleStepper(self.system, self.method.name, self.forcing)
         return in_blocks(run, stepper, grid, self.options.save_every)
 

@@ -16,18 +16,18 @@ from ...systems.nonlinear import PHDAE
 
 
 class OneStepMethod(Protocol):
-    """A one-step method bound to a system, with the iteration that solves its steps."""
+    """One-step method bound to a system, with the iteration that solves its steps."""
 
     newton: Newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` is what the last step says. Raises StepFailed."""
+        """Advance by h under constant inputs; ``history`` comes from the last step's result. Raises StepFailed."""
 
 
 class StepStart(NamedTuple):
-    """The end of a step: what the next one starts from.
+    """End of a step, from which the next one starts.
 
-    ``sizes`` are the largest values of the states so far (n,), ``history`` what the method says of the last steps.
+    ``sizes`` are the largest values of the states so far (n,), ``history`` the method's record of the last steps.
     """
 
     time: float
@@ -38,9 +38,9 @@ class StepStart(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """A finished step: its output (m,) and input (m,) in its ``middle``, energy lost, iterations.
+    """Result of a step: output (m,) at its ``middle``, works and loss as ``flows``, iterations.
 
-    ``before`` is the state before it, where the step redefines algebraic states.
+    ``before`` is the state at its start, if the step redefines algebraic states there.
     """
 
     end: StepStart
@@ -52,11 +52,11 @@ class StepResult(NamedTuple):
     before: Array | None = None
 
     def with_sizes(self, sizes: Array) -> StepResult:
-        """The same step after states that were of these sizes."""
+        """Step result with these sizes of earlier states."""
         return self._replace(end=self.end._replace(sizes=np.maximum(self.end.sizes, sizes)))
 
     def row(self) -> dict[str, Any]:
-        """What is recorded of the step."""
+        """Recorded columns of the step."""
         row = {
             "time": self.end.time,
             "middle": self.middle,
@@ -71,9 +71,9 @@ class StepResult(NamedTuple):
 
 
 class SystemStepper:
-    """Steps of a general system; ``usual`` tells the length of steps of the run at a time [s].
+    """Stepper of a general system; ``usual`` gives the usual length of the run's steps at a time [s].
 
-    What a short step, to an event, says of multipliers is lost in round-off in proportion.
+    In a shorter step, to an event, round-off of multipliers grows in proportion.
     """
 
     def __init__(self, system: PHDAE, method: OneStepMethod, forcing: Forcing, usual: Callable[[float], float]) -> None:
@@ -82,7 +82,7 @@ class SystemStepper:
         self._algebraic = ~dense(system.E(system.sample)).any(axis=0)
 
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
-        """The step from a start to a time [s], one of those that are ``usual`` long; raises StepFailed."""
+        """Take the step from a start to a time [s], in a run of steps of length ``usual``; raises StepFailed."""
         h, middle = time - start.time, 0.5 * (start.time + time)
         u = self.forcing.at(middle)
         size, usual = scaled_by(self.system, start, h, u), self.usual(start.time) if usual is None else usual
@@ -106,19 +106,19 @@ class SystemStepper:
 
 
 def start_at(system: PHDAE, time: float, x0: Array) -> StepStart:
-    """Where a run starts."""
+    """Step start at the beginning of a run."""
     sizes = with_algebraic(system, x0, np.maximum(np.abs(x0), system.floor(x0)))
     return StepStart(time, x0, float(system.H(x0)), sizes)
 
 
 def spacing(grid: Array) -> Callable[[float], float]:
-    """The length of the step of the grid at a time."""
+    """Length of the grid's step as a function of time."""
     lengths = np.diff(grid)
     return lambda time: float(lengths[min(int(np.searchsorted(grid, time, side="right")), lengths.size) - 1])
 
 
 def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
-    """The largest states so far; where all are zero, what a step brings about, or one."""
+    """Largest states so far; if all are zero, the change of state in a step, or one."""
     if start.sizes.any():
         return start.sizes
     x, z = start.x, system.z(start.x)
@@ -127,6 +127,6 @@ def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
 
 
 def grown(sizes: Array, states: Array) -> Array:
-    """Sizes after further states (n,); a thousandth of the largest of all where there is none."""
+    """Sizes after further states (n,); a thousandth of the largest of all for states of zero size."""
     sizes = np.maximum(sizes, states)
     return np.maximum(sizes, 1e-3 * sizes.max()) if sizes.size and not sizes.all() else sizes

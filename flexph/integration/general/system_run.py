@@ -1,4 +1,4 @@
-"""A run of a general system under way: the columns of its rows, its cautions, and the trajectory of it."""
+"""Run of a general system: the columns of its rows, its cautions, and its trajectory."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ..times.recorder import COUNTS, Column, Recorder
 
 
 class Cautions:
-    """The cautions of a system that a run asks along its way; each warns the first time that it speaks."""
+    """Cautions of a system, evaluated along its run; each warns once."""
 
     def __init__(self, system: PHDAE) -> None:
         self._waiting = list(system.cautions)
         self._said: list[str] = []
 
     def look(self, time: float, x: Array) -> None:
-        """Ask those that have not spoken yet, at a state that the run has reached."""
+        """Warn by the cautions that have not warned yet, at a state that the run has reached."""
         for text in self._ask(time, x):
             warn(text, ValidityWarning)
 
     def told(self, time: float, x: Array) -> str:
-        """What to add to the message of a run that failed: what was said before, or is to say at its last state."""
+        """Text of all cautions up to the last state, to be added to the message of a run that failed."""
         self._ask(time, x)
         return "".join(f". Before: {text}" for text in self._said)
 
@@ -47,7 +47,7 @@ class Cautions:
 
 
 class SystemRun(Run):
-    """A run of a general system from a start on (see stepper.StepStart and :class:`Recorder`)."""
+    """Run of a general system (see stepper.StepStart and :class:`Recorder`)."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class SystemRun(Run):
         )
 
     def trajectory(self, method: str, **accounts: Any) -> Trajectory:
-        """The finished steps; ``accounts`` replace those of the rows."""
+        """Trajectory of the finished steps; ``accounts`` replace those of the rows."""
         rows, system = self.recorder.rows(), self.system
         states, outputs, flows, counts = rows["state"], rows["output"][1:], rows["flows"][1:], rows["counts"][1:]
         given = {

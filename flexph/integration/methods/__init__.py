@@ -1,4 +1,4 @@
-"""Methods of integration: values that check themselves when they are made and carry just the options they understand.
+"""Methods of integration: values that check themselves at creation and carry only their valid options.
 
 Imports: integration.times, kernels.convergence, numerics.
 """

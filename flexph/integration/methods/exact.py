@@ -19,16 +19,16 @@ class Exact(MechanismMethod):
 
     It is exact for these polynomial equations at any step: ΔH = work − dissipation, RᵀR = 1, position constraints and
     both momenta hold to round-off. It is symmetric, of second order in positions, velocities and midpoint multipliers,
-    and adds no damping of its own. Velocities keep the constraints in the mean of each step, and at its ends to second
-    order; what that adds to the multipliers, to one side and the other in turn, is taken from those returned and left
-    in the ``stage_multipliers``. Equal steps keep that order; where long and short steps alternate, velocities and
-    multipliers fall to first order.
+    and adds no numerical damping. Velocities keep the constraints in the mean of each step, and at its ends to second
+    order; the alternating part that this adds to the multipliers is removed from those returned and left in the
+    ``stage_multipliers``. Equal steps keep that order; if long and short steps alternate, velocities and multipliers
+    fall to first order.
 
-    With a ``tolerance``, ``times`` are only those that are saved, and are met exactly. Steps between them come in pairs
-    of equal length that are accepted or rejected as one; their error is that of velocities in the norm of kinetic
-    energy, relative to the largest one of the run or atol [J] if that is larger, and modes that a step does not resolve
-    count by 4/(hω)². Errors of positions, velocities and multipliers go with rtol. ``ledger.steps`` and
-    ``ledger.rejected`` count.
+    With a ``tolerance``, ``times`` are only the saved times, which are met exactly. Steps between them come in pairs
+    of equal length that are accepted or rejected together. Their error is that of velocities in the norm of kinetic
+    energy, relative to the largest one of the run or atol [J] if that is larger; modes that a step does not resolve
+    count by 4/(hω)². Errors of positions, velocities and multipliers are proportional to rtol. ``ledger.steps`` and
+    ``ledger.rejected`` count the steps.
 
     A step solves for the velocities and multipliers of its middle by Newton's method, mostly in two or three
     iterations with one factorisation.
@@ -38,18 +38,18 @@ class Exact(MechanismMethod):
     tolerance : float or (float, float), optional
         rtol or (rtol, atol [J]): steps are chosen by their error. By default ``times`` prescribe them.
     redundant : {"refuse", "least_norm"}
-        Constraints that follow from others (the parallel hinges of a closed loop in space) are refused, with their
-        names, or taken: the motion does not depend on them, and of all multipliers that hold it those of least norm
+        Treatment of constraints that follow from others (the parallel hinges of a closed loop in space): refused, with
+        their names, or taken. The motion does not depend on them; of all multipliers that hold it those of least norm
         are returned, torques counting as forces at the lever of the mechanism's size.
     compiled : bool, optional
-        By default steps run in compiled loops wherever these know all parts of the mechanism, several dozen times
-        faster than by NumPy and equal to round-off; ``solution.steps_by`` says so. Drives and inputs must be functions
-        of time alone: they are asked for many steps ahead, drives that take arrays for all times at once.
-        False keeps to NumPy, True raises ValueError where there are no loops.
+        By default steps run in compiled loops if these know all parts of the mechanism, several dozen times faster than
+        by NumPy and equal to round-off; ``solution.steps_by`` says so. Drives and inputs must be functions of time
+        alone: they are evaluated many steps ahead, drives that take arrays for all times at once. False keeps to NumPy,
+        True raises ValueError if there are no loops.
 
     contact : {"events", "steps"}
-        Where rigid contacts (:class:`flexph.contacts.Rigid`) strike: a step is split at each impact, which is exact in
-        time and for few contacts, or all impacts of a step are at its beginning, for many; these have no ``tolerance``.
+        Treatment of impacts of rigid contacts (:class:`flexph.contacts.Rigid`): a step is split at each impact, exact
+        in time and for few contacts, or all impacts of a step are at its start, for many and without ``tolerance``.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Exact(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Unless it is forbidden."""
+        """True unless compiled loops are forbidden."""
         return self.compiled is not False
 
 
@@ -91,10 +91,10 @@ class Exact(MechanismMethod):
 class Exact4(MechanismMethod):
     """Fourth-order composition of the exact scheme: six substeps in each step, in three pairs.
 
-    Ψ(γ₁h) Ψ(γ₂h) Ψ(γ₁h) with γ₁ = 1/(2 − 2^⅓) and γ₂ = 1 − 2γ₁ (the triple jump; E. Hairer, C. Lubich, G. Wanner,
-    Geometric Numerical Integration, sec. II.4) is exact as :class:`Exact` is, of fourth order in positions and
+    The composition Ψ(γ₁h) Ψ(γ₂h) Ψ(γ₁h) with γ₁ = 1/(2 − 2^⅓) and γ₂ = 1 − 2γ₁ (triple jump; E. Hairer, C. Lubich, G.
+    Wanner, Geometric Numerical Integration, sec. II.4) is as exact as :class:`Exact`, of fourth order in positions and
     velocities, of third in multipliers. For mechanisms without damping, since two substeps go back in time. Drives are
-    asked for times up to 0.352 h before and after each step, inputs (at the middles of the substeps) up to 0.0135 h.
+    evaluated at times up to 0.352 h before and after each step, inputs (at the middles of the substeps) up to 0.0135 h.
     A step costs as much as six of :class:`Exact`.
 
     Parameters
@@ -127,7 +127,7 @@ class Exact4(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Unless it is forbidden."""
+        """True unless compiled loops are forbidden."""
         return self.compiled is not False
 
 
@@ -137,19 +137,19 @@ class ExactGauss(MechanismMethod):
     """Gauss collocation with the invariants of the exact scheme (docs/guide/time-integration.md), damped or not.
 
     Quadratic functions of collocated variables are exact; here everything is one: arms, products of joint vectors,
-    inertias and momenta are collocated beside the coordinates. In three stages of sixth order in positions, of fourth
-    in velocities at equal steps, of third in multipliers; without constraints of sixth in all. An odd number of stages
-    is better than the even one above it: velocities of two stages are of second order only (E. Hairer, C. Lubich,
+    inertias and momenta are collocated together with the coordinates. Three stages are of sixth order in positions, of
+    fourth in velocities at equal steps, of third in multipliers; without constraints of sixth in all. An odd number of
+    stages is better than the even one above it: velocities of two stages are of second order (E. Hairer, C. Lubich,
     M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms without friction laws and redundant constraints; without compiled loops, of up to some 300
-    velocities. A step of three stages costs as much as ten of :class:`Exact`, by NumPy as two to four. Inputs are taken
-    at the Gauss points of each step.
+    For mechanisms without friction laws and redundant constraints. Compiled loops exist for up to five stages and no
+    large body about mean axes; without them a mechanism may have up to 300 velocities. A step of three stages costs as
+    much as ten of :class:`Exact`, by NumPy as two to four. Inputs are evaluated at the Gauss points of each step.
 
     Parameters
     ----------
     stages : int
-        The number of Gauss points.
+        Number of Gauss points.
     compiled : bool, optional
         See :class:`Exact`; there are loops for up to five stages.
 
@@ -188,16 +188,17 @@ class ExactGauss(MechanismMethod):
 class Decaying(MechanismMethod):
     """Energy-decaying scheme: exact in positions and momenta, dissipates motions that a step cannot resolve.
 
-    Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as a jump of a drive leaves, are
-    reduced to the spectral radius ρ at each step; those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy,
-    motions as a rigid body nothing. Of second order. What is lost is ``ledger.dissipation["numerical"]``: the balance
-    closes to round-off (derivation in docs/guide/time-integration.md). Compiled for any number of bodies of up to 100
-    coordinates each, by NumPy for mechanisms of up to some 300 velocities.
+    Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as after a jump of a drive, are
+    reduced to the spectral radius ρ at each step. Those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy, rigid
+    motions nothing. Of second order. The loss is ``ledger.dissipation["numerical"]``, so that the balance closes to
+    round-off (derivation in docs/guide/time-integration.md). Compiled loops take mechanisms of up to 300 velocities, by
+    full matrices if need be, and larger ones if their bodies have narrow bands or up to 100 coordinates each; NumPy
+    takes up to 300 velocities.
 
     Parameters
     ----------
     radius : float
-        The spectral radius ρ at high frequencies, 0 to 1; 1 is the exact scheme.
+        Spectral radius ρ at high frequencies, 0 to 1; 1 is the exact scheme.
     tolerance, redundant, compiled
         See :class:`Exact`.
 
@@ -234,5 +235,5 @@ class Decaying(MechanismMethod):
 
     @property
     def may_compile(self) -> bool:
-        """Unless it is forbidden."""
+        """True unless compiled loops are forbidden."""
         return self.compiled is not False

@@ -20,30 +20,30 @@ class DiscreteGradient(GeneralMethod):
     """Discrete gradient pairs ([dg] eq. (18)-(21)): ΔH = work − dissipation to round-off at any step.
 
     Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄ u with Ēᵀz̄ a discrete gradient of H, for systems with a constant E (proposition 2)
-    or semi-explicit ones; of another singular E(x) of constant rank the gradient in the range of Ēᵀ, as of
-    :class:`DiracDissipative`. Of second order in differential states, on index 2 too. The method of general systems by
-    default: the system's own pair where it has one, else Gonzalez' gradient.
+    or semi-explicit ones. For other singular E(x) of constant rank the gradient lies in the range of Ēᵀ, as in
+    :class:`DiracDissipative`. Of second order in differential states, also on index 2. The default method of general
+    systems: with the system's own pair if it has one, else with Gonzalez' gradient.
 
-    A step finds the algebraic states in its middle. ``completion`` says what becomes of them at its ends ([dg] examples
-    5 and 6); the differential states and the energy do not depend on it.
+    A step solves for the algebraic states at its middle. ``completion`` defines those at its ends ([dg] examples 5 and
+    6); the differential states and the energy do not depend on it.
 
-    With a ``tolerance``, ``times`` are only those that are saved. Pairs of equal steps between them are chosen by the
-    error of their differential states over rtol·|x| + atol; ``balance.steps`` and ``balance.rejected`` count.
+    With a ``tolerance``, ``times`` are only the saved times. Pairs of equal steps between them are chosen by the error
+    of their differential states over rtol·|x| + atol; ``balance.steps`` and ``balance.rejected`` count the steps.
 
     Parameters
     ----------
     gradient : {"gonzalez", "mean_value", "invariants", "pair"}
-        Gonzalez' midpoint gradient; the mean value of the gradient between the ends; the one of a function of quadratic
-        ``invariants`` that the system has; or the pair among the system's own ``means`` (:class:`flexph.PHDAE`,
-        :func:`flexph.discretisation.with_pair`), of descriptors E(x) of any kind.
+        Gonzalez' midpoint gradient; the mean value of the gradient between the ends; the gradient of H as a function of
+        the system's quadratic ``invariants``; or the pair among the system's own ``means`` (:class:`flexph.PHDAE`,
+        :func:`flexph.discretisation.with_pair`), for descriptors E(x) of any kind.
     tolerance : float or (float, float or array), optional
-        rtol or (rtol, atol), atol a number or (n,); without one it is rtol times a size that each state has from the
-        start and its energy. By default ``times`` prescribe the steps.
+        rtol or (rtol, atol), atol a number or (n,); by default atol is rtol times a size that each state has from the
+        start and its energy. Without a tolerance ``times`` prescribe the steps.
     completion : {"new", "old", "mean"}, optional
-        Algebraic states of a step are kept as those at its end (``new``, which is what is done by default too, but for
-        the check that there are any); as those at its start, and the last state keeps what its step had (``old``); both
-        of first order; or as means of both ends (``mean``), of second order on index 1, from a start whose algebraic
-        states are consistent (:func:`flexph.consistency.consistent`): what they are off goes to and fro. Not of
+        Algebraic states of a step as those at its end (``new``: the default, with a check that there are any); as those
+        at its start, whereas the last state keeps those of its step (``old``); both of first order. Or as means of both
+        ends (``mean``), of second order on index 1, from a start with consistent algebraic states
+        (:func:`flexph.consistency.consistent`): a defect of the start alternates from step to step. Not for
         ``pair``.
 
     Raises
@@ -79,9 +79,9 @@ class DiscreteGradient(GeneralMethod):
 class DiracDissipative(GeneralMethod):
     """Dirac-dissipative form ([dg] eq. (25)-(26)), for any E of constant rank: Gonzalez' gradient in im Ēᵀ.
 
-    ΔH = work − dissipation to round-off at any step, of second order. Where the null space of E varies, a start must
-    meet the algebraic equations, the index must be 1, and steps lose order in which algebraic states move and no
-    differential one does. A step costs more than one of :class:`DiscreteGradient`, which is the same where E is
+    ΔH = work − dissipation to round-off at any step, of second order. If the null space of E varies, a start must
+    satisfy the algebraic equations, the index must be 1, and steps lose order while algebraic states move and no
+    differential one does. A step costs more than one of :class:`DiscreteGradient`, which gives the same if E is
     constant.
 
     Parameters
@@ -117,11 +117,10 @@ class DiracDissipative(GeneralMethod):
 class Gauss(GeneralMethod):
     """Gauss collocation of order 2 (the midpoint rule), 4 or 6 (E. Hairer, C. Lubich, G. Wanner, sec. II.1).
 
-    Balanced where H is quadratic, symmetric, and of order 2s with s stages in differential states of index 1; on index
-    2 as docs/guide/time-integration.md says. Algebraic states are those of the middle of the step where s = 1, else
-    they are extrapolated from the stages, of order s. Where the null space of E(x) varies, steps of order 4 and 6 end
-    on the algebraic equations, with that order in all states; the index must be 1. A step solves for all stages
-    together.
+    Balanced if H is quadratic, symmetric, and of order 2s with s stages in differential states of index 1; for index 2
+    see docs/guide/time-integration.md. Algebraic states are those of the middle of the step if s = 1, else they are
+    extrapolated from the stages, of order s. If the null space of E(x) varies, steps of order 4 and 6 end on the
+    algebraic equations, with that order in all states; the index must be 1. A step solves for all stages together.
 
     Parameters
     ----------

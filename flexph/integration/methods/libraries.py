@@ -15,11 +15,11 @@ from .method import GeneralMethod, frozen_tolerance
 class Library(GeneralMethod):
     """Adaptive method of another package, on ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − Bu`` of index 1 or 2.
 
-    ``times`` are only those that are saved. Multipliers of index 2 take no part in the error test: they are accurate
-    to the tolerance of the momenta over the step. Where E(x) is singular and not semi-explicit, its rank must be
-    constant, and the index 1. Algebraic states of the start are replaced by consistent ones. Work and dissipation are
-    integrals of power along the interpolant: the balance holds to the tolerance only, at drives to that of their
-    multipliers. What a step costs depends on the order that the package chooses.
+    ``times`` are only the saved times. Multipliers of index 2 take no part in the error test: they are accurate to the
+    tolerance of the momenta over the step. If E(x) is singular and not semi-explicit, its rank must be constant, and
+    the index 1. Algebraic states of the start are replaced by consistent ones. Work and dissipation are integrals of
+    power along the interpolant: the balance holds to the tolerance only, at drives to that of their multipliers. The
+    cost of a step depends on the order that the package chooses.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Radau(Library):
     """Radau IIA of order 5, of scipy_dae (extra ``dae``).
 
     For stiff systems and many digits (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, sec. IV.8).
-    Parameters and errors as those of :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
+    Parameters and errors as for :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class Radau(Library):
 class BDF(Library):
     """Backward differentiation formulas of orders 1 to 5, of scipy_dae (extra ``dae``).
 
-    Held to order 2 where fast oscillations of the start are hardly damped, which orders from 3 on amplify. Parameters
-    and errors as those of :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
+    Held to order 2 if fast oscillations of the start are hardly damped, which orders above 2 amplify. Parameters and
+    errors as for :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
     """
 
 
@@ -83,6 +83,6 @@ class IDA(Library):
     """Backward differentiation formulas of orders 1 to 5, IDA of SUNDIALS by scikit-sundae (extra ``ida``).
 
     A. C. Hindmarsh et al., SUNDIALS: Suite of nonlinear and differential/algebraic equation solvers, ACM Transactions
-    on Mathematical Software 31, 2005. Orders as those of :class:`BDF`, parameters and errors as those of
-    :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
+    on Mathematical Software 31, 2005. Orders as for :class:`BDF`, parameters and errors as for :class:`Library`;
+    ImportError of :func:`flexph.integrate` without the package.
     """

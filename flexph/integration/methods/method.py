@@ -19,7 +19,7 @@ Redundancy = Literal["refuse", "least_norm"]
 class Method(ABC):
     """Integration method: a value whose fields are its options.
 
-    Its properties say what a run asks of any method; a method that has an option has a field in place of the property.
+    Its properties say what a run needs to know of any method; a field replaces the property of an option that it has.
     """
 
     @property
@@ -34,12 +34,12 @@ class Method(ABC):
 
     @property
     def compiled(self) -> bool | None:
-        """Whether compiled loops take the steps: always, never, or (None) where they can."""
+        """True or False if compiled loops are demanded or forbidden; None to use them if possible."""
         return False
 
     @property
     def may_compile(self) -> bool:
-        """Whether there are compiled loops for what its options ask for, and they are not forbidden."""
+        """True if there are compiled loops for its options, and they are not forbidden."""
         return False
 
     def __repr__(self) -> str:

@@ -101,7 +101,7 @@ class Contacts(NamedTuple):
     minus: Index
     fixed: Array  # (3, c, d)
     body: Index  # (2, c): bodies that friction turns
-    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V where the gap is an offset
+    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V if the gap is an offset
     owner: Index  # (c,): connection
     rigid: Array  # (c,) bool
     stiffness: Array  # K
@@ -109,12 +109,12 @@ class Contacts(NamedTuple):
     loss: Array  # of K δⁿ(1 + loss δ̇) [s/m]
     damping: Array  # [N s/m]
     friction: Array  # μ
-    slipping: Array  # slip velocity from which on friction is full [m/s]
+    slipping: Array  # slip velocity above which friction is full [m/s]
     restitution: Array  # e
     holding: Array  # stiffness of the anchor of friction [N/m]
-    anchor: Index  # (c,): the first of d numbers among the spring forces of a state, or of a table
-    pair: Index  # (c,): number from 1 on in the table of a group, 0 of single anchors
-    rows: Index  # (c,): of that table
+    anchor: Index  # (c,): index of the first of d force components among the spring forces of a state, or in a table
+    pair: Index  # (c,): number, from 1, in the table of a group; 0 for single anchors
+    rows: Index  # (c,): number of rows of that table
     groups: tuple[Group, ...] = ()
 
     @property

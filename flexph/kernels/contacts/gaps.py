@@ -7,8 +7,8 @@ With V, W, U the vectors of a gap, bars the means of both ends and Δ their diff
     axial     g = ±√(V·V − q²) − c           f_V = ±2(V̄ − AW̄)/(d₀ + d₁),  f_W = ∓2(AV̄ − CW̄)/(d₀ + d₁)
     angle     g = ±(α − α*)                  f_V = ±κ(c̄W̄ − s̄Ū),  f_W = ±κc̄V̄,  f_U = ∓κs̄V̄ (see kernels.springs)
 
-with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): directions of sections that bend are longer
-than one. A force F on a gap acts with F f on the vectors, so that its work is F Δg at every step. Friction T acts along
+with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): directions of bent sections are longer than
+one. A force F on a gap acts with F f on the vectors, so that its work is F Δg at every step. Friction T acts along
 t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then no angular momentum is lost,
 and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
 """
@@ -163,7 +163,7 @@ def _angles(before: Array, after: Array, limit: Array) -> Measured:
 
 
 def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
-    """t̄ (t, c, d), perpendicular to the normal and as long as it, and ρ₁, ρ₂ (2, c, d); zero where nothing slides."""
+    """Tangents t̄ (t, c, d), normal to f_V and as long, and ρ₁, ρ₂ (2, c, d); zero for contacts without friction."""
     normal, middle = gaps.mean[0], 0.5 * (gaps.vectors[0, 0] + gaps.vectors[1, 0])
     if normal.shape[1] == 2:
         tangent = np.stack([normal[:, 1], -normal[:, 0]], axis=1)[None]
@@ -180,7 +180,7 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
 
 
 def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) -> Array:
-    """Δs (t, c) from the increments of V (c, d) and the world rotations of all bodies (b, s)."""
+    """Slips Δs (t, c) from the increments of V (c, d) and the world rotations of all bodies (b, s)."""
     slip = np.vecdot(tangent, moved)
     for side in range(2):
         own = c.body[side] >= 0

@@ -1,7 +1,7 @@
 """Friction of compliant contacts: by an anchor, or by a smooth law.
 
-An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state, of groups in a
-table (see gap_arrays). Over a step with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
+An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state, for groups in
+a table (see gap_arrays). Over a step with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
 
     |F| ≤ μP:   friction −F,           f₁ = f₀ + kΔs                                        (stick)
     else:       friction −F, |F| = μP, f₁ = 2F − f₀, cut off at |f₁| = μP                   (slip)

@@ -10,25 +10,25 @@ from .tolerances import NEWTON, Tolerances
 
 
 class Progress(NamedTuple):
-    """Sizes of the last two corrections of an iteration, and how many the present Jacobian has made."""
+    """Sizes of the last two corrections of an iteration, and number of corrections by the present Jacobian."""
 
     size: float = math.inf
     previous: float = math.inf
     used: int = 0
 
     def corrected(self, size: float) -> Progress:
-        """After a correction of this size."""
+        """Progress after a further correction of this size."""
         return Progress(size, self.size, self.used + 1)
 
     @property
     def stagnates(self) -> bool:
-        """Whether the iteration no longer improves."""
+        """True if the iteration no longer improves."""
         return stagnates(self.size, self.previous)
 
     def settles(self, settled: float) -> bool:
-        """Whether the next correction is expected to be round-off."""
+        """True if the next correction is expected to be round-off."""
         return settles(self.size, self.previous, self.used, settled)
 
     def is_slow(self, limits: Tolerances = NEWTON) -> bool:
-        """Whether a new Jacobian pays."""
+        """True if a new Jacobian pays."""
         return is_slow(self.size, self.previous, self.used, limits.slow, limits.many)

@@ -18,7 +18,7 @@ LEFT = 10.0
 """Velocity defect that a pair of steps may add, relative to its error; the defect is at the ends of steps only."""
 
 HISTORY = 5
-"""Rows of history from which steps that go to and fro are predicted."""
+"""Number of rows of history from which alternating steps are predicted."""
 
 WEIGHT_LIMIT = 1e3
 """Largest weight of such a row: above it, two rows are too alike."""

@@ -6,7 +6,7 @@ velocities), β and γ the gradients of the products at the mean and at the end,
 
     K = [[F − h Bᵀ Θ W, −(c̄ β B)ᵀ], [c₁ γ W/h, 0]].
 
-Small systems form K. Large ones keep the end vectors and the shift φ̄u̇̄ as further unknowns: nothing is filled.
+Small systems form K. Large ones keep the end vectors and the shift φ̄u̇̄ as further unknowns, which avoids fill-in.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def factor(a: Arrays, at: Point) -> Solve:
 
 
 def _one_by_one(a: Arrays, matrices: Array, defect: Means) -> Means:
-    """Corrections of bodies that nothing connects, from their matrices (b, n, n)."""
+    """Corrections of unconnected bodies, from their matrices (b, n, n)."""
     d = a.dim
     change = np.linalg.solve(matrices, np.concatenate([defect.v, defect.omega], axis=1)[:, :, None])[:, :, 0]
     return Means(change[:, :d], change[:, d:], defect.du, defect.lam)

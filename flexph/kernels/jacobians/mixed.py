@@ -1,10 +1,10 @@
-"""The mixed iteration: stresses as iterates of their own, known to first order where the step is.
+"""Mixed iteration, with stresses as separate iterates, known to first order after a correction.
 
-After a correction δ from an iterate with stresses σ = C⁻¹ε they are σ + C⁻¹B₁δ, of strain rows and of bodies with von
-Kármán strain, B₁ = D(u₁). The forces of a stiff body are those of
-its strains, but the stiffness that comes of them turning with the body has these stresses: quadratic strains of an
-iterate that is still far off, times the stiffness, would make it useless. Solved so, σ₁ is an unknown of Newton's
-method that is eliminated from each of its corrections.
+After a correction δ of an iterate with stresses σ = C⁻¹ε they are σ + C⁻¹B₁δ, for strain rows and for bodies with von
+Kármán strain, B₁ = D(u₁). The forces of a stiff body are those of its strains, but its geometric stiffness, from forces
+that turn with the body, uses these stresses: quadratic strains of an iterate far from the solution, times the
+stiffness, would make it useless. In this way σ₁ is an unknown of Newton's method that is eliminated from each of its
+corrections.
 """
 
 from __future__ import annotations

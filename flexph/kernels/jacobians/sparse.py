@@ -1,4 +1,4 @@
-"""The sparse Jacobian of the step of a large mechanism."""
+"""Sparse Jacobian of a step, for large mechanisms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Extended(NamedTuple):
 def sparse_jacobian(a: Arrays, at: Point) -> Extended:
     """Extended system in (ṙ̄, ω̄, u̇̄ | hλ | end vectors), whose blocks are all sparse.
 
-    Vectors of strains, which are many and each of few neighbouring nodes, are eliminated.
+    Vectors of strains, which are many and each depend on few neighbouring nodes, are eliminated.
     """
     nodes = node_gradients(a, at, node_blocks(a, at)[0])
     solid = None

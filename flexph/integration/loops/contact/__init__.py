@@ -1,4 +1,4 @@
-"""Contacts in loops: gaps, laws and friction, forces and their Jacobian, what they take; rigid ones that are open.
+"""Contacts in loops: gaps, laws, friction, forces, their Jacobian and dissipation; checks of open rigid contacts.
 
 Imports: contacts, integration.loops.memory, integration.loops.terms, kernels.contacts, numerics, numerics.loops.
 """

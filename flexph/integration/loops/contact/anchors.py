@@ -1,4 +1,4 @@
-"""Forces of anchors in loops and in states: there those of groups are tables (see kernels.contacts.gap_arrays)."""
+"""Forces of anchors in loops and in states, which keep those of groups as tables (see kernels.contacts.gap_arrays)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
-    """Forces of springs and anchors at ``at`` into a state from an entry on, to its end."""
+    """Write the forces of springs and anchors at ``at`` to a state, from an entry to its end."""
     at = cython.declare(cython.Py_ssize_t)
     of_pairs = cython.declare(cython.Py_ssize_t)
     d = dim
@@ -41,7 +41,7 @@ def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
 
 
 def has_no_row(m: Memory, dim: int) -> bool:
-    """Whether more pairs of a group hold at the end of a step than its table has rows."""
+    """True if more pairs of a group hold at the end of a step than its table has rows."""
     count = cython.declare(cython.Py_ssize_t)
     table = -1
     count = 0

@@ -1,4 +1,4 @@
-"""Rigid contacts in loops: steps are those in which they are open (see integration.contact.stepper)."""
+"""Checks of open rigid contacts in steps of the loops (see integration.contact.stepper)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 INSIDE = cython.declare(cython.double, 1e-2 * TOUCHING)
-"""Depth over the size of the mechanism from which on bodies are in each other."""
+"""Depth over the size of the mechanism at which bodies count as overlapping."""
 
 
 def touches(m: Memory, dim: int, size: float) -> bool:
-    """Whether a rigid contact touches where a step starts, in a mechanism of a size [m]."""
+    """True if a rigid contact touches at the start of a step, in a mechanism of a size [m]."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -40,7 +40,7 @@ def touches(m: Memory, dim: int, size: float) -> bool:
 
 
 def closes(m: Memory, dim: int, size: float) -> bool:
-    """Whether bodies of a rigid contact are in each other at the end of a step, or passed through each other in it."""
+    """True if bodies of a rigid contact overlap at the end of a step, or have passed through each other in it."""
     found = cython.declare(cython.bint)
     found = False
     for c in range(m.contacts_kind.size):
@@ -56,7 +56,7 @@ def closes(m: Memory, dim: int, size: float) -> bool:
 
 
 def turns_away(m: Memory) -> bool:
-    """Whether the angle of a stop, rigid or not, is at the end of a step more than half a turn from its origin."""
+    """True if the angle of a stop, rigid or not, is more than half a turn from its origin at the end of a step."""
     for c in range(m.contacts_kind.size):
         if m.contacts_kind[c] == ANGLE and fabs(m.touch_after[c] + m.contacts_offset[c]) > M_PI:
             return True
@@ -64,7 +64,7 @@ def turns_away(m: Memory) -> bool:
 
 
 def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
-    """Whether a ball passes so deep, over the radii, through another one or a cylinder (see broad_phase.passing)."""
+    """True if a ball passes deeper than ``deep`` times its radius through another or a cylinder (see broad_phase)."""
     kind = m.contacts_kind[c]
     radius = m.contacts_offset[c]
     if m.contacts_sign[c] < 0.0 or (kind != DISTANCE and kind != AXIAL):
@@ -92,5 +92,5 @@ def passes(m: Memory, dim: int, c: int, deep: float) -> bool:
 
 
 def _across(vector: Array, along: float, i: int) -> float:
-    """A component of V without its part along W."""
+    """Component of V without its part along W."""
     return vector[0][i] - along * vector[1][i] if along != 0.0 else vector[0][i]

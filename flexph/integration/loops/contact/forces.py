@@ -1,4 +1,4 @@
-"""Forces of contacts over a step in loops, and what they take (see kernels.contacts.forces)."""
+"""Forces and dissipation of contacts over a step in loops (see kernels.contacts.forces)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 
 
 def begin_contacts(m: Memory, dim: int) -> None:
-    """The gaps of compliant contacts where a step starts."""
+    """Gaps of compliant contacts at the start of a step."""
     for c in range(m.contacts_kind.size):
         if not m.contacts_rigid[c]:
             place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -27,7 +27,7 @@ def begin_contacts(m: Memory, dim: int) -> None:
 
 
 def touch(m: Memory, dim: int, h: float) -> None:
-    """All compliant contacts over a step; of those that are open at both ends the gaps alone."""
+    """Evaluate all compliant contacts over a step; for those open at both ends, the gaps only."""
     is_angle = cython.declare(cython.bint)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -52,7 +52,7 @@ def touch(m: Memory, dim: int, h: float) -> None:
 
 
 def leaves_list(m: Memory, dim: int) -> bool:
-    """Whether a node is at the end of a step so far from where pairs were listed that others may touch."""
+    """True if a node has moved so far since pairs were listed that others may touch at the end of the step."""
     square = m.touch_reach[0] * m.touch_reach[0]
     for k in range(cython.cast(cython.Py_ssize_t, m.touch_reach[1])):
         n = m.touch_watched[k]
@@ -66,7 +66,7 @@ def leaves_list(m: Memory, dim: int) -> bool:
 
 
 def _leave(m: Memory, dim: int, c: int) -> None:
-    """A contact that is open: no forces, and nothing that an anchor holds."""
+    """Clear the forces and the anchor of an open contact."""
     m.touch_force[c] = 0.0
     m.touch_elastic[c] = 0.0
     m.touch_slope[c] = 0.0
@@ -78,7 +78,7 @@ def _leave(m: Memory, dim: int, c: int) -> None:
 
 
 def is_active(m: Memory, c: int) -> bool:
-    """Whether a contact has a force, or would have one with another gap."""
+    """True if a contact has a force, or would have one at another gap."""
     return m.touch_force[c] != 0.0 or m.touch_slope[c] != 0.0
 
 
@@ -140,7 +140,7 @@ def _anchored(m: Memory, dim: int, c: int, is_start: bool) -> float:
 
 
 def record_contacts(m: Memory, dim: int, h: float) -> None:
-    """Add the impulses of compliant contacts, and what they take, to the flows of a step."""
+    """Add the impulses and dissipation of compliant contacts to the flows of a step."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             continue

@@ -1,4 +1,4 @@
-"""Gaps of contacts and their gradients in loops (see kernels.contacts.gaps, whose formulas these are)."""
+"""Gaps of contacts and their gradients in loops (formulas of kernels.contacts.gaps)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def dot(dim: int, a: Array, b: Array) -> float:
-    """A product of two vectors."""
+    """Scalar product of two vectors."""
     total = 0.0
     for i in range(dim):
         total += a[i] * b[i]
@@ -32,7 +32,7 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """V, W, U of a gap, from the centres of mass and the arms of the nodes."""
+    """Vectors V, W, U of a gap, from the centres of mass and the arms of the nodes."""
     for k in range(3):
         for i in range(dim):
             out[k][i] = m.contacts_fixed[c][k][i]
@@ -45,7 +45,7 @@ def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array)
 
 
 def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
-    """The gap between vectors V, W, U."""
+    """Gap between vectors V, W, U."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     offset = m.contacts_offset[c]
@@ -61,7 +61,7 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
 
 
 def away(dim: int, vector: Array, along: float) -> float:
-    """|V − ``along`` W|."""
+    """Distance |V − ``along`` W|."""
     square = 0.0
     for i in range(dim):
         square += (vector[0][i] - along * vector[1][i]) ** 2
@@ -69,7 +69,7 @@ def away(dim: int, vector: Array, along: float) -> float:
 
 
 def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
-    """The gap of an angle at the end of a step, from that at its start: it may go beyond half a turn."""
+    """Gap of an angle at the end of a step, from that at its start: it may go beyond half a turn."""
     s0 = dot(dim, m.touch_first[0], m.touch_first[1])
     c0 = dot(dim, m.touch_first[0], m.touch_first[2])
     s1 = dot(dim, m.touch_last[0], m.touch_last[1])
@@ -78,7 +78,7 @@ def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
 
 
 def differentiate_gap(m: Memory, dim: int, c: int) -> None:
-    """The gradients of a gap between the vectors ``first`` and ``last``: exact over the step, and at its end."""
+    """Gradients of a gap between the vectors ``first`` and ``last``: exact over the step, and at its end."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     v0 = m.touch_first
@@ -104,7 +104,7 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """The gradients of a distance from an axis, whose direction is longer than one where its section bends."""
+    """Gradients of a distance from an axis, whose direction is longer than one if its section bends."""
     sign = m.contacts_sign[c]
     v0 = m.touch_first
     v1 = m.touch_last
@@ -125,7 +125,7 @@ def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
 
 
 def axial_weights(dim: int, first: Array, last: Array) -> tuple[float, float]:
-    """A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)) of V·W = Π, |W| = s, m = 1/s and q = mΠ at both ends of a step."""
+    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)), with V·W = Π, |W| = s, m = 1/s and q = mΠ at both ends."""
     p0 = dot(dim, first[0], first[1])
     p1 = dot(dim, last[0], last[1])
     s0 = sqrt(dot(dim, first[1], first[1]))

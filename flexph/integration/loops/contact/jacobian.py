@@ -1,10 +1,10 @@
-"""Blocks of the Jacobian that contacts add, one by one (see kernels.jacobians.contacts).
+"""Blocks of the Jacobian for contacts, one by one (see kernels.jacobians.contacts).
 
 A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W_k f_k over its vectors, and its force F
 
     −h ∂(F n)/∂x = −h F' n eᵀ − h F Σ B_k (∂f̄_k/∂x)ᵀ
 
-with, of distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁), so that d₀ + d₁ = 2d̄ softens the slope and B_V W_Vᵀ turns the force.
+with, for distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁), so that d₀ + d₁ = 2d̄ softens the slope and B_V W_Vᵀ turns the force.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
 
 
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
-    """What compliant contacts add to the border; of a pile, ``contact`` of which is (1, 1), to blocks, too."""
+    """Add compliant contacts to the border; in a pile (``contact`` above 1) also to the blocks of pairs of bodies."""
     for c in range(m.contacts_kind.size):
         if is_active(m, c) and not m.contacts_rigid[c]:
             place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -65,12 +65,12 @@ def _couple(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> No
 
 
 def _first_row(m: Memory) -> int:
-    """Where B and W of the vectors of a contact begin, behind those of joints."""
+    """First row of B and W for the vectors of a contact, after those of joints."""
     return m.border_vector_col.size
 
 
 def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
-    """B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
+    """Rows of B and W of V, W, U, the columns of their unknowns, and the gradients n and e of the gap."""
     d = dim
     first = _first_row(m)
     entry = 0
@@ -89,7 +89,7 @@ def _differentiate(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _columns(m: Memory, d: int, n: int, entry: int) -> int:
-    """The columns of the unknowns that move a node, from an entry on; the next one."""
+    """List the columns of the unknowns that move a node, from an entry on; return the next entry."""
     b = m.nodes_body[n]
     for i in range(d):
         m.touch_column[entry + i] = m.border_v[b][i]
@@ -131,7 +131,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
 
 
 def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add what the force does as its direction changes; what that takes from the slope."""
+    """Add the change of the force's direction to the Jacobian; return its reduction of the slope."""
     kind = m.contacts_kind[c]
     force = m.contacts_sign[c] * m.touch_force[c]
     if kind == OFFSET:
@@ -158,7 +158,7 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _differentiate_weights(m: Memory, dim: int) -> None:
-    """The exact gradient of Π = V·W and δA, the exact one of ½W·W and δC (see gaps.axial_weights), one a row."""
+    """Exact gradient of Π = V·W and δA, exact gradient of ½W·W and δC (see gaps.axial_weights), one per row."""
     is_first = cython.declare(cython.bint)
     first = _first_row(m)
     v0 = m.touch_first
@@ -198,7 +198,7 @@ def _differentiate_weights(m: Memory, dim: int) -> None:
 
 
 def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """How friction changes with the slip and, through the normal force, with the gap."""
+    """Add the changes of friction with the slip and, through the normal force, with the gap."""
     _differentiate_slips(m, dim, c)
     for t in range(dim - 1):
         _add_outer(m, contact, c, -h * m.touch_slope[c] * m.touch_by_normal[c][t], m.touch_slide[t], m.touch_rate)
@@ -207,7 +207,7 @@ def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
-    """The gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
+    """Gradients of the slips: by V, and by the spins of bodies, for which entries are added."""
     entry = cython.declare(cython.Py_ssize_t)
     first = _first_row(m)
     entry = m.touch_begin[3]
@@ -229,7 +229,7 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
 
 
 def _spun(m: Memory, dim: int, b: int, a: int, arm: Array, force: Array) -> float:
-    """A component of R̄⁻¹(arm × force) of a body."""
+    """Component of R̄⁻¹(arm × force) of a body."""
     if dim == 2:
         return moment(dim, arm, force, 0)
     total = 0.0

@@ -1,4 +1,4 @@
-"""Normal forces of contacts in loops (see kernels.contacts.laws, whose formulas these are)."""
+"""Normal forces of contacts in loops (formulas of kernels.contacts.laws)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def potential(m: Memory, c: int, depth: float) -> float:
-    """V of a depth that is not negative [J]."""
+    """Potential V of a depth ≥ 0 [J]."""
     if m.contacts_exponent[c] == 1.0:
         return 0.5 * m.contacts_stiffness[c] * depth * depth
     return 0.4 * m.contacts_stiffness[c] * depth * depth * sqrt(depth)
 
 
 def press(m: Memory, c: int, h: float) -> None:
-    """The normal force of a gap that is closed at an end of the step, its elastic part, and its slope by the gap."""
+    """Normal force of a gap that is closed at an end of the step, its elastic part, and its slope by the gap."""
     before = m.touch_before[c]
     after = m.touch_after[c]
     elastic, slope, share, share_slope = _elastic(m, c, before, after)
@@ -38,7 +38,7 @@ def press(m: Memory, c: int, h: float) -> None:
 
 
 def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, float, float, float]:
-    """F, ∂F/∂g₁, the share of the way in contact, and how that changes with g₁."""
+    """Elastic force F, ∂F/∂g₁, the share of the way in contact, and its derivative by g₁."""
     is_linear = cython.declare(cython.bint)
     K = m.contacts_stiffness[c]
     d0 = larger(-before, 0.0)
@@ -53,7 +53,7 @@ def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, flo
         slope = -0.2 * K * (2.0 * d0 * a + 4.0 * d0 * b + 6.0 * a * d1 + 3.0 * d1 * b) / ((a + b) * (a + b))
         return force, slope, 1.0, 0.0
     way = larger(fabs(after - before), TINY)
-    if d0 > 0.0:  # it opens
+    if d0 > 0.0:  # opening
         one = potential(m, c, d0) / way
         share = d0 / way
         return one, -one / way, share, -share / way

@@ -1,4 +1,4 @@
-"""Friction of contacts in loops (see kernels.contacts.rubbing, whose formulas these are)."""
+"""Friction of contacts in loops (formulas of kernels.contacts.rubbing)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def slide(m: Memory, dim: int, c: int, h: float) -> None:
-    """The tangents of a contact, ρ₁ and ρ₂, and its slip over the step."""
+    """Tangents of a contact, arms ρ₁ and ρ₂, and its slip over the step."""
     flat = cython.declare(cython.bint)
     normal = m.touch_mean[c][0]
     tangent = m.touch_tangent[c]
@@ -79,7 +79,7 @@ def _turn(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
 
 
 def moment(dim: int, arm: Array, force: Array, i: int) -> float:
-    """A component of arm × force; in the plane the only one."""
+    """Component of arm × force; in the plane the only one."""
     if dim == 2:
         return arm[0] * force[1] - arm[1] * force[0]
     j = (i + 1) % 3
@@ -88,7 +88,7 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
 
 
 def rub(m: Memory, dim: int, c: int, h: float) -> None:
-    """Friction along the tangents of a contact, how it changes, and its anchor at the end of the step."""
+    """Friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
     if m.contacts_anchor[c] >= 0:
         _hold(m, dim, c)
         return
@@ -105,7 +105,7 @@ def rub(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _hold(m: Memory, dim: int, c: int) -> None:
-    """Friction by an anchor."""
+    """Friction of a contact with an anchor."""
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]
     bound = m.contacts_friction[c] * m.touch_force[c]
@@ -144,7 +144,7 @@ def _length(dim: int, a: Array) -> float:
 
 
 def _turn_anchor(m: Memory, dim: int, c: int) -> None:
-    """Components along the tangents of an anchor at the start of the step, whose length does not change."""
+    """Components of an anchor along the tangents at the start of the step; its length is kept."""
     first = m.contacts_anchor[c]
     size = 0.0
     length = 0.0

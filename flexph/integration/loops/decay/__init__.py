@@ -1,4 +1,4 @@
-"""The decaying scheme in loops (see kernels.decay, whose formulas these are), by full or banded matrices of bodies.
+"""The decaying scheme in loops (formulas of kernels.decay), by full or banded matrices of bodies.
 
 Imports: integration.loops.memory, integration.loops.terms, kernels.convergence, numerics, numerics.algebra,
 numerics.loops.

@@ -1,4 +1,4 @@
-"""Banded bodies in steps that lose energy: B and A by banded solves, at a cost that is linear in their coordinates.
+"""Banded bodies in steps that lose energy: B and A by banded solves, at a cost linear in the coordinates.
 
 With S = 4M + h²K of the undeformed body over w = (ω, u̇), B = αh² M⁻¹K S⁻¹ and A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few
 banded matrices and inverses, bordered by the spins and the shift to the centre of mass. At the end of a step
@@ -27,11 +27,11 @@ if not cython.compiled:
 INERTIA = cython.declare(cython.Py_ssize_t, 0)
 RESTING = cython.declare(cython.Py_ssize_t, 1)
 MOVING = cython.declare(cython.Py_ssize_t, 2)
-"""The matrices M, S and S + αh²K."""
+"""Numbers of the matrices M, S and S + αh²K."""
 
 
 def prepare(m: Memory, dim: int, b: int, h: float) -> None:
-    """Factors for steps of a length."""
+    """Factor the matrices for a step length."""
     stiff = h * h
     _factor(m, dim, b, INERTIA, 1.0, 0.0)
     _factor(m, dim, b, RESTING, 4.0, stiff)
@@ -39,7 +39,7 @@ def prepare(m: Memory, dim: int, b: int, h: float) -> None:
 
 
 def _matrix(m: Memory, dim: int, b: int, kind: int) -> tuple[Array, Index, Array, Array, Index]:
-    """The band of a matrix, its pivots, what coordinates do by spins and shift, what is left for these, its pivots."""
+    """Band of a matrix, its pivots, its solutions for spins and shift, their Schur complement, and its pivots."""
     first = m.inertia_first[b]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
     size = 3 if dim == 2 else 6
@@ -93,7 +93,7 @@ def _factor(m: Memory, dim: int, b: int, kind: int, inertia: float, stiffness: f
 
 
 def _solve(m: Memory, dim: int, b: int, kind: int, inertia: float, x: Array) -> None:
-    """Solve by a factored matrix in place, for spins and, from s on, coordinates by their places."""
+    """Solve by a factored matrix in place, for spins and, from entry s on, coordinates in band order."""
     d = dim
     s = 1 if d == 2 else 3
     F, pivot, Y, A, small_pivot = _matrix(m, dim, b, kind)
@@ -116,7 +116,7 @@ def _solve(m: Memory, dim: int, b: int, kind: int, inertia: float, x: Array) -> 
 
 
 def _move(m: Memory, dim: int, b: int, x: Array) -> None:
-    """αh² M⁻¹K (S + αh²K)⁻¹ x in place."""
+    """Multiply by αh² M⁻¹K (S + αh²K)⁻¹ in place."""
     s = 1 if dim == 2 else 3
     y = m.filtering_y
     _solve(m, dim, b, MOVING, 4.0, x)
@@ -152,7 +152,7 @@ def soften(m: Memory, dim: int, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """ω₁ and u̇₁ = 2ŵ − w₀ − z."""
+    """End rates ω₁ and u̇₁ = 2ŵ − w₀ − z."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]
@@ -187,7 +187,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _gather(m: Memory, dim: int, b: int, X: Array) -> None:
-    """The columns of P, and M(u₁)(2ŵ − w₀) − p₀ as the last."""
+    """Gather the columns of P, and M(u₁)(2ŵ − w₀) − p₀ as the last."""
     d = dim
     s = 1 if d == 2 else 3
     J = m.filtering_spin

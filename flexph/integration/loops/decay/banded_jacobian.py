@@ -1,9 +1,9 @@
-"""The Jacobian of a step that loses energy, of a banded body: further unknowns keep it banded.
+"""Jacobian of a banded body in a step that loses energy; further unknowns keep it banded.
 
     M₀z = αh²K y,   S y = M(u₁)w₁ − p₀,   S τ = h² D₀ᵀC⁻¹D₁ u̇̄
 
-give w₁ = 2ŵ − w₀ − z, and ½h² D̄ᵀ AC⁻¹D₁ u̇̄ = ½αh² D̄ᵀC⁻¹D₀ τ. The shift acts through φ̄z, φ̄τ and, in the rows of y,
-one sum for y, z and u̇̄. Spins and shifts are a border, with ω̄, φ̄ᵀ (see loops.arrow) and the masters.
+give w₁ = 2ŵ − w₀ − z, and ½h² D̄ᵀ AC⁻¹D₁ u̇̄ = ½αh² D̄ᵀC⁻¹D₀ τ. The shift acts through φ̄z, φ̄τ and, in the rows of y, one
+sum for y, z and u̇̄. Spins and shifts are a border, with ω̄, φ̄ᵀ (see mechanics.arrow) and the masters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TAU = cython.declare(cython.Py_ssize_t, 0)
 Y = cython.declare(cython.Py_ssize_t, 1)
 Z = cython.declare(cython.Py_ssize_t, 2)
 RATE = cython.declare(cython.Py_ssize_t, 3)
-"""Unknowns of a coordinate."""
+"""Numbers of the unknowns of a coordinate."""
 
 
 def enter(m: Memory, b: int, row: int, column: int, value: float) -> None:
@@ -39,13 +39,13 @@ def enter(m: Memory, b: int, row: int, column: int, value: float) -> None:
 
 
 def border_of(m: Memory, dim: int, b: int) -> int:
-    """Where the spins of z begin, behind ω̄, φ̄ᵀ and the masters."""
+    """First index of the spins of z, after ω̄, φ̄ᵀ and the masters."""
     masters = m.border_masters[b + 1] - m.border_masters[b]
     return m.filter_rows[b] + (3 if dim == 2 else 6) + masters
 
 
 def assemble(m: Memory, dim: int, h: float, b: int) -> None:
-    """The matrix of a body but for the entries that it has without loss."""
+    """Assemble the part of a body's matrix that is due to numerical loss."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = m.filter_reduced[b]
@@ -63,7 +63,7 @@ def assemble(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
-    """Spins among each other, and the sums of the shift."""
+    """Enter the coupling among spins, and the sums of the shift."""
     d = dim
     J = m.filtering_spin
     s = 1 if d == 2 else 3
@@ -96,7 +96,7 @@ def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """Spins in the rows of a coordinate, and the coordinate in those of spins."""
+    """Enter spins in the rows of a coordinate, and the coordinate in those of spins."""
     s = 1 if dim == 2 else 3
     w = m.filter_rows[b]
     z = border_of(m, dim, b)
@@ -138,7 +138,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """How the shift enters where M is turned: by z in the rows of u̇̄, by u̇̄ in those of y."""
+    """Coupling of the shift by the turned M: by z in the rows of u̇̄, by u̇̄ in those of y."""
     d = dim
     for k in range(d):
         for l in range(d):
@@ -152,7 +152,7 @@ def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
-    """Sums of the shift in the rows of a coordinate, and the coordinate in the sums."""
+    """Enter sums of the shift in the rows of a coordinate, and the coordinate in the sums."""
     d = dim
     z = border_of(m, dim, b) + 3 * (1 if d == 2 else 3)
     y = z + d
@@ -183,7 +183,7 @@ def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
 
 
 def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """M and K of a coordinate, without the shift."""
+    """Enter M and K of a coordinate, without the shift."""
     stiff = m.decay_length[0] * m.decay_length[0]
     share = m.decay_share[0]
     for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
@@ -208,7 +208,7 @@ def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _enter_softening(m: Memory, h: float, b: int) -> None:
-    """½αh² D̄ᵀC⁻¹D₀ τ, and −h² D₀ᵀC⁻¹D₁ u̇̄."""
+    """Enter ½αh² D̄ᵀC⁻¹D₀ τ and −h² D₀ᵀC⁻¹D₁ u̇̄."""
     gain = 0.5 * m.decay_share[0] * m.decay_length[0] * m.decay_length[0]
     for k in range(m.vibration_stresses[b], m.vibration_stresses[b + 1]):
         for f in range(m.elastic_inverse_ptr[k], m.elastic_inverse_ptr[k + 1]):

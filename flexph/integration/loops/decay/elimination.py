@@ -1,4 +1,4 @@
-"""Elimination of a banded body in steps that lose energy: what its coordinates do by themselves and by its border."""
+"""Elimination of a banded body in steps that lose energy, and its Schur complement in the border."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if not cython.compiled:
 
 
 def _matrices(m: Memory, b: int) -> tuple[Array, Index, Array, Array, Array]:
-    """The band of a body and its pivots, border columns, border rows (by columns), and what these have in common."""
+    """Band of a body, its pivots, border columns, border rows (transposed), and the corner block of the border."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = 4 * m.inertia_first[b]
@@ -33,14 +33,14 @@ def _matrices(m: Memory, b: int) -> tuple[Array, Index, Array, Array, Array]:
 
 
 def _last(m: Memory, dim: int, b: int) -> tuple[Array, Index]:
-    """The matrix of spins and shifts alone, and its pivots."""
+    """Matrix of spins and shifts, and its pivots."""
     size = 9 if dim == 2 else 18
     pivot = part(m.filtering_last_pivot, b * size, (b + 1) * size)
     return block(m.filtering_last, b * size * size, size, size), pivot
 
 
 def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Factor a body, with F⁻¹ C in X, and R F⁻¹ C in ``filtering.rest``; False where it is singular."""
+    """Factor a body, with F⁻¹ C in X and R F⁻¹ C in ``filtering.rest``; False if it is singular."""
     F, pivot, C, R, D = _matrices(m, b)
     _enter_plain(m, dim, b)
     if not factor_band(F, pivot, m.filter_width[b]):
@@ -62,7 +62,7 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _enter_plain(m: Memory, dim: int, b: int) -> None:
-    """What the matrix of a body has without loss, but for masters among each other and with the border."""
+    """Enter the part of a body's matrix without loss, except masters among each other and with the border."""
     d = dim
     rows = m.filter_rows[b]
     s = 1 if d == 2 else 3
@@ -82,7 +82,7 @@ def _enter_plain(m: Memory, dim: int, b: int) -> None:
 
 
 def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
-    """Eliminate spins and shifts from the border: their factors are kept, what they do stands in their rows of W."""
+    """Eliminate spins and shifts from the border; their factors are stored, their solutions in their rows of W."""
     A, pivot = _last(m, dim, b)
     first = border_of(m, dim, b) - m.filter_rows[b]
     size = A.shape[0]
@@ -99,7 +99,7 @@ def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
 
 
 def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
-    """F⁻¹ C of the inner coordinates, with spins and shifts eliminated."""
+    """Store F⁻¹ C of the inner coordinates, with spins and shifts eliminated."""
     both1 = _matrices(m, b)
     C = both1[2]
     first = border_of(m, dim, b) - m.filter_rows[b]
@@ -116,7 +116,7 @@ def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
 
 
 def solve_banded(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Solve for the inner coordinates of a body in place, the border held; ``filtering.done``: what they do there."""
+    """Solve for the inner coordinates of a body in place, the border fixed; their effect is in ``filtering.done``."""
     F, pivot, C, R, D = _matrices(m, b)
     A, last_pivot = _last(m, dim, b)
     rows = C.shape[0]

@@ -1,4 +1,4 @@
-"""Bodies of full matrices in steps that lose energy: B, A and the rates at the end, from their free vibrations."""
+"""Bodies with full matrices in steps that lose energy: B, A and the end rates, from their free vibrations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, b: int, h: float) -> None:
-    """B, ½A and what follows from them for steps of a length."""
+    """Compute B, ½A and their products with constants for a step length."""
     size = m.vibration_size[b]
     count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]
     B = block(m.decay_mobility, m.vibration_matrix[b], size, size)
@@ -24,7 +24,7 @@ def prepare(m: Memory, b: int, h: float) -> None:
 
 
 def _sum_modes(m: Memory, b: int, h: float, B: Array, A: Array) -> None:
-    """B = Σ α ω²h²/(4 + ω²h²) v vᵀ and ½A = Σ ½α h²/(4 + ω²h²) (C⁻¹D₀v) (D₀v)ᵀ of a body."""
+    """Matrices B = Σ α ω²h²/(4 + ω²h²) v vᵀ and ½A = Σ ½α h²/(4 + ω²h²) (C⁻¹D₀v) (D₀v)ᵀ of a body."""
     size = B.shape[0]
     count = A.shape[0]
     V = block(m.vibration_mode, m.vibration_matrix[b], size, size)
@@ -44,7 +44,7 @@ def _sum_modes(m: Memory, b: int, h: float, B: Array, A: Array) -> None:
 
 
 def _multiply_constants(m: Memory, b: int, B: Array, A: Array) -> None:
-    """B M of the columns of the coordinates, and ½A C⁻¹."""
+    """Products B M in the columns of the coordinates, and ½A C⁻¹."""
     size = B.shape[0]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
     M = block(m.vibration_inertia, m.vibration_mass[b], n, n)
@@ -61,7 +61,7 @@ def _multiply_constants(m: Memory, b: int, B: Array, A: Array) -> None:
 
 
 def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
-    """Product of A without its first columns and B, into the first columns of ``out``."""
+    """Product of A without its first ``skipped`` columns and B, written to the first columns of ``out``."""
     for i in range(A.shape[0]):
         for j in range(B.shape[1]):
             out[i][j] = 0.0
@@ -81,7 +81,7 @@ def soften(m: Memory, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """ω₁ and u̇₁ by (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀."""
+    """End rates ω₁ and u̇₁ by (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀."""
     s = 1 if dim == 2 else 3
     size = m.vibration_size[b]
     first = m.inertia_first[b]
@@ -104,7 +104,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _fill(m: Memory, dim: int, b: int, B: Array, F: Array) -> None:
-    """1 + B M(u₁) of a body."""
+    """Matrix 1 + B M(u₁) of a body."""
     s = 1 if dim == 2 else 3
     size = F.shape[0]
     first = m.inertia_first[b]

@@ -1,4 +1,4 @@
-"""What the Jacobian gains by bodies of full matrices in steps that lose energy (see kernels.decay.correction)."""
+"""Correction of the Jacobian for bodies with full matrices in steps that lose energy (see kernels.decay.correction)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
-    """What the Jacobian gains by a body: by w₁, which is not 2ŵ − w₀, and by what stresses lose."""
+    """Correct the Jacobian of a body: for w₁, which differs from 2ŵ − w₀, and for the softened stresses."""
     s = 1 if dim == 2 else 3
     size = m.vibration_size[b]
     at = m.vibration_at[b]
@@ -34,7 +34,7 @@ def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _gain_row(m: Memory, b: int, i: int, N: Array, X: Array) -> None:
-    """Take a row of N X from the Jacobian."""
+    """Subtract a row of N X from the Jacobian."""
     s = m.end_w.shape[1]
     first = m.inertia_first[b]
     row = part(m.decay_rate, 0, X.shape[1])
@@ -55,7 +55,7 @@ def _gain_row(m: Memory, b: int, i: int, N: Array, X: Array) -> None:
 
 
 def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """2M + hQ of a body, Q = ∂(M w₁)/∂u₁ in the columns of the coordinates."""
+    """Matrix 2M + hQ of a body, Q = ∂(M w₁)/∂u₁ in the columns of the coordinates."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s

@@ -1,4 +1,4 @@
-"""Inertia of a body that its deformation changes, in loops."""
+"""Rotational inertia of a deformed body, in loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if not cython.compiled:
 
 
 def turning_inertia(m: Memory, dim: int, b: int, J: Array) -> None:
-    """J(u₁) of a body."""
+    """Inertia J(u₁) of a body."""
     s = 1 if dim == 2 else 3
     for a in range(s):
         for c in range(s):

@@ -1,4 +1,4 @@
-"""Steps that lose energy: the coefficients of a step, σ̃, the rates at the end, and the Jacobian, body by body."""
+"""Steps that lose energy, body by body: coefficients of a step, σ̃, end rates, and the Jacobian."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, dim: int, length: float) -> None:
-    """What depends on the length of steps alone, unless it is known."""
+    """Compute the matrices that depend on the step length only, if it has changed."""
     h = rounded(length)
     if m.decay_length[0] == h:
         return
@@ -40,7 +40,7 @@ def soften(m: Memory, dim: int) -> None:
 
 
 def end_rates(m: Memory, dim: int) -> None:
-    """ω₁ and u̇₁ from 2ŵ − w₀, which stands in their place."""
+    """End rates ω₁ and u̇₁ from 2ŵ − w₀, which they overwrite."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             rates_full(m, dim, b)
@@ -49,7 +49,7 @@ def end_rates(m: Memory, dim: int) -> None:
 
 
 def add_decay(m: Memory, dim: int, h: float) -> None:
-    """What the Jacobian gains; for banded bodies their matrices, which are eliminated later."""
+    """Correct the Jacobian; for banded bodies assemble their matrices, which are eliminated later."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             add_full(m, dim, h, b)

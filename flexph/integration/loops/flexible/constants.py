@@ -29,7 +29,7 @@ class Pattern:
         self.keys, self.row, self.col, self.ptr = _sorted_entries(row, column, size)
 
     def values(self, entries: Entries) -> Array:
-        """The entries of a matrix that has no others."""
+        """Values of a matrix on the pattern, which must include its entries."""
         row, column, value = entries
         return np.bincount(self.find(row, column), value, self.col.size)
 
@@ -40,14 +40,14 @@ class Pattern:
 
 @kept
 def _sorted_entries(row: Index, column: Index, size: int) -> tuple[Index, ...]:
-    """Keys of entries, each once, their rows and columns, and the ends of rows."""
+    """Keys of the distinct entries, their rows and columns, and the ends of rows."""
     keys = np.unique(row.astype(np.int64) * size + column)
     rows, columns = np.divmod(keys, max(size, 1))
     return keys, rows, columns, np.searchsorted(rows, np.arange(size + 1))
 
 
 def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
-    """Entries of M, of DᵀC⁻¹D, of the viscous damping and of the diagonal; of bodies with ``full`` matrices all."""
+    """Pattern of M, DᵀC⁻¹D, the viscous damping and the diagonal; all entries for bodies with ``full`` matrices."""
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
     first, second, _ = _pairs(strain.ptr, *entries_of(a.stiffness)[:2])
@@ -61,7 +61,7 @@ def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
 
 
 def without_coordinates(a: Arrays) -> Arrays:
-    """The mechanism without the matrices of its coordinates, which Python keeps (see loops.wide.kept_block)."""
+    """Arrays of the mechanism without its coordinates' matrices, which Python keeps (see loops.wide.kept_block)."""
     n, stresses = a.body_u.size, a.stress_damping.size
     return a._replace(
         stack=sparse.csr_array(a.stack.shape),
@@ -73,7 +73,7 @@ def without_coordinates(a: Arrays) -> Arrays:
 
 
 def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:
-    """Bodies and what their inertia has of the flexible coordinates."""
+    """Inertia of the bodies, including that of the flexible coordinates."""
     n, bodies = a.body_u.size, len(a.mass)
     row, column, value = entries_of(a.mean)
     mean = np.zeros((n, a.dim))
@@ -103,7 +103,7 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Rows of the bodies, between the ends, once for all that have the same: what is in the cache need not be read."""
+    """Rows of the bodies, between ``ends``, stored once for all equal ones: less memory traffic."""
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0
     for b, (first, last) in enumerate(pairwise(ends.tolist())):
@@ -117,7 +117,7 @@ def _shared(values: Array, ends: Index) -> dict[str, Array]:
 
 
 def shift_forms(mechanism: Model) -> Array:
-    """How the shift φ̄ enters M, N_a and K_ab of each body (see gather.inertia_arrays): (b, K d, d)."""
+    """Contribution of the shift φ̄ to M, N_a and K_ab of each body (see gather.inertia_arrays): (b, K d, d)."""
     basis = cross(mechanism.layout.dim)
     square, dim = square_of(basis), mechanism.layout.dim
     moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
@@ -130,7 +130,7 @@ def shift_forms(mechanism: Model) -> Array:
 
 @kept
 def _in_turn(entry: Index) -> tuple[Index, ...]:
-    """One of each entry in turn: a sum that is continued at once waits for the last one to be written."""
+    """Order that interleaves entries: adding to the same sum twice in succession stalls."""
     return (np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable"),)
 
 
@@ -162,13 +162,13 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
 
 @kept
 def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
-    """Every entry of a row with every one of another, for pairs of rows, and the pair that each belongs to."""
+    """Pairs of all entries of one row with all of another, for pairs of rows, and the number of their pair of rows."""
     sizes = np.diff(ptr)
     return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
 
 
 def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Index) -> Stiffness:
-    """Pairs of stresses that are both straight make a constant matrix; the others are summed at every factorisation."""
+    """Stiffness: a constant matrix for pairs of linear strains; all others are summed at every factorisation."""
     i, j, value = entries_of(a.stiffness)
     bent = strain.curved[i] | strain.curved[j]
     first, second, of = _pairs(strain.ptr, i[~bent], j[~bent])
@@ -195,6 +195,6 @@ def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Ind
 
 
 def rows_of(matrix: Any) -> tuple[Index, Index, Array]:
-    """A matrix by rows: their ends, columns, values."""
+    """Row ends, columns and values of a matrix, by rows."""
     rows = sparse.csr_array(matrix)
     return rows.indptr, rows.indices, rows.data

@@ -1,4 +1,4 @@
-"""Functions of whole numbers that keep their results: mechanisms of a design loop have them in common."""
+"""Cache for functions of whole numbers, shared by the mechanisms of a design loop."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 MOST, FEW = 16, 20_000
-"""Results that a function keeps, and entries of its arguments up to which it does."""
+"""Number of results in a function's cache, and largest number of entries of cached arguments."""
 
 
 class _Arguments:
-    """Arguments that are equal where their arrays have equal entries."""
+    """Arguments that compare equal if their arrays have equal entries."""
 
     def __init__(self, given: tuple[Any, ...]) -> None:
         self.given = given
@@ -27,7 +27,7 @@ class _Arguments:
 
 
 def kept(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """A function of arrays and numbers that keeps what it returns for its last arguments, not to be written to."""
+    """Cache a function's results for its last arguments; the results are read-only."""
 
     @lru_cache(maxsize=MOST)
     def of(arguments: _Arguments) -> tuple[Any, ...]:

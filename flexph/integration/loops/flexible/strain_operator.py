@@ -1,4 +1,4 @@
-"""The strain rows of the flexible coordinates, D(u) = strain + weights diag(slopes u) slopes, by their entries."""
+"""Strain rows of the flexible coordinates, D(u) = strain + weights diag(slopes u) slopes, by their entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..memory.data import Index
 from .kept_indices import kept
 
 MANY = 1e6
-"""Products of slopes beyond which sparse matrices sum them faster than sorted keys."""
+"""Number of products of slopes above which sparse matrices sum them faster than sorted keys."""
 Entries = tuple[Index, Index, Array]
 """Rows, columns and values of a matrix."""
 
@@ -28,7 +28,7 @@ class Second(NamedTuple):
 
 
 class StrainOperator(NamedTuple):
-    """D_i(u) = value_i + G_i u by rows on one pattern, which has what changes."""
+    """Strain operator D_i(u) = value_i + G_i u, by rows on one pattern, which includes the variable entries."""
 
     ptr: Index
     row: Index
@@ -41,7 +41,7 @@ class StrainOperator(NamedTuple):
 
     @staticmethod
     def of(a: Arrays) -> StrainOperator:
-        """The operator of a mechanism."""
+        """Strain operator of a mechanism."""
         stresses, n = a.strain.shape
         row, col, value = entries_of(a.strain)
         second = _second(a.slopes, a.weights)
@@ -54,7 +54,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, own, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Numbers of the entries that there are of these, and which of these there are."""
+        """Numbers of those of the given entries that exist, and a mask of them."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         own = np.append(self.keys, -1)[place] == keys
@@ -63,7 +63,7 @@ class StrainOperator(NamedTuple):
 
 @kept
 def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n: int) -> tuple[Index, ...]:
-    """Keys of the entries of D, of the strain and of G; where those of the strain are, rows, columns, ends of rows."""
+    """Keys of the entries of D, from the strain and G; places of those of the strain, rows, columns, ends of rows."""
     known = row.astype(np.int64) * n + col
     keys = np.union1d(known, stress * n + other)
     rows, columns = np.divmod(keys, max(n, 1))
@@ -72,7 +72,7 @@ def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n:
 
 
 def _second(slopes: Any, weights: Any) -> Second:
-    """Σ_k weights_ik slopes_k slopes_kᵀ."""
+    """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ."""
     if count_products(slopes, weights) > MANY:
         return _second_of_many(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
@@ -82,13 +82,13 @@ def _second(slopes: Any, weights: Any) -> Second:
 
 
 def count_products(slopes: Any, weights: Any) -> float:
-    """Products of slopes that strains are sums of."""
+    """Number of products of slopes that strains sum."""
     sizes = np.diff(sparse.csr_array(slopes).indptr).astype(float)
     return float(np.square(sizes)[sparse.coo_array(weights).col].sum())
 
 
 def _second_of_many(slopes: Any, weights: Any) -> Second:
-    """The same by a product of sparse matrices, whose columns are the places of a matrix (n, n)."""
+    """Matrices G_i by a product of sparse matrices, whose columns are the places of a matrix (n, n)."""
     count, n = slopes.shape
     of = np.arange(count)
     left, right = pairs_of(slopes.indptr, of, of)
@@ -103,7 +103,7 @@ def _second_of_many(slopes: Any, weights: Any) -> Second:
 
 @kept
 def _products(row: Index, col: Index, stress: Index, k: Index, slopes: int, n: int) -> tuple[Index, ...]:
-    """Keys of the entries of all G_i, their stresses, rows and columns; the entry of each product, its factors."""
+    """Keys of the entries of all G_i, their stresses, rows and columns; entry and factors of each product."""
     ptr = np.searchsorted(row, np.arange(slopes + 1))
     left, right = pairs_of(ptr, k, k)
     of = np.repeat(np.arange(k.size), np.diff(ptr)[k] ** 2)
@@ -123,13 +123,13 @@ def entries_of(matrix: Any) -> Entries:
 
 
 def ranges_of(ptr: Index, rows: Index) -> Index:
-    """The entries of some rows, one after the other."""
+    """Entries of the given rows, one after the other."""
     sizes = np.diff(ptr)[rows]
     return np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 def pairs_of(ptr: Index, first: Index, second: Index) -> tuple[Index, Index]:
-    """Every entry of a row with every one of another, for pairs of rows."""
+    """Pairs of all entries of one row with all of another, for pairs of rows."""
     sizes = np.diff(ptr)
     counts = sizes[first] * sizes[second]
     local = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""Dry friction of joints under their own force in loops: the set-valued law, and how it and a step change each other.
+"""Dry friction of joints under joint forces in loops: the set-valued law, and its coupling with a step.
 
 Imports: integration.loops.mechanics, integration.loops.memory, integration.loops.nodal, integration.loops.terms,
 mechanisms.model, numerics, numerics.algebra, numerics.loops.

@@ -1,4 +1,4 @@
-"""Dry friction of joints for the compiled loops: their bearings, the accounts of these, and space."""
+"""Dry friction of joints for the compiled loops: bearings, their accounts, and working space."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bearings_of(mechanism: Model) -> Bearings:
-    """The bearings of a mechanism."""
+    """Bearings of a mechanism."""
     b, accounts = mechanism.network.arrays.bearings, mechanism.once(Accounts)
     spring = b.spring.copy()
     spring[0, b.curve >= 0] = mechanism.network.arrays.springs.damping.size + b.curve[b.curve >= 0]
@@ -38,7 +38,7 @@ def bearings_of(mechanism: Model) -> Bearings:
 
 
 def rub_space(k: Constants) -> RubSpace:
-    """The space, all zeros."""
+    """Working space, all zeros."""
     z, q, pressed = np.zeros, k.bearings.spring.size, k.bearings.row.size
     if not q:
         q = pressed = size = unknowns = forces = products = rows = 0

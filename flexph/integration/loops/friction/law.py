@@ -1,8 +1,8 @@
-"""Forces of dry friction under the force of the joint, T with |T| ≤ μ|λ| against the slip rate s.
+"""Forces of dry friction under joint forces, T with |T| ≤ μ|λ| against the slip rate s.
 
 Slip rates and multipliers change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a step r in units
-of mobility the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|: Newton's method on it, whose Jacobian is that of
-the branch where an iterate is, and sweeps of Gauss and Seidel with |λ| held where that fails (see
+of mobility the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by Newton's method, with the
+Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails (see
 contacts.complementarity).
 """
 
@@ -22,18 +22,18 @@ if not cython.compiled:
 TRIES = cython.declare(cython.Py_ssize_t, 8)
 STEPS = cython.declare(cython.Py_ssize_t, 20)
 SWEEPS = cython.declare(cython.Py_ssize_t, 50)
-"""How often Newton's method is tried, its steps, and sweeps between two tries."""
+"""Number of tries of Newton's method, of its steps, and of sweeps between two tries."""
 WEIGHT = cython.declare(cython.double, 1e-8)
-"""Weight on what changes where a bearing sticks: with it forces are unique, also where bearings are redundant."""
+"""Weight on force changes of sticking bearings: it makes forces unique, also for redundant bearings."""
 LEAST = cython.declare(cython.double, 1e-8)
-"""Mobility of a bearing over the largest one below which it is taken as that much."""
+"""Least mobility of a bearing over the largest one; smaller ones are raised to it."""
 SOLVED = cython.declare(cython.double, 1e-11)
 EXACT = cython.declare(cython.double, 1e-14)
 """See contacts.complementarity."""
 
 
 def solve_law(m: Memory) -> float:
-    """The forces near those now, into ``rub.best``; the defect of their law over its scale."""
+    """Solve for forces near the present ones, written to ``rub.best``; return the law's defect over its scale."""
     better = cython.declare(cython.bint)
     scale = m.rub_scale[0]
     least = INFINITY
@@ -49,7 +49,7 @@ def solve_law(m: Memory) -> float:
             if better:
                 least = missed
                 copy(m.rub_found, m.rub_best)
-            if step > 0 and least <= EXACT * scale:  # after one, forces that slip are exact where rates say little
+            if step > 0 and least <= EXACT * scale:  # after one step, slipping forces are exact if rates say little
                 break
             factor(m.rub_slope, m.rub_pivot)
             solve(m.rub_slope, m.rub_pivot, m.rub_missed)
@@ -65,7 +65,7 @@ def solve_law(m: Memory) -> float:
 
 
 def law(m: Memory) -> float:
-    """Defects of the law T = proj(T − r s) of forces that are tried, with their Jacobian; the largest one [m/s]."""
+    """Defects of the law T = proj(T − r s) at the trial forces, with their Jacobian; returns the largest one [m/s]."""
     largest = 0.0
     t = m.bearings_spring.shape[1]
     _follow(m)
@@ -88,7 +88,7 @@ def law(m: Memory) -> float:
 
 
 def _follow(m: Memory) -> None:
-    """Slip rates and multipliers with the forces that are tried."""
+    """Slip rates and multipliers at the trial forces."""
     for k in range(m.rub_rate.size):
         total = m.rub_slip[k]
         for l in range(m.rub_force.size):
@@ -106,7 +106,7 @@ def _follow(m: Memory) -> None:
 
 
 def _step(m: Memory, i: int) -> float:
-    """r of a bearing, whose own mobility may be none in a dead centre."""
+    """Step r of a bearing, whose mobility may vanish in a dead centre."""
     t = m.bearings_spring.shape[1]
     own = 0.0
     largest = 0.0
@@ -119,7 +119,7 @@ def _step(m: Memory, i: int) -> float:
 
 
 def _trial_size(m: Memory, i: int, step: float) -> float:
-    """|T − r s| of a bearing."""
+    """Trial size |T − r s| of a bearing."""
     t = m.bearings_spring.shape[1]
     square = 0.0
     for q in range(i * t, (i + 1) * t):
@@ -129,7 +129,7 @@ def _trial_size(m: Memory, i: int, step: float) -> float:
 
 
 def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: float) -> None:
-    """The row of the Jacobian of a slip."""
+    """Jacobian row of a slip."""
     t = m.bearings_spring.shape[1]
     first = i * m.bearings_spring.shape[1]
     row = m.rub_slope[q]
@@ -157,7 +157,7 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
 
 
 def _sweep(m: Memory) -> None:
-    """One sweep over the bearings, each with the rates that those before it leave and with |λ| as at its beginning."""
+    """One Gauss-Seidel sweep over the bearings, with current rates and with |λ| from the start of the sweep."""
     t = m.bearings_spring.shape[1]
     _follow(m)
     for i in range(m.bearings_friction.size):

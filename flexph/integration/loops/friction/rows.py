@@ -1,4 +1,4 @@
-"""Dry friction of joints in a step: what its forces do to the unknowns, and these to slips and joint forces."""
+"""Coupling of the dry friction of joints with a step: its forces and unknowns, slip rates and joint forces."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if not cython.compiled:
 
 
 def curve_of(m: Memory, spring: int) -> int:
-    """The curve along which a point slips, whose number stands behind those of the measures; else negative."""
+    """Number of the curve along which a point slips, from numbers after those of the measures; else negative."""
     return spring - m.joints_stiffness.size
 
 
 def measure_slips(m: Memory, h: float) -> None:
-    """Slip rates over a step, and the multipliers that press, at its iterate."""
+    """Slip rates over a step, and the pressing multipliers, at its iterate."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         spring = m.bearings_spring[q // t][q % t]
@@ -42,7 +42,7 @@ def measure_slips(m: Memory, h: float) -> None:
 
 
 def rub(m: Memory) -> None:
-    """Forces of friction as tensions of the measures, and along curves."""
+    """Apply forces of friction as tensions of the measures, and along curves."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // t][q % t]
@@ -54,7 +54,7 @@ def rub(m: Memory) -> None:
 
 
 def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Defects of a step by unit forces, the corrections that these take, D and E, by the factored Jacobian."""
+    """Solve the factored Jacobian for unit forces; their defects, corrections, and the matrices D and E."""
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
     copy(m.trial_force, m.rub_on_product)
@@ -77,7 +77,7 @@ def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> 
 
 
 def along_row(m: Memory, k: int) -> float:
-    """What the solution in the border does to a slip rate."""
+    """Change of a slip rate by the solution in the border."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -86,7 +86,7 @@ def along_row(m: Memory, k: int) -> float:
 
 
 def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
-    """The defects of a step by a unit force against a slip."""
+    """Defects of a step by a unit force against a slip."""
     t = m.bearings_spring.shape[1]
     fill(m.defect, 0.0)
     fill(m.trial_force, 0.0)
@@ -120,7 +120,7 @@ def pull_unit(m: Memory, dim: int, q: int, h: float) -> None:
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:
-    """The product of a component, or of a sine and a cosine; −1 for none."""
+    """Product of a component, or of a sine and a cosine; −1 for none."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     if spring < lengths + components:
@@ -130,7 +130,7 @@ def _products(m: Memory, spring: int) -> tuple[Any, Any]:
 
 
 def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
-    """How the change of a component or an angle goes with its products at the end of a step."""
+    """Derivatives of a component or an angle by its products at the end of a step."""
     p, other = _products(m, spring)
     if other < 0:
         return 1.0, 0.0
@@ -141,7 +141,7 @@ def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
 
 
 def set_gradients(m: Memory) -> None:
-    """Take gradients of measures over a step from its end, where it has no length."""
+    """Set the gradients of measures to those of the step's end, for a step of zero length."""
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // m.bearings_spring.shape[1]][q % m.bearings_spring.shape[1]]
         if spring >= 0 and curve_of(m, spring) < 0:
@@ -151,7 +151,7 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """How slip rates change with the unknowns in the border, where the Jacobian was factored."""
+    """Derivatives of the slip rates by the unknowns in the border, at the state of the Jacobian."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         fill(m.rub_row[q], 0.0)
@@ -184,7 +184,7 @@ def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
 
 
 def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
-    """The largest sum of the sizes of the terms of a slip rate by velocities, with their φ̄u̇."""
+    """Largest sum of absolute terms of a slip rate by velocities, with their φ̄u̇."""
     x = m.rub_terms
     largest = 0.0
     fill(x, 0.0)
@@ -209,7 +209,7 @@ def sized(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> f
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Slip rates at ``at`` by the speeds of nodes in ``run.moved``, and the size of their terms."""
+    """Slip rates at ``at`` by the speeds of nodes in ``run.moved``; returns the size of their terms."""
     t = m.bearings_spring.shape[1]
     largest = 0.0
     stand_on_curves(m)
@@ -235,7 +235,7 @@ def end_rates(m: Memory, dim: int, out: Array) -> float:
 
 
 def _terms_along(m: Memory, dim: int, c: int) -> float:
-    """The sum of the sizes of the terms of the rate along a curve."""
+    """Sum of absolute terms of the rate along a curve."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(dim):
@@ -244,7 +244,7 @@ def _terms_along(m: Memory, dim: int, c: int) -> float:
 
 
 def _terms(m: Memory, dim: int, p: int) -> float:
-    """The sum of the sizes of the terms of the rate of a product."""
+    """Sum of absolute terms of the rate of a product."""
     total = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -258,7 +258,7 @@ def _terms(m: Memory, dim: int, p: int) -> float:
 
 
 def pressed_size(m: Memory, i: int) -> float:
-    """|λ| of a bearing, from ``rub.base``."""
+    """Pressing force |λ| of a bearing, from ``rub.base``."""
     square = 0.0
     for k in range(m.rub_base.size):
         if m.bearings_owner[k] == i:

@@ -1,4 +1,4 @@
-"""Gauss collocation in loops: a memory for each stage, and the factors of the exact scheme at complex steps.
+"""Gauss collocation in loops: a memory for each stage, and factors of the exact scheme at complex step lengths.
 
 Imports: integration.loops.mechanics, integration.loops.memory, integration.loops.steps, integration.loops.terms,
 kernels, kernels.convergence, numerics, numerics.loops.

@@ -1,12 +1,12 @@
-"""Anderson acceleration of the iteration of a step: corrections by least squares over the last ones.
+"""Anderson acceleration of the iteration of a step: least-squares combination of its last corrections.
 
 An iteration x ← x − f(x) with one Jacobian for all nodes converges linearly, slowly where bodies turn far in a step.
-The last iterates tell what moves s do to corrections, y = f(x + s) − f(x). With f affine in between, the part Σ γ y of
-a correction, the one nearest to it, is undone by Σ γ s; the rest is taken as it is.
-Pairs (s, y) are combined so that their y are orthonormal, each of two that are too alike is left out.
+The last iterates give the changes y = f(x + s) − f(x) of f by moves s. With f affine in between, the part Σ γ y of a
+correction, its projection on all y, is undone by Σ γ s; the rest is taken unchanged.
+Pairs (s, y) are combined so that their y are orthonormal; of two that are too alike one is left out.
 
-D. G. Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12 (1965) 547-560; of linear
-equations it finds what GMRES does (H. F. Walker, P. Ni, SIAM Journal on Numerical Analysis 49 (2011) 1715-1735).
+D. G. Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12 (1965) 547-560; for
+linear equations it yields the iterates of GMRES (H. F. Walker, P. Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if not cython.compiled:
 
 
 ALIKE = cython.declare(cython.double, 1e-3)
-"""Part of a change of corrections orthogonal to those that are kept, over all of it, below which it is left out."""
+"""Part of a change of corrections orthogonal to the kept ones, relative to all of it, below which it is left out."""
 
 
 def accelerate(a: Acceleration, count: int) -> None:
-    """Make an accelerated correction of a plain one, ``count`` corrections after the first."""
+    """Replace a plain correction by the accelerated one, ``count`` corrections after the first."""
     n = a.x.size
     depth = a.moves.shape[0] - 1
     if count > 0:
@@ -44,7 +44,7 @@ def accelerate(a: Acceleration, count: int) -> None:
 
 
 def _keep_pair(a: Acceleration, count: int) -> None:
-    """What the last move changed corrections by, in place of the oldest pair."""
+    """Replace the oldest pair by the last move and its change of the corrections."""
     n = a.x.size
     depth = a.moves.shape[0] - 1
     own = (count - 1) % depth

@@ -9,18 +9,18 @@ import numpy as np
 from ....numerics.arrays import Array
 
 DEPTH = 5
-"""Pairs that are kept."""
+"""Number of pairs that are kept."""
 
 
 class Acceleration(NamedTuple):
     """Work space for n unknowns."""
 
-    weight: Array  # (n,) of their squares
+    weight: Array  # (n,) weights of the squares
     x: Array  # (n,) the iterate before a correction
-    correction: Array  # (n,) of it, then the accelerated one
-    last: Array  # (n,) correction before
-    moves: Array  # (DEPTH + 1, n): the last one, and those of the pairs
-    changes: Array  # (DEPTH, n)
+    correction: Array  # (n,) plain correction, then the accelerated one
+    last: Array  # (n,) previous correction
+    moves: Array  # (DEPTH + 1, n): moves of the pairs, then the last one
+    changes: Array  # (DEPTH, n), changes of the corrections
 
 
 def acceleration_of(unknowns: int) -> Acceleration:

@@ -1,4 +1,4 @@
-"""Values at the nodes of the last step, and the guess of the next one from them (see exact.gauss)."""
+"""Values at the nodes of the last step, and the guess for the next one (see exact.gauss)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if not cython.compiled:
 
 HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
 SMOOTH = cython.declare(cython.double, 0.3)
-"""Distance of the velocities at the end of a step from their polynomial through its nodes, over that from a line, below
-which polynomials say where the next step leads: vibrations that steps do not resolve are far from both."""
+"""Distance of the velocities at the end of a step from the polynomial through its nodes, relative to that from a line,
+below which the polynomial predicts the next step: unresolved vibrations are far from both."""
 
 
 def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
-    """The velocities of the last step followed further, by a polynomial or a line, or the present velocities."""
+    """Guess the velocities of a step by the last ones' polynomial or line, else by the present velocities."""
     follows = cython.declare(cython.bint)
     is_smooth = cython.declare(cython.bint)
     stages = g.stages.size
@@ -34,7 +34,7 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
         mean += g.nodes[j] / stages
     for j in range(stages):
         spread += (g.nodes[j] - mean) ** 2
-    # Of bodies that bend, vibrations that are small and not resolved lead polynomials astray.
+    # In flexible bodies, small unresolved vibrations lead polynomials astray.
     is_smooth = follows and stages > 2 and m.x_du.size == 0 and _is_smooth(m, g, mean, spread)
     for i in range(stages):
         s = stage(g.stages, i)
@@ -71,7 +71,7 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
 
 
 def _share(g: Scheme, own: int, place: float, at: float) -> float:
-    """Π (place − c)/(at − c) over the nodes c of a step but for its ``own``."""
+    """Lagrange factor Π (place − c)/(at − c) over all nodes c of a step except node ``own``."""
     share = 1.0
     for k in range(g.stages.size):
         if k != own:
@@ -80,7 +80,7 @@ def _share(g: Scheme, own: int, place: float, at: float) -> float:
 
 
 def _slope(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
-    """Weight of a node in the value, ``away`` from the mean of the nodes, of the line nearest to values at all."""
+    """Weight of node j in the least-squares line through nodal values, ``away`` from the mean of the nodes."""
     weight = 1.0 / g.stages.size
     if g.stages.size > 1:
         weight += away * (g.nodes[j] - mean) / spread
@@ -88,7 +88,7 @@ def _slope(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
 
 
 def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
-    """Whether the polynomial through the last nodes is much nearer to the velocities now than the line."""
+    """True if the polynomial through the last nodes is much nearer to the present velocities than the line."""
     stages = g.stages.size
     by_line = 0.0
     by_polynomial = 0.0
@@ -105,7 +105,7 @@ def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
 
 
 def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
-    """Ω of a guess from ω in the axes of the body, which turn by a = ¼ch(ω₀ + ω) meanwhile: R cay(a) ω.
+    """Ω of a guess from ω in body axes, which turn by a = ¼ch(ω₀ + ω): R cay(a) ω.
 
     As a × ω = ¼ch ω₀ × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
     """
@@ -133,7 +133,7 @@ def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
 
 
 def remember(m: Memory, g: Scheme, h: float) -> None:
-    """Rows of history, one for each node, from which the next step predicts its velocities."""
+    """Store a row of history for each node, from which the next step predicts its velocities."""
     width = m.run_history.shape[1]
     stages = g.stages.size
     velocities = m.x_velocities.size

@@ -20,7 +20,7 @@ if not cython.compiled:
 
 
 def begin(m: Memory, dim: int) -> None:
-    """J(u) and the angular momenta of the bodies at the start of a step."""
+    """Compute J(u) and the angular momenta of the bodies at the start of a step."""
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):
@@ -38,7 +38,7 @@ def begin(m: Memory, dim: int) -> None:
 
 
 def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
-    """Defects of momenta and of constraints over the step, at all nodes."""
+    """Defects of momenta and constraints over the step, at all nodes."""
     for i in range(g.stages.size):
         _rate_inertia(stage(g.stages, i), dim)
     for i in range(g.stages.size):
@@ -70,7 +70,7 @@ def _rate_inertia(s: Memory, dim: int) -> None:
 
 
 def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
-    """J at a node, and the changes hω̇, hü and of the inertia products of u̇."""
+    """J at a node, and the changes hω̇, hü and those of the inertia products of u̇."""
     s = stage(g.stages, i)
     share = 0.0
     copy(m.stage_J, s.stage_J)
@@ -91,7 +91,7 @@ def _change(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
-    """m hv̇ less the forces."""
+    """Translational defect: m hv̇ less the forces."""
     s = stage(g.stages, i)
     for b in range(s.inertia_mass.size):
         for k in range(s.x_v.shape[1]):
@@ -102,7 +102,7 @@ def _translate(m: Memory, g: Scheme, h: float, i: int) -> None:
 
 
 def _turn(s: Memory, dim: int, h: float) -> None:
-    """R⁻ᵀhṗ_r + hΩ × π less the torques, in the axes of the body by Rᵀ."""
+    """Rotational defect R⁻ᵀhṗ_r + hΩ × π less the torques, turned to body axes by Rᵀ."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for i in range(n):
@@ -119,7 +119,7 @@ def _turn(s: Memory, dim: int, h: float) -> None:
 
 
 def _turn_axes(s: Memory, h: float, b: int) -> None:
-    """What the rate of the angular momentum in turning axes and the torque come to, in space."""
+    """Rotational defect in space: rate of the angular momentum in turning axes, less the torque."""
     rate = s.stage_turned
     swept = s.run_space[0]
     cross_product(s.stage_spin[b], s.stage_momentum[b], swept)
@@ -136,7 +136,7 @@ def _turn_axes(s: Memory, h: float, b: int) -> None:
 
 
 def _bend(s: Memory, dim: int, h: float) -> None:
-    """hṗ_u less the inertia forces of the spins."""
+    """Flexible defect: hṗ_u less the inertia forces of the spins."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for k in range(s.inertia_first[b], s.inertia_first[b + 1]):
@@ -152,7 +152,7 @@ def _bend(s: Memory, dim: int, h: float) -> None:
 
 
 def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
-    """What makes up for p ≠ M(u)w: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
+    """Correction for p ≠ M(u)w: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
     n = 1 if dim == 2 else 3
     s = stage(g.stages, i)
     for k in range(g.stages.size):
@@ -175,7 +175,7 @@ def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
-    """What constraints change by over the step at the rates of a node, less what they are to, and their gap before."""
+    """Constraint defects: changes over the step at a node's rates, less the prescribed ones, plus the initial gap."""
     own = row_of(given.coefficient, given, i)
     offset = row_of(given.offset_rate, given, i)
     rated = row_of(given.coefficient_rate, given, i)
@@ -188,7 +188,7 @@ def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> No
 
 
 def constraint_rates(s: Memory, dim: int, coefficient: Array) -> None:
-    """Rates of the constraints at constant coefficients, into the defects."""
+    """Rates of the constraints at constant coefficients, written to the defects."""
     fill(s.defect_lam, 0.0)
     for term in range(s.joints_term_row.size):
         p = s.joints_term_product[term]

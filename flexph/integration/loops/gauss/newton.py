@@ -1,4 +1,4 @@
-"""The Newton iteration of all nodes of a step in loops (see exact.gauss_newton)."""
+"""Newton iteration of all nodes of a step in loops (see exact.gauss_newton)."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ SLOW = cython.declare(cython.double, 0.3)
 MANY = cython.declare(cython.double, 8.0)
 """See Tolerances: a Jacobian costs as much as two iterations."""
 REMAINS = cython.declare(cython.double, 0.1)
-"""Expected next correction at which the iteration ends, over that of the exact scheme.
+"""Factor on the exact scheme's bound for the expected next correction, at which the iteration ends.
 
-With the Jacobian of one state for all nodes it converges linearly to the end, from the same side at every step: what
-remains would add up in long runs. Accelerated corrections shrink unevenly: they must be as small whatever is expected.
+With the Jacobian of one state for all nodes it converges linearly, from the same side at every step: remainders
+would add up in long runs. Accelerated corrections shrink unevenly: they must be as small, whatever is expected.
 """
 ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
-"""Most iterations. With a Jacobian of one state for all nodes they converge linearly; slow ones are accelerated."""
+"""Largest number of iterations. With one Jacobian for all nodes they converge linearly; slow ones are accelerated."""
 GROWN = cython.declare(cython.double, 10.0)
-"""Correction, over the largest of the first two, from which the NumPy kernels, with a Jacobian of all nodes, go on."""
+"""Ratio of a correction to the larger of the first two from which NumPy kernels, with a full Jacobian, take over."""
 MIXED = cython.declare(cython.double, 0.03)
-"""Size of the first correction, or ratio of two, from which stress rates are unknowns: a tenth more an iteration."""
+"""Size of the first correction, or ratio of two, from which stress rates are unknowns, at 10 % more per iteration."""
 
 
 def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
-    """Solve a step from the guess at its nodes; iterations, or −1 where the NumPy kernels are to judge it."""
+    """Solve a step from the guess at its nodes; return the iterations, or −1 to leave it to the NumPy kernels."""
     changes = cython.declare(cython.bint)
     count = cython.declare(cython.Py_ssize_t)
     factored = cython.declare(cython.bint)
@@ -57,7 +57,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
         return -1
     balance(m, dim, g, h, given)
     changes = m.elastic_G_val.size > 0
-    mixed = False  # whether strain rows change
+    mixed = False  # True if strain rows change
     middle = row_of(given.coefficient, given, g.stages.size // 2)
     factored = False
     used = 0
@@ -65,7 +65,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     largest = 0.0
     scale = TINY
     settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
-    count = -1  # corrections that were accelerated, −1 as long as none is
+    count = -1  # number of accelerated corrections, −1 before the first
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
             if not factor_all(dim, g, h, given.coefficient[middle]):
@@ -113,14 +113,14 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
 
 
 def _take(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:
-    """Take the corrections as they are."""
+    """Take the plain corrections."""
     _correct(dim, g)
     if mixed:
         correct_stress_rates(m, g, h)
 
 
 def _take_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int, scale: float) -> None:
-    """Take the corrections as accelerated by the last ones, ``count`` after the first that was."""
+    """Take the corrections accelerated by the last ones, ``count`` after the first accelerated one."""
     a = g.acceleration
     if count == 0:
         weigh(g, mixed, scale, a.weight)
@@ -144,7 +144,7 @@ def _work(g: Scheme) -> float:
 
 
 def _correct(dim: int, g: Scheme) -> None:
-    """Take the corrections from the unknowns, those of spins in the world."""
+    """Subtract the corrections from the unknowns, those of spins in the world."""
     d = dim
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -164,7 +164,7 @@ def _correct(dim: int, g: Scheme) -> None:
 
 
 def _energy_scale(g: Scheme, h: float) -> float:
-    """Kinetic and elastic energy of the step and the work of its weights [J]."""
+    """Kinetic and elastic energy of the step and the work of the weights [J]."""
     total = 0.0
     for n in range(g.stages.size):
         s = stage(g.stages, n)

@@ -1,4 +1,4 @@
-"""Places, rates and forces at the nodes of a step in loops (see kernels.gauss.collocation)."""
+"""Positions, rates and forces at the nodes of a step in loops (see kernels.gauss.collocation)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if not cython.compiled:
 
 
 def places(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
-    """All that follows from the rates of motion and the multipliers at the nodes, but for the momenta.
+    """Evaluate positions, vectors and forces at the nodes from rates and multipliers, without the momenta.
 
-    False where there is no rotation. Stress rates are those of the strains where they begin (see stresses).
+    Returns False if a body turns too far. Where the iteration begins, stress rates follow from strains (see stresses).
     """
     _translate(m, dim, g, h)
     if not factor_rotations(dim, g, h):
@@ -42,7 +42,7 @@ def places(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: boo
 
 
 def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Centres of mass, flexible coordinates and their inertia products; φ̄u̇ stays in ``trial.c``."""
+    """Centres of mass, flexible coordinates and their inertia products; φ̄u̇ is left in ``trial.c``."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         inertia_products(s, dim, s.x_du, s.trial_c, s.end_Pdu)
@@ -60,7 +60,7 @@ def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Arms of the nodes, and their speeds into ``run.moved``."""
+    """Arms of the nodes, and their speeds in ``run.moved``."""
     d = dim
     for i in range(g.stages.size):
         _push(stage(g.stages, i), dim)
@@ -77,7 +77,7 @@ def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _push(s: Memory, dim: int) -> None:
-    """R⁻ᵀφu̇ of the nodes."""
+    """Part R⁻ᵀφu̇ of the speeds of nodes."""
     d = dim
     for n in range(s.nodes_body.size):
         b = s.nodes_body[n]
@@ -122,7 +122,7 @@ def _multiply(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _collect_torques(m: Memory, g: Scheme, h: float) -> None:
-    """Angular momenta in the world, collocated by the torques."""
+    """Angular momenta in the world, collocated from the torques."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         copy(m.stage_momentum, s.stage_momentum)

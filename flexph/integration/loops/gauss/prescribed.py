@@ -1,4 +1,4 @@
-"""What time prescribes at the nodes of steps."""
+"""Prescribed quantities at the nodes of steps."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if not cython.compiled:
 
 
 def row_of(values: Array, given: AtNodes, i: int) -> int:
-    """The row of a stage: there is only one where nothing changes."""
+    """Row of a stage in a table, which has one row if nothing varies."""
     return given.first + i if values.shape[0] > 1 else 0

@@ -1,4 +1,4 @@
-"""Rotations at the nodes of a step in loops: what turns is collocated by (1 − hA[Ω]×)⁻¹."""
+"""Rotations at the nodes of a step in loops, collocated by (1 − hA[Ω]×)⁻¹."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if not cython.compiled:
 
 
 LEAST_PIVOT = cython.declare(cython.double, 1e-3)
-"""Pivot of 1 − hA[Ω]× below which a step turns so far that it is left to the NumPy kernels."""
+"""Pivot of 1 − hA[Ω]× below which a step turns too far and is left to the NumPy kernels."""
 
 
 def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
-    """Factor 1 − hA[Ω]× of all bodies that turn, with reciprocal pivots; False where one of them is small."""
+    """Factor 1 − hA[Ω]× of all bodies that turn, with reciprocal pivots; False if a pivot is small."""
     d = dim
     size = g.driven.size
     for b in range(g.transport.shape[0]):
@@ -43,7 +43,7 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
 
 
 def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, column: int) -> None:
-    """−factor [Ω]× from an entry of a matrix on."""
+    """Write −factor [Ω]× into a matrix from an entry on."""
     if dim == 2:
         out[row + 1][column + 1] = 0.0
         out[row][column] = 0.0
@@ -73,7 +73,7 @@ def _transport(T: Array, x: Array) -> None:
 
 
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
-    """The arm of a node from what drives it, in ``g.driven``."""
+    """Arm of a node by its collocation equation, whose right-hand side is in ``g.driven``."""
     d = dim
     b = m.nodes_body[n]
     if m.inertia_turns[b]:
@@ -85,7 +85,7 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
 
 
 def turn(m: Memory, dim: int, g: Scheme) -> None:
-    """R, R⁻¹ and ω = R⁻¹Ω of all bodies; the spins of ``x`` are RᵀΩ, those whose R⁻ᵀ are Ω."""
+    """R, R⁻¹ and ω = R⁻¹Ω of all bodies; the spins of ``x`` are RᵀΩ, which R⁻ᵀ maps to Ω."""
     d = dim
     for b in range(m.inertia_mass.size):
         for column in range(1 if d == 2 else 3):
@@ -107,7 +107,7 @@ def turn(m: Memory, dim: int, g: Scheme) -> None:
 
 
 def _invert_in_the_plane(s: Memory, b: int) -> None:
-    """R of its first column, and R⁻¹."""
+    """Second column of R from its first, and R⁻¹."""
     R = s.end_R[b]
     inverse = s.trial_inverse[b]
     c = R[0][0]

@@ -1,11 +1,11 @@
-"""The stages of a step in memories of their own, and the systems to which the Jacobian of all falls apart.
+"""Stages of a step in separate memories, and the systems into which the Jacobian of all stages decouples.
 
-At one state for all nodes the Jacobian is A⁻¹ ⊗ M + 1 ⊗ hC + A ⊗ h²K. With A⁻¹ = V diag(μ) V⁻¹ it falls apart into
+At one state for all nodes the Jacobian is A⁻¹ ⊗ M + 1 ⊗ hC + A ⊗ h²K. With A⁻¹ = V diag(μ) V⁻¹ it decouples into
 
     μM + hC + h²K/μ = ½μ (2M + h'C + ½h'²K),  h' = 2h/μ,
 
-the Jacobian of a step h' of the exact scheme: at most one μ is real, the others are pairs of conjugates, of which one
-is enough. The same loops factor it, with complex numbers.
+the Jacobian of a step h' of the exact scheme. At most one μ is real, the others are pairs of conjugates, of which one
+suffices. The same loops factor it, with complex numbers.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .acceleration_space import Acceleration, acceleration_of
 
 
 class Scheme(NamedTuple):
-    """A tableau for the loops, and where the memories of its stages and systems are."""
+    """Tableau for the loops, and addresses of the memories of its stages and systems."""
 
     stages: Index  # (s,) addresses
     real: Index  # (0 or 1,)
     pairs: Index
-    nodes: Array  # of the tableau
+    nodes: Array  # nodes of the tableau
     weights: Array
     a: Array
     inverse: Array
     ends: Array
     curvature: Array
-    eigenvalue: Array  # (k,) complex, of the inverse: a real one first
+    eigenvalue: Array  # (k,) complex, of the inverse; a real one comes first
     left: Array  # (k, s) complex, rows of V⁻¹
-    right: Array  # (s, k) complex, columns of V, twice those of a pair
+    right: Array  # (s, k) complex, columns of V, doubled for pairs
     transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
     driven: Array  # (s·d,), work space
     acceleration: Acceleration  # of the unknowns of all stages
@@ -48,7 +48,7 @@ UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
 
 
 class BeforeRuns(NamedTuple):
-    """Memories of a mechanism of which runs have copies: of a stage, of a real and of a complex system."""
+    """Memories of a mechanism that runs copy: of a stage, of a real and of a complex system."""
 
     stage: Memory
     real: Memory
@@ -56,7 +56,7 @@ class BeforeRuns(NamedTuple):
 
 
 class StageMemories:
-    """The memories of all stages beside that of a run, with the constants of that."""
+    """Memories of all stages for a run, which share its constants."""
 
     def __init__(self, run: Memory, before: BeforeRuns, tableau: Tableau) -> None:
         stages = tableau.nodes.size
@@ -88,7 +88,7 @@ class StageMemories:
 
 @cache
 def spectrum(stages: int) -> tuple[Array, Array, Array]:
-    """Eigenvalues of A⁻¹ with Im μ ≥ 0, a real one first, rows of V⁻¹, and columns of V, twice those of pairs."""
+    """Eigenvalues of A⁻¹ with Im μ ≥ 0, a real one first, rows of V⁻¹, and columns of V, doubled for pairs."""
     values, right = np.linalg.eig(gauss(stages).inverse)
     left, size = np.linalg.inv(right), np.abs(values).max()
     kept = [k for k in np.argsort(values.imag) if values[k].imag > -1e-9 * size]
@@ -103,7 +103,7 @@ def spectrum(stages: int) -> tuple[Array, Array, Array]:
 def before_runs(run: Memory) -> BeforeRuns:
     """Memories of stages and systems of a mechanism, from its memory before a run.
 
-    In that of a stage what stands for the start, the end and the mean of a step are one: values at a node.
+    In a stage's memory the fields for the start, the end and the mean of a step coincide: values at a node.
     """
     table = run.table.copy()
     table[_NAMED] = table[_NODES]
@@ -115,14 +115,14 @@ def before_runs(run: Memory) -> BeforeRuns:
 
 
 def _stage(run: Memory, before: Memory) -> Memory:
-    """The memory of a stage, with the constants of that of the run."""
+    """Memory of a stage, with the constants of the run's memory."""
     stage = before.copy()
     stage.addresses[:_CONSTANTS] = run.addresses[:_CONSTANTS]
     return stage
 
 
 def _system(middle: Memory, before: Memory) -> Memory:
-    """A memory with a linear system of its own, complex or not, at the values of a stage."""
+    """Memory with a separate linear system, complex or not, and the values of a stage."""
     system = before.copy()
     own = system.addresses[_OWN]
     system.addresses[:] = middle.addresses
@@ -131,7 +131,7 @@ def _system(middle: Memory, before: Memory) -> Memory:
 
 
 def _rows_at_a_node() -> dict[int, int]:
-    """Rows of fields at the start of a step or in its mean, and of those at its end that stand for them."""
+    """Rows of fields at the start of a step or in its mean, and of the fields at its end that replace them."""
     rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
     for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
         rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]
@@ -139,6 +139,6 @@ def _rows_at_a_node() -> dict[int, int]:
 
 
 _NAMED, _NODES = (np.array(part) for part in zip(*_rows_at_a_node().items(), strict=True))
-_CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)  # lead them all
+_CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)  # they lead
 _OWN = np.flatnonzero([f"{name}_".startswith(SYSTEMS) for name in (*FIELDS, *SPANS)])
 _OWN_REALS = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS] & REAL)

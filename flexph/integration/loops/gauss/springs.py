@@ -25,7 +25,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Forces on products at all nodes: of constraints, and of springs, whose rates stay in ``trial.extension``."""
+    """Forces on products at all nodes, by constraints and by springs, whose rates are left in ``trial.extension``."""
     for i in range(g.stages.size):
         own = given.coefficient[row_of(given.coefficient, given, i)]
         constrain(stage(g.stages, i), own, own)
@@ -46,7 +46,7 @@ def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """A length at the nodes by ℓ̇ = Π̇/(2ℓ): by substitution, which each step shortens."""
+    """Length at the nodes by ℓ̇ = Π̇/(2ℓ), in a fixed-point iteration that converges faster for shorter steps."""
     p = m.joints_length_product[k]
     stages = g.stages.size
     start = sqrt(m.at_product[p])
@@ -76,7 +76,7 @@ def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
 
 
 def _measure_angle(s: Memory, k: int, angle: int) -> None:
-    """The rate (cṡ − sċ)/(s² + c²) of an angle."""
+    """Rate (cṡ − sċ)/(s² + c²) of an angle."""
     p = s.joints_sine_product[angle]
     q = s.joints_cosine_product[angle]
     y = s.end_product[p]

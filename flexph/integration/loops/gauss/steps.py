@@ -1,4 +1,4 @@
-"""Steps of Gauss collocation in loops (see exact.gauss): guess, solution, what is booked, and the end."""
+"""Steps of Gauss collocation in loops (see exact.gauss): guess, solution, records and end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
 def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
-    """Take the steps of the table and book them, until one is not solved (see steps.run)."""
+    """Take and record the steps of the table, until one is not solved (see steps.run)."""
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
@@ -59,7 +59,7 @@ def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course)
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Ask what acts at the nodes of a step after a try of it (see calls.is_to_be_tried)."""
+    """Call the feedback at the nodes after a try of a step (see calls.is_to_be_tried)."""
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
@@ -71,7 +71,7 @@ def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Arra
 
 
 def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> bool:
-    """Take one step and book it; False where it is not solved."""
+    """Take and record one step; False if it is not solved."""
     h = table.times[k + 1] - table.times[k]
     first = k if table.coefficient.shape[0] > 1 else 0
     last = k + 1 if table.coefficient.shape[0] > 1 else 0
@@ -96,7 +96,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Gaps of the constraints at ``at``, into ``run.gap``."""
+    """Gaps of the constraints at ``at``, written to ``run.gap``."""
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
@@ -105,7 +105,7 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """The end of the step becomes the start of the next: increments are summed up before they are added."""
+    """Make the end of the step the start of the next; increments are summed before they are added."""
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _turn(m, dim, g, h, b)
@@ -114,7 +114,7 @@ def _end(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _add_increments(m: Memory, g: Scheme, h: float) -> None:
-    """Positions, stresses and spring forces by their rates, velocities by their values at the nodes."""
+    """Add the increments: of positions, stresses and spring forces by rates, of velocities by nodal values."""
     for b in range(m.inertia_mass.size):
         for k in range(m.at_r.shape[1]):
             moved = 0.0
@@ -153,7 +153,7 @@ def _add_increments(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
-    """R of a body by Ω × R at the nodes."""
+    """Advance R of a body by Ω × R at the nodes."""
     d = dim
     swept = m.run_frame
     fill(swept, 0.0)
@@ -177,7 +177,7 @@ def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
 
 
 def _square_up(m: Memory, dim: int, b: int) -> None:
-    """R(3 − RᵀR)/2: the round-off of the tableau would take RᵀR from 1 to the same side at every step."""
+    """Orthogonalise R by R(3 − RᵀR)/2: round-off of the tableau would move RᵀR from 1 to one side at every step."""
     R = m.at_R[b]
     form = m.run_frame
     d = dim
@@ -201,7 +201,7 @@ def _square_up(m: Memory, dim: int, b: int) -> None:
 
 
 def _is_open(m: Memory) -> bool:
-    """Whether the end of the step misses the constraints (see kernels.constraint_sizes)."""
+    """True if the end of the step misses the constraints (see kernels.constraint_sizes)."""
     length = m.joints_lengths[1]
     for i in range(m.at_vector.shape[0]):
         for k in range(m.at_vector.shape[1]):
@@ -214,7 +214,7 @@ def _is_open(m: Memory) -> bool:
 
 
 def _lies(m: Memory) -> bool:
-    """Whether a disc lies flat at the end of the step."""
+    """True if a disc lies flat at the end of the step."""
     lies = cython.declare(cython.bint)
     lies = False
     for i in range(m.rolling_positive.size):
@@ -223,7 +223,7 @@ def _lies(m: Memory) -> bool:
 
 
 def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
-    """Energies, flows, residuals and multipliers of a step."""
+    """Record energies, flows, residuals and multipliers of a step."""
     energies(m, dim, m.run_new_energy)
     fill(m.run_flow, 0.0)
     for i in range(g.stages.size):
@@ -235,7 +235,7 @@ def _book(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
         for k in range(s.trial_extension.size):
             s.trial_extension[k] *= share
         flows(s, dim, share, given.coefficient[own], given.coefficient[own])
-        for k in range(s.rolling_spin_row.size):  # by Ω, of which the spins of flows are RᵀΩ
+        for k in range(s.rolling_spin_row.size):  # uses Ω; the spins of flows are RᵀΩ
             apart = world_spin(s, dim, k, s.end_w) - world_spin(s, dim, k, s.x_w)
             s.run_flow[s.ledger_row[s.rolling_spin_row[k]]] += share * s.x_lam[s.rolling_spin_row[k]] * apart
         add_field(1.0, s.run_flow, m.run_flow)

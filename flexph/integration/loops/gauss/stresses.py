@@ -1,16 +1,16 @@
-"""Stress rates at the nodes of a step as unknowns of their own: the mixed iteration of collocation.
+"""Mixed iteration of collocation, with the stress rates at the nodes of a step as separate unknowns.
 
-Strain rows D(u) of von Kármán bodies differ from node to node, and one Jacobian has those of the middle node. Where
+Strain rows D(u) of von Kármán bodies differ from node to node, and one Jacobian has those of the middle node. If
 stresses are eliminated, σ̇_i = C⁻¹D(u_i) u̇_i, the difference is multiplied by the stiffness in each residual, and the
-iteration converges slowly. As unknowns, σ̇ have defects of their own,
+iteration converges slowly. As unknowns, σ̇ have the defects
 
     s_i = σ̇_i − C⁻¹ D(u_i) u̇_i.
 
-With D₀ and Ḋ₀ = ∂D/∂u u̇ where the Jacobian was taken, and with σ̇ eliminated from the corrections δ, Newton's method is
+With D₀ and Ḋ₀ = ∂D/∂u u̇ at the state of the Jacobian, and σ̇ eliminated from the corrections δ, Newton's method has
 
-    r_u,i − h D₀ᵀ(β s_i + h Σ a_ij s_j)  in place of  r_u,i,    δσ̇_i = s_i + C⁻¹(D₀ δu̇_i + Ḋ₀ h Σ a_ij δu̇_j);
+    r_u,i − h D₀ᵀ(β s_i + h Σ a_ij s_j)  instead of  r_u,i,    δσ̇_i = s_i + C⁻¹(D₀ δu̇_i + Ḋ₀ h Σ a_ij δu̇_j);
 
-the matrix of δu̇ stays as it is.
+the matrix of δu̇ is unchanged.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if not cython.compiled:
 
 
 def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
-    """Stresses with what damping adds, by stress rates that are unknowns, or that begin as those of the strains.
+    """Stresses including damping, from stress rates; these are set from the strain rates if ``begins``.
 
-    C⁻¹D u̇ stays in ``trial.jump``.
+    C⁻¹D u̇ is left in ``trial.jump``.
     """
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -46,7 +46,7 @@ def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
 
 
 def keep_strain_rows(m: Memory, g: Scheme) -> None:
-    """D₀ and Ḋ₀ of the middle node, at which the Jacobian is taken."""
+    """Store D₀ and Ḋ₀ of the middle node, at which the Jacobian is evaluated."""
     middle = stage(g.stages, g.stages.size // 2)
     copy(middle.trial_D, m.stage_strain_row)
     fill(m.stage_strain_row_rate, 0.0)
@@ -54,7 +54,7 @@ def keep_strain_rows(m: Memory, g: Scheme) -> None:
 
 
 def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
-    """Take h D₀ᵀ(β s_i + h Σ a_ij s_j) from the defects of the flexible coordinates."""
+    """Subtract h D₀ᵀ(β s_i + h Σ a_ij s_j) from the defects of the flexible coordinates."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         for k in range(s.trial_local.size):
@@ -66,7 +66,7 @@ def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
 
 
 def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
-    """Take δσ̇ from the stress rates, by the corrections of the rates of the coordinates; σ is work space."""
+    """Subtract δσ̇ from the stress rates, by the corrections of the coordinates' rates; σ is work space."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         fill(s.stage_du_change, 0.0)

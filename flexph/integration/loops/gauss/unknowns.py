@@ -18,7 +18,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def gather(g: Scheme, mixed: bool, x: Array) -> None:
-    """The unknowns into a vector."""
+    """Gather the unknowns in a vector."""
     k = 0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -56,7 +56,7 @@ def _write(field: Array, first: int, x: Array, correction: Array) -> int:
 
 
 def weigh(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
-    """Weights of the squares of the unknowns: energies of motion, multipliers and stress rates by their sizes."""
+    """Weights of the squares of the unknowns: inertias of motions, energy over squares of multipliers and rates."""
     k = cython.declare(cython.Py_ssize_t)
     loads = 0.0
     rates = 0.0

@@ -1,4 +1,4 @@
-"""The formulas of the kernels in loops, one file for each of theirs.
+"""Formulas of the kernels in loops, with one file for each file of the kernels.
 
 Imports: integration.loops.contact, integration.loops.decay, integration.loops.memory, integration.loops.nodal,
 integration.loops.solids, integration.loops.terms, integration.loops.wide, mechanisms.model, numerics,

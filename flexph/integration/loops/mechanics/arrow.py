@@ -1,8 +1,8 @@
-"""The solution of a step in block-arrow form.
+"""Solution of a step in block-arrow form.
 
-Of each body the inner flexible coordinates are eliminated from its banded block F; what is left, the border, is banded
-too. The shift of the coordinates to the centre of mass enters by c = φ̄u̇̄ as further unknowns, and what node forces do
-through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄: nothing is filled.
+The inner flexible coordinates of each body are eliminated from its banded block F; the remaining border is banded,
+too. The shift of the coordinates to the centre of mass enters by c = φ̄u̇̄ as further unknowns, and the node forces that
+act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄: there is no fill-in.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ SOLVE = cython.declare(cython.Py_ssize_t, _SOLVE)
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
-    """Factor the Jacobian at a trial; False where it is singular."""
+    """Factor the Jacobian at a trial; False if it is singular."""
     assemble_step(m, dim, decay, contact, h, before, after)
     return eliminate(m, dim, decay)
 
 
 def eliminate(m: Memory, dim: int, decay: int) -> bool:
-    """Factor the inner blocks and the border; False where one is singular."""
+    """Factor the inner blocks and the border; False if one is singular."""
     for b in range(m.inertia_mass.size):
         if not _eliminate(m, dim, decay, b):
             return False
@@ -53,7 +53,7 @@ def solve(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
-    """The defects, those of inner coordinates moved to the border."""
+    """Reduce the defects to the border, from which inner coordinates are eliminated."""
     d = dim
     s = 1 if d == 2 else 3
     fill(m.system_x, 0.0)
@@ -70,7 +70,7 @@ def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def expand(m: Memory, dim: int, h: float) -> None:
-    """The corrections from those of the border."""
+    """Expand the border's solution to all corrections."""
     d = dim
     s = 1 if d == 2 else 3
     for b in range(m.inertia_mass.size):
@@ -85,7 +85,7 @@ def expand(m: Memory, dim: int, h: float) -> None:
 
 
 def solve_border(m: Memory) -> None:
-    """Solve for the border what is in its place."""
+    """Solve the border in place."""
     if m.border_size[1] < 0:
         call_one(m.system_python[0], SOLVE)
     else:
@@ -103,7 +103,7 @@ def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
 
 
 def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
-    """Factor the inner block F of a body, F⁻¹ C, and take R F⁻¹ C from the border.
+    """Factor the inner block F of a body, compute F⁻¹ C, and subtract R F⁻¹ C from the border.
 
     The columns C are those of ω̄, φ̄ᵀ (through which φ̄u̇̄ and ṙ̄ act) and of the masters; the rows R those of ω̄, φ̄u̇̄ and
     the masters.
@@ -124,7 +124,7 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
 
 
 def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """The same of a body that loses energy by banded matrices."""
+    """Eliminate the inner coordinates of a body that loses energy by banded matrices."""
     if not eliminate_banded(m, dim, b, X):
         return False
     columns = m.filter_columns[b]
@@ -138,7 +138,7 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
-    """The unknown of the border in a row of R of a body: ω̄, φ̄u̇̄ and the masters."""
+    """Unknown of the border in row k of R of a body: ω̄, φ̄u̇̄ or a master."""
     s = 1 if dim == 2 else 3
     if k < s:
         return m.border_w[b][k]
@@ -148,7 +148,7 @@ def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
 
 
 def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
-    """The columns C of a body, and how its masters are coupled in the border."""
+    """Fill the columns C of a body, and couple its masters in the border."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -175,7 +175,7 @@ def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
 
 
 def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Take R F⁻¹ C from the border."""
+    """Subtract R F⁻¹ C from the border."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -220,7 +220,7 @@ def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
 
 
 def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
-    """Solve for the inner coordinates of a body with the border held, and move the rest to the border."""
+    """Solve for the inner coordinates of a body with the border fixed, and reduce their defects to the border."""
     pushed = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x
@@ -263,7 +263,7 @@ def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
 
 
 def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """What the inner coordinates of a body do in the rows of ω̄ and φ̄u̇̄."""
+    """Subtract the effect of a body's inner coordinates from the rows of ω̄ and φ̄u̇̄."""
     total = cython.declare(Number)
     x = m.system_x
     d = dim
@@ -282,7 +282,7 @@ def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
 
 
 def _expand(m: Memory, dim: int, b: int) -> None:
-    """The flexible coordinates of a body from the border."""
+    """Flexible coordinates of a body from the border's solution."""
     total = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x

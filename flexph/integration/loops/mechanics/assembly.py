@@ -1,4 +1,4 @@
-"""The entries of the Jacobian of a step."""
+"""Entries of the Jacobian of a step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if not cython.compiled:
 
 
 def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> None:
-    """The entries of the Jacobian at a trial."""
+    """Assemble the Jacobian at a trial."""
     m.run_length[0] = h
     assemble(m, dim, decay, h, before, after)
     add_following(m, dim, h)
@@ -36,7 +36,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """The entries of the Jacobian at a trial, but for those that collocation does without: see assemble_step."""
+    """Assemble the part of the Jacobian at a trial that collocation uses, too; see assemble_step for all of it."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

@@ -1,4 +1,4 @@
-"""The blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers."""
+"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Of a sparse border: the ends of vectors, less W times the unknowns that move them."""
+    """Add rows for the ends of vectors in a sparse border, less W times the unknowns that move them."""
     value = cython.declare(Number)
     for v in range(m.border_e.shape[0]):
         for i in range(dim):
@@ -41,7 +41,7 @@ def add_ends(m: Memory, dim: int) -> None:
 
 
 def add_springs(m: Memory, dim: int, h: float) -> None:
-    """−h βᵀ T γ with the tangents T of the spring-dampers."""
+    """Add −h βᵀ T γ with the tangents T of the spring-dampers."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     for i in range(m.joints_stiffness.size):
@@ -63,7 +63,7 @@ def add_springs(m: Memory, dim: int, h: float) -> None:
 
 
 def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
-    """−h value times how a force on a product acts and how another product changes."""
+    """Add −h value times the gradient of a product p and the end derivative of a product q."""
     left = cython.declare(Number)
     right = cython.declare(Number)
     for side in range(2):
@@ -82,12 +82,12 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 
 
 def add_products(m: Memory, dim: int, h: float) -> None:
-    """The force φ on V·W acts along ½(W₀ + W₁) and ½(V₀ + V₁), which change."""
+    """Add the changes of ½(W₀ + W₁) and ½(V₀ + V₁), along which the force φ on V·W acts."""
     gain = cython.declare(Number)
     value = cython.declare(Number)
     for p in range(m.joints_first.size):
         gain = -0.5 * h * m.trial_force[p]
-        if gain == 0.0:  # of points of a curve, most do nothing
+        if gain == 0.0:  # most products of curve points carry no force
             continue
         for side in range(2):
             v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -99,7 +99,7 @@ def add_products(m: Memory, dim: int, h: float) -> None:
 
 
 def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """−(c̄ β B)ᵀ and c₁ γ W/h."""
+    """Add −(c̄ β B)ᵀ and c₁ γ W/h of the constraints."""
     last = cython.declare(Number)
     for term in range(m.joints_term_row.size):
         row = m.border_l[m.joints_term_row[term]]
@@ -118,7 +118,7 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:
-    """Forces w Π̄_by λ and torques a λ of constraints on velocities, and how their defects change."""
+    """Add forces w Π̄_by λ and torques a λ of constraints on velocities, and the derivatives of their defects."""
     change = cython.declare(Number)
     for i in range(m.rolling_row.size):
         row = m.border_l[m.rolling_row[i]]
@@ -137,7 +137,7 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) -> None:
-    """−(mean β B)ᵀ and last γ W of a product."""
+    """Add −(mean β B)ᵀ and last γ W of a product."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -150,7 +150,7 @@ def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) ->
 
 
 def _add_spins(m: Memory, dim: int) -> None:
-    """Torques −R̄⁻¹a and rows aᵀR₀ of the spins."""
+    """Add torques −R̄⁻¹a and rows aᵀR₀ of the spins."""
     s = m.rolling_spin_axis.shape[1]
     for i in range(m.rolling_spin_row.size):
         row = m.border_l[m.rolling_spin_row[i]]

@@ -1,7 +1,8 @@
-"""Points on curves in loops (see kernels.rates.on_curves, whose formulas these are).
+"""Points on curves in loops (formulas of kernels.rates.on_curves).
 
-A curve c has products Π_jk of its points k with directions j. What acts on the port has components f_j, forces f_j c̄_k
-on the products. Multipliers act along ``path.direction``: unit vectors across the curve, last, of a driven place, b.
+A curve c has products Π_jk of its points k with directions j. The force on the port has components f_j, which give
+forces f_j c̄_k on the products. Multipliers act along ``path.direction``: unit vectors across the curve, and last, for
+a driven place, b.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if not cython.compiled:
 
 
 def push_along_curves(m: Memory) -> None:
-    """Add the forces of multipliers, of inputs and of ``path.slid`` along curves to those on products."""
+    """Add the forces of multipliers, inputs and ``path.slid`` along curves to those on products."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for j in range(d):
@@ -35,7 +36,7 @@ def push_along_curves(m: Memory) -> None:
 
 
 def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
-    """Add how far points are from their curves, and the places of driven ones, where they were last followed to."""
+    """Add distances of points from their curves to the gaps, and the places of driven points, as last followed."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for i in range(d - 1):
@@ -46,7 +47,7 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Σ_k c̄_k Π̇_jk of all curves into ``path.rate`` at the speeds in ``run.moved``, from vectors of products."""
+    """Rates Σ_k c̄_k Π̇_jk of all curves, written to ``path.rate``, at the speeds in ``run.moved``."""
     for c in range(m.curves_input.size):
         for j in range(dim):
             total = 0.0
@@ -56,7 +57,7 @@ def rate_curves(m: Memory, dim: int, others: Array) -> None:
 
 
 def rate_along(m: Memory, c: int, direction: Array) -> float:
-    """A component of the rates of a curve."""
+    """Component of the rates of a curve along a direction."""
     total = 0.0
     for j in range(direction.size):
         total += direction[j] * m.path_rate[c][j]
@@ -84,7 +85,7 @@ def add_first_gaps(m: Memory, share: float, gap: Array) -> None:
 
 
 def record_curves(m: Memory, h: float, out: Array) -> None:
-    """Add the works of multipliers and inputs over a step to the flows, from the mean rates."""
+    """Add the work of multipliers and inputs over a step to the flows, from the mean rates."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for i in range(d):
@@ -97,14 +98,14 @@ def record_curves(m: Memory, h: float, out: Array) -> None:
 
 
 def add_curve_outputs(m: Memory, out: Array) -> None:
-    """Mean rates that inputs along curves work on."""
+    """Add the mean rates conjugate to inputs along curves."""
     for c in range(m.curves_input.size):
         if m.curves_input[c] >= 0:
             out[m.curves_input[c]] += rate_along(m, c, m.path_direction[c][m.path_way.shape[1] - 1])
 
 
 def way_along(m: Memory, c: int) -> float:
-    """How far a point slips along its curve over a step, towards smaller places, by the products at its ends."""
+    """Slip of a point along its curve over a step, positive towards smaller places, from the products at its ends."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
@@ -114,14 +115,14 @@ def way_along(m: Memory, c: int) -> float:
 
 
 def pull_along(m: Memory, c: int) -> None:
-    """Add the forces on products of a unit force against that."""
+    """Add the forces on products of a unit force against the slip."""
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
             m.trial_force[m.curves_product[k][j]] += m.path_along[c][j] * m.path_mean[k]
 
 
 def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
-    """Forces and gaps of curves: columns and rows of the multipliers, and how forces turn and move with the way."""
+    """Add the curves' blocks: columns and rows of the multipliers, and the turning and shift of forces with the way."""
     for c in range(m.curves_input.size):
         begin_rows(m)
         fill(m.path_turn, 0.0)
@@ -151,13 +152,13 @@ def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
 
 
 def moved_place(m: Memory, c: int, k: int, j: int) -> float:
-    """∂s₁/∂Π_jk."""
+    """Derivative ∂s₁/∂Π_jk."""
     tangent = m.path_tangent[c][j] * m.path_last[k]
     return -(tangent + m.path_apart[c][j] * m.path_slope[k]) / m.path_curved[c]
 
 
 def turned_way(m: Memory, c: int, k: int, j: int, row: Array) -> float:
-    """A row of ∂τ/∂Π_jk."""
+    """Row of ∂τ/∂Π_jk."""
     by_place = 0.0
     for l in range(row.size):
         by_place += row[l] * m.path_by_place[c][l]
@@ -165,7 +166,7 @@ def turned_way(m: Memory, c: int, k: int, j: int, row: Array) -> float:
 
 
 def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
-    """How the gaps change with a product at the end: they turn with the way, too."""
+    """Derivatives of the gaps by a product at the end, including the turning of the directions with the way."""
     row = m.path_row
     for i in range(dim - 1):
         straight = 0.0
@@ -175,7 +176,7 @@ def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
             straight += m.path_direction[c][i][l] * m.path_tangent[c][l]
             across += m.path_resting[c][i][l] * m.path_along[c][l]
             along += m.path_along[c][l] * m.path_apart[c][l]
-        for l in range(dim):  # of A the transpose, see _turn
+        for l in range(dim):  # the transpose of A, see _turn_forces
             beside = m.path_apart[c][l] - along * m.path_along[c][l]
             normal = m.path_resting[c][i][l] - across * m.path_along[c][l]
             row[l] = (across * beside + along * normal) / m.path_size[c]
@@ -184,7 +185,7 @@ def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, c: int) -> None:
-    """A with δf = −A δτ of all that acts on the port."""
+    """Matrix A with δf = −A δτ of all forces on the port."""
     along_way = m.path_slid[c]
     pulled = 0.0
     for j in range(dim):

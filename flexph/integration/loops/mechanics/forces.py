@@ -1,4 +1,4 @@
-"""Forces on products, nodes, sections and bodies over a step (see kernels.step, whose formulas these are)."""
+"""Forces on products, nodes, sections and bodies over a step (formulas of kernels.step)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
-    """Forces on products, of constraints and springs."""
+    """Forces on products by constraints and springs."""
     constrain(m, before, after)
     measure(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
@@ -29,7 +29,7 @@ def pull_products(m: Memory, h: float, before: Array, after: Array) -> None:
 
 
 def constrain(m: Memory, before: Array, after: Array) -> None:
-    """Forces on products, of constraints."""
+    """Forces on products by constraints."""
     fill(m.trial_force, 0.0)
     for i in range(m.joints_term_row.size):
         m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
@@ -37,7 +37,7 @@ def constrain(m: Memory, before: Array, after: Array) -> None:
 
 
 def turn_loads(m: Memory, dim: int, inputs: Array) -> None:
-    """The inputs in the world: those that follow sections turn with them."""
+    """Inputs in the world; those that follow sections turn with them."""
     d = dim
     copy(inputs, m.trial_loads)
     copy(inputs, m.trial_given)
@@ -117,7 +117,7 @@ def sum_nodes(m: Memory, dim: int) -> None:
 
 
 def act(m: Memory, dim: int, h: float) -> None:
-    """Generalised forces −h φᵀ R̄⁻¹ f of nodes and −h ψᵀ R̄⁻¹ τ of sections; the shift takes the sum of the body's."""
+    """Add generalised forces −h φᵀ R̄⁻¹ f of nodes and −h ψᵀ R̄⁻¹ τ of sections; the shift takes each body's sum."""
     act_on_nodes(m, dim, h)
     s = 1 if dim == 2 else 3
     for n in range(m.loads_torque_body.size):
@@ -133,7 +133,7 @@ def act(m: Memory, dim: int, h: float) -> None:
 
 
 def act_on_nodes(m: Memory, dim: int, h: float) -> None:
-    """Those of nodes."""
+    """Add generalised forces −h φᵀ R̄⁻¹ f of nodes."""
     d = dim
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]

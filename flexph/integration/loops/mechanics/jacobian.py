@@ -1,4 +1,4 @@
-"""The blocks of the Jacobian of a step in loops (see kernels.jacobians, whose blocks these are).
+"""Blocks of the Jacobian of a step in loops (formulas of kernels.jacobians).
 
 All are entries of the flexible matrices, of their columns and rows, or of the border (see
 :mod:`flexph.integration.loops.mechanics.arrow`).
@@ -19,7 +19,7 @@ if not cython.compiled:
 
 
 def add_flexible(m: Memory, dim: int, h: float) -> None:
-    """∂r_u/∂u̇̄ without the shift: 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous)."""
+    """Add ∂r_u/∂u̇̄ without the shift: 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous)."""
     factor = cython.declare(Number)
     rest = cython.declare(Number)
     value = cython.declare(Number)
@@ -41,7 +41,7 @@ def add_flexible(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_stresses(m: Memory, h: float, F: Array) -> None:
-    """What the stresses of strain rows that change add."""
+    """Add the part of stresses whose strain rows change."""
     gain = cython.declare(Number)
     copy(m.trial_D, m.system_D)
     turn_strain_rows(m, 0.5 * h, m.x_du, m.system_D)
@@ -57,14 +57,14 @@ def _add_stresses(m: Memory, h: float, F: Array) -> None:
 
 
 def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
-    """A component of ω̄."""
+    """Component of ω̄."""
     if decay > 0:
         return m.x_w[b][i]
     return 0.5 * (m.at_w[b][i] + m.end_w[b][i])
 
 
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
-    """World rotation of the end by ω̄: h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; R̄⁻¹ is kept for the solves."""
+    """World rotation of the end by ω̄: h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; R̄⁻¹ is stored for the solves."""
     a = cython.declare(Number)
     a0 = cython.declare(Number)
     a1 = cython.declare(Number)
@@ -90,7 +90,7 @@ def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
-    """∂r_v/∂ṙ̄, ∂r_ω/∂ω̄, and how ω̄, φ̄u̇̄ and ṙ̄ are coupled with the flexible coordinates."""
+    """Add ∂r_v/∂ṙ̄ and ∂r_ω/∂ω̄, and the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             if not m.points_own[b]:
@@ -104,7 +104,7 @@ def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
-    """1 − ½h[ω̄]×, through which the momentum of a body turns with it, and twice its rigid inertia."""
+    """Matrix 1 − ½h[ω̄]×, through which the momentum of a body turns with it, and twice its rigid inertia."""
     mean = cython.declare(Number)
     s = 1 if dim == 2 else 3
     for i in range(s):
@@ -121,7 +121,7 @@ def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
 
 
 def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """ω̄ in the row of a flexible coordinate and the coordinate in the rows of ω̄; its share of the inertia."""
+    """Couple ω̄ with a flexible coordinate, in the rows of both, and add its share of the inertia."""
     column = cython.declare(Number)
     r0 = cython.declare(Number)
     r1 = cython.declare(Number)
@@ -154,7 +154,7 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """How φ̄u̇̄ and ṙ̄ act in the rows of the flexible coordinates."""
+    """Coupling of φ̄u̇̄ and ṙ̄ in the rows of the flexible coordinates."""
     factor = cython.declare(Number)
     value = cython.declare(Number)
     d = dim
@@ -172,7 +172,7 @@ def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
-    """∂r_ω/∂ω̄ of a body."""
+    """Add ∂r_ω/∂ω̄ of a body."""
     t0 = cython.declare(Number)
     t1 = cython.declare(Number)
     t2 = cython.declare(Number)

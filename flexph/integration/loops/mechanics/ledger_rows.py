@@ -1,4 +1,4 @@
-"""Energies, work and dissipation of a step in loops (see flexph.results.ledger, whose formulas these are)."""
+"""Energies, work and dissipation of a step in loops (formulas of flexph.results.ledger)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
-    """Energy by part in the order of the accounts."""
+    """Energies by part, in the order of the accounts."""
     d = dim
     s = 1 if d == 2 else 3
     fill(out, 0.0)
@@ -109,7 +109,7 @@ def _torque_work(m: Memory, dim: int, h: float, out: Array) -> None:
 
 
 def _section_spin(m: Memory, dim: int, e: int) -> float:
-    """The mean spin on which a component of a torque works."""
+    """Component of the mean spin conjugate to a torque."""
     s = 1 if dim == 2 else 3
     n = m.loads_torque_row[e] // s
     i = m.loads_torque_row[e] % s
@@ -124,7 +124,7 @@ def _section_spin(m: Memory, dim: int, e: int) -> float:
 
 
 def outputs(m: Memory, dim: int) -> None:
-    """Mean velocities of a step that inputs work on, in their axes, after its flows: see control.port_outputs."""
+    """Mean velocities of a step conjugate to inputs, in their axes; uses its flows (see control.port_outputs)."""
     d = dim
     out = m.run_output
     fill(out, 0.0)
@@ -183,7 +183,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
 
 
 def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
-    """G v − ∂g/∂t at a state, (g,)."""
+    """Velocity defect G v − ∂g/∂t at a state, (g,)."""
     out = m.run_new_defect
     node_speeds(m, dim)
     for row in range(out.size):
@@ -203,7 +203,7 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
 
 
 def lost(m: Memory, dim: int) -> float:
-    """(ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J]."""
+    """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J]."""
     momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
     total = 0.0
     for b in range(m.inertia_mass.size):

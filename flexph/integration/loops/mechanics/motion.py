@@ -1,4 +1,4 @@
-"""Momenta, node arms, vectors and products of a configuration (see kernels.state, whose formulas these are)."""
+"""Momenta, node arms, vectors and products of a configuration (formulas of kernels.state)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRODUCTS = cython.declare(cython.Py_ssize_t, _PRODUCTS)
 
 
 def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
-    """M u, N_a u, K_ab u of all coordinates into ``out`` (n, K); φ̄u into ``space`` (b, d)."""
+    """Products M u, N_a u, K_ab u of all coordinates, written to ``out`` (n, K); φ̄u is written to ``space`` (b, d)."""
     mean_shapes(m, dim, u, space)
     _products(m, dim, False, u, u, space, space, out, out)
 
@@ -25,7 +25,7 @@ def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) ->
 def _products(
     m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
 ) -> None:
-    """Inertia products of u, and of u̇ where there are ``both``, with their means in the spaces."""
+    """Inertia products of u, and of u̇ if ``both``, with their means in ``space`` and ``rates``."""
     if m.run_asked.size > 0:
         ask(m, PRODUCTS, u)
         copy(m.run_answered, out)
@@ -59,13 +59,13 @@ def _products(
 
 
 def ask(m: Memory, question: int, u: Array) -> None:
-    """Ask Python for products with u, which are left in ``run.answered``."""
+    """Have Python compute products with u, which it leaves in ``run.answered``."""
     copy(u, m.run_asked)
     call_one(m.system_python[0], question)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
-    """φ̄ u of all bodies, (b, d)."""
+    """Mean shapes φ̄ u of all bodies, (b, d)."""
     for b in range(m.inertia_mass.size):
         for j in range(dim):
             total = 0.0
@@ -75,7 +75,7 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
 
 
 def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array) -> None:
-    """p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
+    """Momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):
@@ -96,7 +96,7 @@ def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: 
 
 
 def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
-    """R (X + φ u) of all nodes; φ̄u is taken from ``space``."""
+    """Arms R (X + φ u) of all nodes; φ̄u is read from ``space``."""
     d = dim
     for k in range(m.nodes_body.size):
         b = m.nodes_body[k]
@@ -140,7 +140,7 @@ def derive(m: Memory, dim: int, space: Array) -> None:
 
 
 def derive_momenta(m: Memory, dim: int, space: Array) -> None:
-    """The inertia products and momenta; φ̄u is left in ``space``."""
+    """Inertia products and momenta; φ̄u is left in ``space``."""
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
@@ -175,7 +175,7 @@ def mean_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speeds(m: Memory, dim: int) -> None:
-    """Speeds of all nodes at ``at`` into ``run.moved``."""
+    """Speeds of all nodes at ``at``, written to ``run.moved``."""
     mean_shapes(m, dim, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
@@ -187,7 +187,7 @@ def node_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speed(m: Memory, dim: int, n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
-    """Speed of a node into ``run.moved`` with the frame of its body in ``run.frame``, φ̄u̇ in ``trial.c``."""
+    """Speed of a node, written to ``run.moved``; its body's frame is in ``run.frame``, φ̄u̇ in ``trial.c``."""
     speed = m.run_moved
     d = dim
     b = m.nodes_body[n]

@@ -1,8 +1,8 @@
 """Multipliers of least norm of redundant constraints in loops (see mechanisms.model.redundancy).
 
-With W G = U Σ Vᵀ and NᵀWG = 0, multipliers W U μ are those with NᵀW⁻¹λ = 0, and Uᵀ W g = 0 is g = W⁻¹N ν for some ν. So
-of the Jacobian K the columns and rows of N are a border: ν, and y = Eᵀx of rows p that depend on others, one for each
-column of N, whose diagonal entries σ keep K + E σ Eᵀ regular.
+With W G = U Σ Vᵀ and NᵀWG = 0, multipliers W U μ satisfy NᵀW⁻¹λ = 0, and Uᵀ W g = 0 means g = W⁻¹N ν for some ν. So
+the columns and rows of N border the Jacobian K: ν, and y = Eᵀx of dependent rows p, one for each column of N, whose
+diagonal entries σ keep K + E σ Eᵀ regular.
 
     (K + EσEᵀ) x − Eσ y − W⁻¹N ν = b,   y = Eᵀx,   NᵀW⁻¹x = 0
 """
@@ -32,7 +32,7 @@ RANK = cython.declare(cython.double, _RANK)
 
 
 def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
-    """Find N at the start of a step, and the dependent rows; False where the rank is in doubt."""
+    """Find N and the dependent rows at the start of a step; False if the rank is in doubt."""
     _gradients(m, dim, coefficient)
     fill(m.null_vectors, 0.0)
     m.null_number[0] = 0
@@ -52,12 +52,12 @@ def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
 
 
 def keep_independent(m: Memory, gap: Array) -> None:
-    """Defects of the constraints without what depends on others: g − W⁻¹N NᵀW g."""
+    """Project the constraint defects on the independent part: g − W⁻¹N NᵀW g."""
     _project(m, gap, True)
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Multipliers without what makes no force: λ − W N NᵀW⁻¹λ."""
+    """Remove the part of the multipliers that causes no force: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 
@@ -75,13 +75,13 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
-    """Factor the Jacobian at a trial, with the border of N; False where it is singular."""
+    """Factor the Jacobian at a trial, with the border of N; False if it is singular."""
     assemble_step(m, dim, decay, contact, h, before, after)
     return factor_assembled(m, dim, decay)
 
 
 def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
-    """Factor the entries of a Jacobian, with the border of N; False where it is singular."""
+    """Factor an assembled Jacobian, with the border of N; False if it is singular."""
     for k in range(m.null_number[0]):
         row = m.border_l[m.redundancy_row[m.null_chosen[k]]]
         m.null_shift[k] = _flexibility(m, row)
@@ -90,7 +90,7 @@ def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
 
 
 def _factor_border(m: Memory) -> bool:
-    """Answers Z to the columns E σ and W⁻¹N, and [EᵀZ; NᵀW⁻¹Z] less the unit of y, factored."""
+    """Solve for the columns E σ and W⁻¹N, as Z, and factor [EᵀZ; NᵀW⁻¹Z] less the unit of y."""
     count = m.null_number[0]
     rows = m.redundancy_row.size
     for k in range(2 * count):
@@ -117,7 +117,7 @@ def _factor_border(m: Memory) -> bool:
 
 
 def _products(m: Memory, x: Array, out: Array) -> None:
-    """Eᵀx and NᵀW⁻¹x."""
+    """Products Eᵀx and NᵀW⁻¹x."""
     count = m.null_number[0]
     for k in range(count):
         total = 0.0
@@ -135,7 +135,7 @@ def solve(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def solve_least(m: Memory) -> None:
-    """Solve for the border of the bodies what is in its place, with multipliers of least norm."""
+    """Solve the border of the bodies in place, with multipliers of least norm."""
     solve_border(m)
     count = m.null_number[0]
     if count == 0:
@@ -149,7 +149,7 @@ def solve_least(m: Memory) -> None:
 
 
 def _flexibility(m: Memory, row: int) -> float:
-    """About what the diagonal entry of a constraint is when the velocities are eliminated."""
+    """Estimate of a constraint's diagonal entry after elimination of the velocities."""
     width = m.border_size[1] if m.border_size[1] >= 0 else m.system_x.size
     total = 0.0
     for j in range(most(0, row - width), fewest(m.system_x.size, row + width + 1)):
@@ -162,7 +162,7 @@ def _flexibility(m: Memory, row: int) -> float:
 
 
 def _choose(m: Memory) -> None:
-    """One row for each column of N, by elimination with pivots: what is left without them is independent."""
+    """Choose one row for each column of N, by elimination with pivots; the remaining rows are independent."""
     held1 = cython.declare(cython.double)
     M = m.null_reduced
     count = m.null_number[0]
@@ -190,7 +190,7 @@ def _choose(m: Memory) -> None:
 
 
 def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
-    """W G of the rows that may depend on others, at the start of the step, over velocities scaled to one length."""
+    """Rows W G that may depend on others, at the start of the step, with velocities scaled to one length."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             for j in range(dim):
@@ -222,7 +222,7 @@ def _gradients(m: Memory, dim: int, coefficient: Array) -> None:
 
 
 def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
-    """The gradient of a product times a gain in a row."""
+    """Add the gradient of a product times a gain to a row."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -234,7 +234,7 @@ def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
 
 
 def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
-    """Add to an entry of the scaled rows that are looked at."""
+    """Add to an entry of the scaled rows under test."""
     own = m.redundancy_own[row]
     if own < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:
         return

@@ -24,7 +24,7 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def force(m: Memory, i: int, s: float) -> float:
-    """ρ(s) of a spring-damper or a slip, see flexph.systems.resistive_relations."""
+    """Force ρ(s) of a spring-damper or a slip, see flexph.systems.resistive_relations."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -39,7 +39,7 @@ def force(m: Memory, i: int, s: float) -> float:
 
 
 def slope(m: Memory, i: int, s: float) -> float:
-    """ρ'(s), of functions without derivative by central differences."""
+    """Slope ρ'(s); for functions without derivative by central differences."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -61,14 +61,14 @@ def slope(m: Memory, i: int, s: float) -> float:
 
 
 def keep_rates(m: Memory) -> None:
-    """Keep the extensions before a correction."""
+    """Store the extensions before a correction."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         m.trial_before[i] = m.trial_extension[i]
 
 
 def stick(m: Memory, h: float) -> bool:
-    """Mark relations to be taken by their tangent at rest (see exact.newton); whether any is or was marked."""
+    """Mark relations to be replaced by their tangent at rest (see exact.newton); True if any is or was marked."""
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)
     marked = False
@@ -83,7 +83,7 @@ def stick(m: Memory, h: float) -> bool:
 
 
 def generates(m: Memory, h: float) -> bool:
-    """Whether a relation of a user generates energy at the rate of a step, or gives no number."""
+    """True if a relation of a user generates energy at the rate of a step, or returns no number."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         if m.joints_kind[i] == GENERAL:

@@ -1,4 +1,4 @@
-"""The residual of a step in loops (see kernels.step, whose formulas these are)."""
+"""Residual of a step in loops (formulas of kernels.step)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def residual(
 ) -> None:
     """Momentum and constraint defects of the mean velocities x, and the trial end of the step.
 
-    ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` those of the rows at the end;
-    ``decay`` and ``contact`` as of ``run.Parts``.
+    ``before``, ``after`` are the coefficients of the terms at both ends, ``offset`` the rows' offsets at the end;
+    ``decay`` and ``contact`` are as in ``run.Parts``.
     """
     trial(m, dim, decay, contact, h, before, after, offset, inputs)
     balance_momenta(m, dim, decay, contact, h)
@@ -55,7 +55,7 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
 def trial(
     m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
-    """The trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
+    """Trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
     move(m, dim, h)
     _stress(m, h)
     if dim == 3:
@@ -113,7 +113,7 @@ def move(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Rotation of a body at the end, and R̄⁻¹."""
+    """Rotation of a body at the end, and R̄⁻¹, in the plane."""
     R = m.at_R[b]
     R1 = m.end_R[b]
     inverse = m.trial_inverse[b]
@@ -156,14 +156,14 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_products(m: Memory, dim: int, h: float) -> None:
-    """The inertia products of coordinates at the end of the step and in its mean, by linearity."""
+    """Inertia products of the coordinates at the end of the step and in its mean, by linearity."""
     inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))
     mix(m.trial_Pmean, 0, 1.0, m.at_Pu, 0.5 * h, m.trial_rate, entries(m.trial_rate))
 
 
 def _stress(m: Memory, h: float) -> None:
-    """CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h; the rows D̄ are kept."""
+    """Stresses CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h; the rows D̄ are stored."""
     rate = 1.0 / h
     stress_rates(m)
     for i in range(m.trial_stress.size):
@@ -173,7 +173,7 @@ def _stress(m: Memory, h: float) -> None:
 
 
 def stress_rates(m: Memory) -> None:
-    """C⁻¹D(u) u̇ into ``trial.jump``; the rows D are kept."""
+    """Stress rates C⁻¹D(u) u̇, written to ``trial.jump``; the rows D are stored."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], STRAIN)
         stiffen(m, m.trial_local, m.trial_jump)
@@ -189,13 +189,13 @@ def stress_rates(m: Memory) -> None:
 
 
 def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
-    """Add what strain rows change by where the coordinates do by a factor times u, entries of factor ∂D/∂u u."""
+    """Add factor ∂D/∂u u to strain rows, their change when the coordinates change by factor u."""
     for g in range(m.elastic_G_val.size):
         rows[m.elastic_G_entry[g]] += factor * m.elastic_G_val[g] * u[m.elastic_G_col[g]]
 
 
 def stiffen(m: Memory, strains: Array, stresses: Array) -> None:
-    """C⁻¹ε of all strains."""
+    """Stresses C⁻¹ε of all strains."""
     for i in range(stresses.size):
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
@@ -219,7 +219,7 @@ def balance(m: Memory, dim: int, h: float) -> None:
 
 
 def resist(m: Memory, h: float) -> None:
-    """Add what stresses and constant damping do to the flexible coordinates."""
+    """Add stresses and constant damping to the defects of the flexible coordinates."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], RESIST)
         for i in range(m.x_du.size):
@@ -232,7 +232,7 @@ def resist(m: Memory, h: float) -> None:
 
 
 def _turning(m: Memory, dim: int, b: int, i: int) -> float:
-    """p̄_r × ω̄ + R̄⁻¹τ, a component."""
+    """Component of p̄_r × ω̄ + R̄⁻¹τ."""
     if dim == 2:
         return m.trial_torque[b][0]
     j = (i + 1) % 3
@@ -245,7 +245,7 @@ def _turning(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
-    """What the rotation of a body does to a flexible coordinate."""
+    """Inertial force of a body's rotation on a flexible coordinate."""
     s = 1 if dim == 2 else 3
     force = 0.0
     for j in range(s):
@@ -259,7 +259,7 @@ def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _drag(m: Memory, h: float) -> None:
-    """Constant damping of the flexible coordinates."""
+    """Add the constant damping of the flexible coordinates."""
     for i in range(m.x_du.size):
         total = 0.0
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):

@@ -1,4 +1,4 @@
-"""Terms of constraints on velocities in loops (see kernels.rolling, whose formulas these are)."""
+"""Terms of constraints on velocities in loops (formulas of kernels.rolling)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def gain(m: Memory, i: int) -> float:
-    """w Π̄_by of a term, over ρ² of angles, from the products at both ends."""
+    """Gain w Π̄_by of a term, over ρ² for angles, from the products at both ends."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_gain(
@@ -27,7 +27,7 @@ def gain(m: Memory, i: int) -> float:
 
 
 def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
-    """∂(gain) by Π and by Π_by at the end."""
+    """Derivatives of the gain by Π and by Π_by at the end."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_slopes(
@@ -41,7 +41,7 @@ def gain_slopes(m: Memory, i: int) -> tuple[float, float]:
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
-    """a·R ω of a spin by the rotations of ``at``: over a step, that of its start."""
+    """World spin a·R ω by the rotations of ``at``: over a step, that of its start."""
     b = m.rolling_spin_body[i]
     if dim == 2:
         return m.rolling_spin_axis[i][0] * w[b][0]
@@ -66,7 +66,7 @@ def twist(m: Memory) -> None:
 
 
 def add_gap(m: Memory, dim: int, h: float) -> None:
-    """Add squares at the end, and what nonholonomic rows miss over the step, by the mean velocities."""
+    """Add squares at the end, and the defects of nonholonomic rows over the step, from the mean velocities."""
     if m.rolling_row.size > 0:
         mean_speeds(m, dim)
     for i in range(m.rolling_row.size):
@@ -87,7 +87,7 @@ def add_squares(m: Memory, gap: Array) -> None:
 
 
 def has_fallen(m: Memory) -> bool:
-    """Whether a disc lies flat at the end of the step."""
+    """True if a disc lies flat at the end of the step."""
     fallen = cython.declare(cython.bint)
     fallen = False
     for i in range(m.rolling_positive.size):

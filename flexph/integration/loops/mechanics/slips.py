@@ -1,6 +1,6 @@
-"""Friction against slips in loops, of wheels and along curves (see kernels.rates.slips, whose formulas these are).
+"""Friction against slips in loops, of wheels and along curves (formulas of kernels.rates.slips).
 
-Relations of slips stand behind those of the spring-dampers. A component without terms is that of a point on a curve.
+Relations of slips follow those of the spring-dampers. A component without terms is that of a point on a curve.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALL = cython.declare(cython.double, _SMALL)
 
 
 def slide(m: Memory, dim: int) -> None:
-    """Slip rates over a step and the forces against them, those of terms added to the forces on products."""
+    """Slip rates over a step and the forces against them; those of terms are added to the forces on products."""
     if m.slips_slip.size == 0:
         return
     mean_speeds(m, dim)
@@ -60,7 +60,7 @@ def slide(m: Memory, dim: int) -> None:
 
 
 def _speed(m: Memory, slip: int) -> float:
-    """|s| of a slip."""
+    """Slip speed |s|."""
     square = 0.0
     for k in range(m.slips_first[slip], m.slips_first[slip + 1]):
         square += m.slide_rate[k] * m.slide_rate[k]
@@ -68,7 +68,7 @@ def _speed(m: Memory, slip: int) -> float:
 
 
 def _resistance(m: Memory, slip: int, speed: float) -> float:
-    """ρ(s)/s; at rest its limit ρ'(0)."""
+    """Resistance ρ(s)/s; at rest its limit ρ'(0)."""
     i = m.joints_stiffness.size + slip
     unit = cython.declare(cython.double)
     unit = 1.0
@@ -80,13 +80,13 @@ def _resistance(m: Memory, slip: int, speed: float) -> float:
 
 
 def record_slips(m: Memory, h: float, out: Array) -> None:
-    """Add what friction against slips takes in a step to the flows."""
+    """Add the dissipation of friction against slips in a step to the flows."""
     for k in range(m.slips_slip.size):
         out[m.slips_lost[m.slips_slip[k]]] -= m.slide_force[k] * h * m.slide_rate[k]
 
 
 def add_slips(m: Memory, dim: int, h: float) -> None:
-    """Forces against slips change with these, and those of terms with their gains."""
+    """Add derivatives of the forces against slips, by the slips and by the gains of terms."""
     for slip in range(m.slips_lost.size):
         first = m.slips_first[slip]
         count = m.slips_first[slip + 1] - first
@@ -107,7 +107,7 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
-    """The rows of a component by a term."""
+    """Add a term to the rows of a component."""
     p = m.slips_product[i]
     q = m.slips_by[i]
     change = m.end_product[p] - m.at_product[p]
@@ -134,7 +134,7 @@ def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
 
 
 def _differentiate_curve(m: Memory, dim: int, c: int, k: int) -> None:
-    """The rows of a component along a curve, which turns and moves with the way."""
+    """Add a curve, which turns and moves with the way, to the rows of a component."""
     along = 0.0
     shifted = 0.0
     row = m.path_row

@@ -70,7 +70,7 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
-    """∂(forces on the products of a spring)/∂(products after the step): (2, 2), sine before cosine."""
+    """Tangent ∂(forces on a spring's products)/∂(products after the step): (2, 2), sine before cosine."""
     gain = cython.declare(Number)
     stiff = cython.declare(Number)
     stuck = cython.declare(cython.bint)

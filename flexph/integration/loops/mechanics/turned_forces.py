@@ -1,4 +1,4 @@
-"""How forces that act on bodies change when levers and rotations change, or turn with them; blocks of the Jacobian."""
+"""Blocks of the Jacobian for forces on bodies whose levers, rotations or directions change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def add_turned_forces(m: Memory, dim: int, h: float) -> None:
-    """What node forces and section torques do when levers and R̄⁻¹ change under them."""
+    """Add the changes of node forces and section torques due to their levers and R̄⁻¹."""
     s = 1 if dim == 2 else 3
     for n in range(m.nodes_body.size):
         if m.inertia_turns[m.nodes_body[n]]:
@@ -28,7 +28,7 @@ def add_turned_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """The arm of a node moved by ω̄, then by u̇̄ along each axis of the body, into ``system.moved``."""
+    """Derivative of a node's arm by ω̄, then by u̇̄ along each axis of the body, written to ``system.moved``."""
     turn = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -46,7 +46,7 @@ def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """The torque of the force on a node whose arm has moved, in the rows of ω̄."""
+    """Add the torque of a node's force due to the change of its arm, in the rows of ω̄."""
     value = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -72,7 +72,7 @@ def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
-    """The force on a node, in the axes of its body, in the columns of ω̄."""
+    """Add the force on a node, in the axes of its body, to the columns of ω̄."""
     d = dim
     b = m.nodes_body[n]
     turned = m.system_torque
@@ -88,7 +88,7 @@ def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
-    """The torque on a section, in the axes of its body, in the columns of ω̄."""
+    """Add the torque on a section, in the axes of its body, to the columns of ω̄."""
     turned = m.system_torque
     _to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
     for a in range(3):
@@ -99,7 +99,7 @@ def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
-    """R₀ᵀ x into ``system.moved``."""
+    """Rotate x to body axes, R₀ᵀ x, written to ``system.moved``."""
     for i in range(dim):
         m.system_moved[i] = 0.0
         for j in range(dim):
@@ -107,7 +107,7 @@ def _to_body(m: Memory, dim: int, b: int, x: Array) -> None:
 
 
 def _turned(dim: int, a: int, x: Array, out: Array) -> None:
-    """e_a × x."""
+    """Cross product e_a × x."""
     if dim == 2:
         out[0] = -x[1]
         out[1] = x[0]
@@ -120,7 +120,7 @@ def _turned(dim: int, a: int, x: Array, out: Array) -> None:
 
 
 def add_following(m: Memory, dim: int, h: float) -> None:
-    """−h Bᵀ δf of loads that follow sections or frames: f on the mean directions changes by ½ Σ f_j δd_j."""
+    """Add −h Bᵀ δf of loads that follow sections or frames: f on the mean directions changes by ½ Σ f_j δd_j."""
     d = dim
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
@@ -132,7 +132,7 @@ def add_following(m: Memory, dim: int, h: float) -> None:
 
 
 def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
-    """What a component of a load in the world, on a node or a section, changes by when its directions turn."""
+    """Add the change of a world component of a load, on a node or a section, when its directions turn."""
     d = dim
     f = m.loads_follower[given]
     i = 0
@@ -167,7 +167,7 @@ def _follow(m: Memory, dim: int, h: float, given: int, node: int, section: int, 
 
 
 def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
-    """Bᵀ times a component of the force on a node, in a column, of a ``spin`` of its body (else −1) for all of it."""
+    """Add Bᵀ times a component of a node's force to a column: one ``spin`` of its body, or −1 for all rows."""
     d = dim
     b = m.nodes_body[n]
     lever = m.trial_lever[n]
@@ -191,7 +191,7 @@ def _push_node(m: Memory, dim: int, n: int, i: int, spin: int, column: int, valu
 
 
 def _push_section(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
-    """R̄⁻¹ and ψᵀR̄⁻¹ times a component of the torque on a section, in a column."""
+    """Add R̄⁻¹ and ψᵀR̄⁻¹ times a component of the torque on a section to a column."""
     b = m.loads_torque_body[t]
     for c in range(3):
         add(m, m.border_w[b][c], column, m.trial_inverse[b][c][i] * value)

@@ -1,6 +1,6 @@
-"""Stresses and forces of strain rows in loops (see kernels.strains, whose formulas these are).
+"""Stresses and forces of strain rows in loops (formulas of kernels.strains).
 
-Vectors are weighted sums of columns: of frame b column 4b is its place, and 4b + 1 … 4b + 3 are its directions.
+Vectors are weighted sums of columns: of frame b column 4b is its position, and 4b + 1 … 4b + 3 are its directions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def begin_strains(m: Memory) -> None:
-    """Vectors and products where a step starts, and its stresses as the first iterate of the mixed iteration."""
+    """Vectors and products at the start of a step, and its stresses as the first iterate of the mixed iteration."""
     _place(m.at_r, m.at_R, m.nodal_column)
     _combine(m, m.nodal_column, m.nodal_vector)
     _multiply(m, m.nodal_vector, m.nodal_product)
@@ -26,7 +26,7 @@ def begin_strains(m: Memory) -> None:
 
 
 def strain(m: Memory, h: float) -> None:
-    """Stresses σ₁ = C⁻¹ε at the end of a step, their changes and the mean ones σ̃, and the gradients of the strains."""
+    """Stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
     _place(m.end_r, m.end_R, m.nodal_end_column)
     _combine(m, m.nodal_end_column, m.nodal_end_vector)
     _multiply(m, m.nodal_end_vector, m.nodal_end_product)
@@ -44,7 +44,7 @@ def strain(m: Memory, h: float) -> None:
 
 
 def _place(r: Array, R: Array, column: Array) -> None:
-    """Columns of all frames; there are none where no body has strain rows."""
+    """Columns of all frames; none if no body has strain rows."""
     for b in range(column.shape[0] // 4):
         for i in range(3):
             put(column, 12 * b + i, r[b][i])
@@ -78,7 +78,7 @@ def _multiply(m: Memory, vector: Array, product: Array) -> None:
 
 
 def _differentiate(m: Memory, e: int) -> None:
-    """A strain at the end of the step, its gradient there, and that which is exact over the step."""
+    """Strain at the end of the step, its gradient there, and its discrete gradient over the step."""
     p = m.strains_product[e]
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -120,7 +120,7 @@ def pull_strains(m: Memory) -> None:
 
 
 def pull_columns(m: Memory) -> None:
-    """Forces on products and on columns of the stresses in ``nodal.stress``."""
+    """Forces on products and columns by the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
         m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]
@@ -149,7 +149,7 @@ def pull_columns(m: Memory) -> None:
 
 
 def column_torque(m: Memory, b: int, i: int) -> float:
-    """A component of the world torque of the forces on the directions of a frame, with their mean levers."""
+    """Component of the world torque of the forces on a frame's directions, with their mean levers."""
     j = (i + 1) % 3
     k = (i + 2) % 3
     torque = 0.0
@@ -160,7 +160,7 @@ def column_torque(m: Memory, b: int, i: int) -> float:
 
 
 def run_ahead(m: Memory, h: float) -> None:
-    """Stresses to first order after a correction, which is subtracted, with those of the end (see jacobians.mixed)."""
+    """Stresses to first order after a correction (which is subtracted), from those of the end (see jacobians.mixed)."""
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             _move_columns(m, h, b)
@@ -187,7 +187,7 @@ def run_ahead(m: Memory, h: float) -> None:
 
 
 def _move_columns(m: Memory, h: float, b: int) -> None:
-    """How a correction moves the columns of a frame: its directions turn by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄."""
+    """Changes of a frame's columns by a correction: its directions turn by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄."""
     for i in range(3):
         m.nodal_move[4 * b][i] = h * m.correction_v[b][i]
     if not m.inertia_turns[b]:

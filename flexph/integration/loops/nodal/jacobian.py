@@ -1,10 +1,10 @@
-"""Blocks of the Jacobian that strain rows add, element by element, with stresses that run ahead (jacobians.mixed).
+"""Blocks of the Jacobian for strain rows, element by element, with first-order stresses (see jacobians.mixed).
 
 Forces on vectors V are Σ g W̄ over their products V·W, with g = Σ σ̃ ∂̄ε. They change with the unknowns x of an element by
 
     T_V = Σ_W (W̄ ⊗ ∂g/∂x + ½ g ∂W₁/∂x),
 
-go with the weights of V to the columns of frames, and from these to their places and, by levers, to their spins.
+which pass with the weights of V to the columns of frames, and from these to positions and, by levers, to spins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if not cython.compiled:
 
 
 def add_strains(m: Memory, h: float) -> None:
-    """What strain rows add to the border."""
+    """Add the blocks of strain rows to the border."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         ahead = (0.5 + m.elastic_damping[i] / h) * (m.nodal_ahead[e] - m.end_sigma[i])
@@ -36,7 +36,7 @@ def add_strains(m: Memory, h: float) -> None:
 
 
 def _turn_frame(m: Memory, b: int) -> None:
-    """How directions of a frame move with its spin: B by R̄⁻ᵀ and the mean lever, W by the rotation of the end."""
+    """Derivatives of a frame's directions by its spin: B by R̄⁻ᵀ and the mean lever, W by the rotation of the end."""
     for c in range(3):
         k = 4 * b + 1 + c
         x = m.nodal_end_column[k][0]
@@ -63,10 +63,10 @@ def _turn_frame(m: Memory, b: int) -> None:
 
 
 def _turn_pull(m: Memory, h: float, b: int) -> None:
-    """What forces on the directions of a frame do when levers and R̄⁻¹ change under them.
+    """Add the changes of a frame's forces on its directions due to their levers and R̄⁻¹.
 
-    The torque of the stresses themselves is among those that :mod:`loops.jacobian` turns; here is what those ahead of
-    them add.
+    :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
+    difference due to the first-order stresses.
     """
     for a in range(3):
         i0 = m.trial_inverse[b][a][0]
@@ -92,7 +92,7 @@ def _turn_pull(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, h: float, element: int) -> None:
-    """The forces on the columns of an element by its unknowns, and these in the border."""
+    """Differentiate the forces on an element's columns by its unknowns, and add them to the border."""
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]
@@ -122,7 +122,7 @@ def _add_element(m: Memory, h: float, element: int) -> None:
 
 
 def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
-    """A row of the forces on the unknowns of an element, from an entry of a field on, into the border."""
+    """Add a row of derivatives by an element's unknowns, in a field from an entry on, to the border."""
     is_sparse = cython.declare(cython.bint)
     first = m.strains_unknown_ptr[element]
     i = m.strains_unknown[first + unknown]
@@ -135,7 +135,7 @@ def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: in
 
 
 def _move_vectors(m: Memory, h: float, first: int, point: int) -> None:
-    """∂V/∂x at the end of the vectors of a point, three rows each."""
+    """Derivatives ∂V/∂x at the end, of the vectors of a point, three rows each."""
     width = m.nodal_moved.shape[1]
     base = m.strains_vector_ptr[point]
     for v in range(base, m.strains_vector_ptr[point + 1]):
@@ -160,7 +160,7 @@ def _move_vectors(m: Memory, h: float, first: int, point: int) -> None:
 
 
 def _differentiate_products(m: Memory, point: int, count: int) -> None:
-    """∂Π/∂x at the end of the products of a point."""
+    """Derivatives ∂Π/∂x at the end, of the products of a point."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]
@@ -176,7 +176,7 @@ def _differentiate_products(m: Memory, point: int, count: int) -> None:
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
-    """∂g/∂Π of the products of a point: by stresses, and by the gradients of the strains."""
+    """Derivatives ∂g/∂Π of the products of a point: by stresses, and by the gradients of the strains."""
     fill(m.nodal_couple, 0.0)
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
@@ -196,7 +196,7 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
 
 
 def _bend(m: Memory, e: int, base: int) -> None:
-    """σ̃ ∂(mean gradient)/∂(products after the step) of a strain."""
+    """Add σ̃ ∂(mean gradient)/∂(products after the step) of a strain."""
     p = m.strains_product[e] - base
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -236,7 +236,7 @@ def _bend(m: Memory, e: int, base: int) -> None:
 
 
 def _combine_products(m: Memory, point: int, count: int) -> None:
-    """∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
+    """Derivatives ∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
     products = m.strains_product_ptr[point + 1] - m.strains_product_ptr[point]
     width = m.nodal_rows.shape[1]
     for i in range(products):
@@ -249,7 +249,7 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
 
 
 def _pull_vectors(m: Memory, point: int, count: int) -> None:
-    """T_V of all vectors of a point, with their weights to the columns."""
+    """Derivatives T_V of all vectors of a point, passed with their weights to the columns."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]

@@ -1,7 +1,7 @@
 """Points of cables in loops: corrections by positions and slopes, and nodes that are means of points.
 
-Velocities of points are v = T x. The unknowns x of positions and slopes couple neighbours alone, in the strains and by
-TᵀMT in the inertia; of the points each tension depends on many.
+Velocities of points are v = T x. The unknowns x of positions and slopes couple neighbours only, in the strains and by
+TᵀMT in the inertia, whereas each tension depends on many of the points.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def gather_points(m: Memory) -> None:
-    """Tᵀ times the defects of the points, in the border."""
+    """Multiply the defects of the points by Tᵀ, written to the border."""
     d = m.defect_v.shape[1]
     for k in range(m.points_frame.size):
         for i in range(d):
@@ -40,7 +40,7 @@ def spread_points(m: Memory) -> None:
 
 
 def add_point_masses(m: Memory) -> None:
-    """2TᵀMT in the border."""
+    """Add 2TᵀMT to the border."""
     for e in range(m.points_mass_val.size):
         for i in range(m.border_v.shape[1]):
             row = m.border_v[m.points_mass_row[e]][i]
@@ -49,7 +49,7 @@ def add_point_masses(m: Memory) -> None:
 
 
 def place_means(m: Memory, r: Array, arm: Array) -> None:
-    """Where nodes are that are means of points, in place of their arms."""
+    """Positions of nodes that are means of points, written to their arms."""
     for k in range(m.points_node.size):
         for i in range(r.shape[1]):
             total = 0.0
@@ -59,7 +59,7 @@ def place_means(m: Memory, r: Array, arm: Array) -> None:
 
 
 def move_means(m: Memory, v: Array) -> None:
-    """Speeds of nodes that are means of points, into ``run.moved``."""
+    """Speeds of nodes that are means of points, written to ``run.moved``."""
     for k in range(m.points_node.size):
         for i in range(v.shape[1]):
             total = 0.0
@@ -69,7 +69,7 @@ def move_means(m: Memory, v: Array) -> None:
 
 
 def pull_means(m: Memory) -> None:
-    """Forces on nodes that are means of points to these, which do not turn."""
+    """Pass forces on nodes that are means of points to these points, which do not turn."""
     for k in range(m.points_node.size):
         n = m.points_node[k]
         for i in range(m.trial_torque.shape[1]):

@@ -1,4 +1,4 @@
-"""What forces and their Jacobian are made of in loops: gradients of nodes, angles, pieces of curves, the border.
+"""Parts of forces and their Jacobian in loops: gradients of nodes, angles, pieces of curves, the border.
 
 Imports: integration.loops.memory, kernels.rates, laws, numerics, numerics.loops.
 """

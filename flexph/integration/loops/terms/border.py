@@ -12,17 +12,17 @@ if not cython.compiled:
 
 
 def add(m: Memory, i: int, j: int, value: float) -> None:
-    """Add to an entry of the border; unknowns that do not exist are −1."""
+    """Add to an entry of the border; an index of −1 stands for a missing unknown."""
     if i >= 0 and j >= 0:
         entry = entry_of(m, i, j)
         if entry >= 0:
             put(m.system_border, entry, get(m.system_border, entry) + value)
         elif value != 0.0:
-            put(m.system_border, 0, NAN)  # the pattern is wrong, and no matrix is factored
+            put(m.system_border, 0, NAN)  # a wrong pattern must not be factored
 
 
 def entry_of(m: Memory, i: int, j: int) -> int:
-    """Place of an entry of the border; −1 where a sparse one has none."""
+    """Number of an entry of the border; −1 if a sparse one lacks it."""
     first = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
     if m.border_size[1] >= 0:

@@ -20,7 +20,7 @@ SMALL = cython.declare(cython.double, 1e-3)
 
 
 def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force of a spring with hysteresis over its slip, and its inner extension at the end."""
+    """Mean force of a spring with hysteresis over its slip, and its internal extension at the end."""
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bend_bristles(m, i, z0, change, h)
     sign = 1.0 if change >= 0.0 else -1.0
@@ -33,7 +33,7 @@ def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[
 
 
 def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
-    """Derivative of the mean force by the slip, by central differences over a share of the elastic slip."""
+    """Derivative of the mean force by the slip, by central differences over a fraction of the elastic slip."""
     p = m.joints_path_parameter[i]
     size = p[3] / p[0] if m.joints_path_kind[i] != BOUC_WEN else 1.0 / (p[1] + p[2]) ** (1.0 / p[3])
     step = REACH * (fabs(change) + size)
@@ -69,12 +69,12 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
 
 
 def _first(x: float) -> float:
-    """(1 − e⁻ˣ)/x."""
+    """Function (1 − e⁻ˣ)/x."""
     return -expm1(-x) / x if x != 0.0 else 1.0
 
 
 def _second(x: float) -> float:
-    """(e⁻ˣ − 1 + x)/x²."""
+    """Function (e⁻ˣ − 1 + x)/x²."""
     if fabs(x) < SMALL:
         return 0.5 - x / 6.0 + x * x / 24.0 - x * x * x / 120.0
     return (expm1(-x) + x) / (x * x)
@@ -117,7 +117,7 @@ def _middle(m: Memory, i: int, z: float, slip: float) -> float:
 
 
 def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force and end of bristles along a slip at a constant rate."""
+    """Mean force and final deflection of bristles along a slip at a constant rate."""
     p = m.joints_path_parameter[i]
     rate = fabs(change) / h
     x = rate / p[5]

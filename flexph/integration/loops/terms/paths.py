@@ -1,6 +1,6 @@
-"""Where points are on their curves over a step, and its directions, in loops (see kernels.rates.on_curves).
+"""Places and directions of points on their curves over a step, in loops (see kernels.rates.on_curves).
 
-Multipliers act along ``path.direction``: unit vectors across the curve, and last, of a driven place, b.
+Multipliers act along ``path.direction``: unit vectors across the curve, and last, for a driven place, b.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if not cython.compiled:
     )
 
 LEAST_COSINE = cython.declare(cython.double, math.cos(_KINK))
-"""Of the largest angle at a knot that is no kink."""
+"""Cosine of the largest angle at a knot that does not count as a kink."""
 OFF = cython.declare(cython.double, _OFF)
 
 
 def place_points(m: Memory) -> None:
-    """Find where points are on their curves at ``at``."""
+    """Find the places of points on their curves at ``at``."""
     for c in range(m.curves_input.size):
         m.at_place[c] = foot(m, c, m.at_product)
 
 
 def stand_on_curves(m: Memory) -> None:
-    """Places and directions at ``at``, as over a step of no length."""
+    """Places and directions at ``at``, as over a step of zero length."""
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])
 
@@ -95,14 +95,14 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
 
 
 def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
-    """Derivative of an order of the coefficients of all points of a curve at a place; zeros of order −1."""
+    """Derivative of an order of the coefficients of all points of a curve at a place; zeros for order −1."""
     fill(part(out, m.curves_point[c], m.curves_point[c + 1]), 0.0)
     if order >= 0:
         add_shapes(m, c, s, order, 1.0, out)
 
 
 def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -> None:
-    """Σ_k of weighted products."""
+    """Weighted sums of products over the points k."""
     for j in range(out.size):
         total = 0.0
         for k in range(m.path_used[c][0], m.path_used[c][1]):
@@ -111,7 +111,7 @@ def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -
 
 
 def _rest(tangent: Array, resting: Array, c: int) -> None:
-    """Unit vectors across a tangent: in space the first is across the axis that is most across it."""
+    """Unit vectors across a tangent; in space the first lies in its plane with the axis most nearly across it."""
     axis = cython.declare(cython.Py_ssize_t)
     normal = resting[c]
     square = 0.0
@@ -160,7 +160,7 @@ def _direct(m: Memory, c: int) -> None:
 
 
 def leaves_curves(m: Memory) -> bool:
-    """Whether a point is off its curve at the end of a step, beyond an end of it, or has passed a kink."""
+    """True if a point is off its curve at the end of a step, beyond an end of it, or has passed a kink."""
     for c in range(m.curves_input.size):
         square = 0.0
         largest = 0.0

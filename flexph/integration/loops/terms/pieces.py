@@ -1,6 +1,6 @@
-"""Piecewise polynomial curves through points that move, in loops (see kernels.rates.curves, whose formulas these are).
+"""Piecewise polynomial curves through moving points, in loops (formulas of kernels.rates.curves).
 
-Piece e of curve c lies between knots e and e + 1 of those of the curve; its points begin with the degree times e.
+Piece e of curve c lies between knots e and e + 1 of the curve; its points begin at number degree · e.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def count_pieces(m: Memory, c: int) -> int:
 
 
 def piece_at(m: Memory, c: int, s: float) -> int:
-    """The piece at a place; beyond the ends, that at the end."""
+    """Number of the piece at a place; beyond the ends, that of the end piece."""
     low = cython.declare(cython.Py_ssize_t)
     high = cython.declare(cython.Py_ssize_t)
     low = 0
@@ -51,7 +51,7 @@ def piece_at(m: Memory, c: int, s: float) -> int:
 
 
 def local_place(m: Memory, c: int, e: int, s: float) -> float:
-    """How far a place is behind the first knot of a piece."""
+    """Distance of a place from the first knot of a piece."""
     return s - m.curves_knots[m.curves_knot[c] + e]
 
 
@@ -61,7 +61,7 @@ def length_of(m: Memory, c: int, e: int) -> float:
 
 
 def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array) -> None:
-    """Add a share of the derivative of an order, up to 2, of the coefficients of all points at a place."""
+    """Add a share of a derivative, of order up to 2, of the coefficients of all points at a place."""
     e = piece_at(m, c, s)
     t = local_place(m, c, e, s)
     w = m.path_weight
@@ -76,7 +76,7 @@ def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array
 
 
 def _spread(m: Memory, c: int, e: int, share: float, out: Array) -> None:
-    """Add a share of what the weights of the powers of a piece come to."""
+    """Add a share of a piece's coefficients, the products of its powers and ``path.weight``."""
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for i in range(m.curves_degree[c] + 1):
@@ -87,7 +87,7 @@ def _spread(m: Memory, c: int, e: int, share: float, out: Array) -> None:
 
 
 def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
-    """Add Δc/Δs between two places: of polynomials without a difference, over knots by parts."""
+    """Add Δc/Δs between two places: for polynomials without subtraction, over knots by parts."""
     low = smaller(s0, s1)
     high = larger(s0, s1)
     first = piece_at(m, c, low)
@@ -98,7 +98,7 @@ def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
         w = m.path_weight
         w[0] = 0.0
         power = 1.0
-        for q in range(1, w.size):  # of t^q it is Σ a^i b^(q−1−i)
+        for q in range(1, w.size):  # for t^q: Σ a^i b^(q−1−i)
             w[q] = a * w[q - 1] + power
             power = power * b
         _spread(m, c, e, 1.0 if first == last else (b - a) / (high - low), out)
@@ -117,7 +117,7 @@ def add_chord_change(m: Memory, c: int, s0: float, s1: float, chord: Array, slop
 
 
 def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
-    """Powers of V along a piece, from the products of its points."""
+    """Coefficients of V in the powers along a piece, from the products of its points."""
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for j in range(m.curves_product.shape[1]):
@@ -129,7 +129,7 @@ def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
 
 
 def _look(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
-    """V·T, T·T, V·dT/ds and V·V at a place of the piece that was taken."""
+    """Products V·T, T·T, V·dT/ds and V·V at a place of the piece under way."""
     along = 0.0
     straight = 0.0
     bent = 0.0
@@ -151,7 +151,7 @@ def _look(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
 
 
 def foot(m: Memory, c: int, product: Array) -> float:
-    """The place with V·T = 0 nearest to the curve, of all pieces, each from its middle and held to it."""
+    """Place with V·T = 0 nearest to the point, over all pieces, each searched from its middle and within its ends."""
     last = count_pieces(m, c) - 1
     found = 0.0
     nearest = INFINITY
@@ -176,7 +176,7 @@ def foot(m: Memory, c: int, product: Array) -> float:
 
 
 def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
-    """The foot near a place, where a point that is near the curve has one; else of all pieces."""
+    """Foot near a place if the point is close to the curve there; else the nearest one of all pieces."""
     taken = cython.declare(cython.Py_ssize_t)
     place = cython.declare(cython.double)
     place = s
@@ -201,7 +201,7 @@ def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
 
 
 def is_beyond(m: Memory, c: int, s: float) -> bool:
-    """Whether a place is beyond an end of its curve by more than round-off."""
+    """True if a place is beyond an end of its curve by more than round-off."""
     first = m.curves_knots[m.curves_knot[c]]
     last = m.curves_knots[m.curves_knot[c + 1] - 1]
     margin = END * (last - first)
@@ -209,7 +209,7 @@ def is_beyond(m: Memory, c: int, s: float) -> bool:
 
 
 def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> float:
-    """The least cosine of the angles by which the curve turns at once at knots between two places, or at the second."""
+    """Least cosine of the kink angles of the curve at knots between two places, or at the second."""
     least = 1.0
     first = m.curves_knot[c]
     for e in range(count_pieces(m, c) - 1):
@@ -229,7 +229,7 @@ def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> fl
 
 
 def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
-    """T at a place of the piece that was taken, and its square."""
+    """Slope T at a place of the piece under way; returns its square."""
     square = 0.0
     for j in range(out.size):
         slope = 0.0
@@ -243,12 +243,12 @@ def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
 
 
 def first_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """The first point that a place between two others depends on."""
+    """First point on which the places between two others depend."""
     e = fewest(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * e
 
 
 def end_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """The point behind the last one of these."""
+    """Number after the last of these points."""
     e = most(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * (e + 1) + 1

@@ -1,8 +1,8 @@
-"""Sums of many products as rows over the border: how forces on them act, and how their values at the end change.
+"""Sums of many products as rows over the border: the effect of their forces, and the changes of their values.
 
-A row is a sum of gains times products. Of its forces a row ``acting`` has what unit ones do to the unknowns, by the
-discrete gradient B; a row ``moved`` has how its sum at the end changes with the unknowns, by the end derivative W.
-Blocks of the Jacobian are outer products of both. Only columns that are listed have entries.
+A row is a sum of gains times products. Row ``acting`` is the effect of its unit forces on the unknowns, by the
+discrete gradient B; row ``moved`` is the change of its sum at the end with the unknowns, by the end derivative W.
+Blocks of the Jacobian are outer products of both. Only listed columns have entries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def begin_rows(m: Memory) -> None:
-    """Take all entries away."""
+    """Clear all entries."""
     for k in range(m.rows_number[0]):
         column = m.rows_column[k]
         m.rows_listed[column] = 0
@@ -69,14 +69,14 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
 
 
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
-    """Add a row of changes times a value to one of the border."""
+    """Add a row ``moved`` times a value to a row of the border."""
     for j in range(m.rows_number[0]):
         if m.rows_moved[moved][m.rows_column[j]] != 0.0:
             add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
 
 
 def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
-    """Add a row of forces times a value to a column of the border."""
+    """Add a row ``acting`` times a value to a column of the border."""
     for i in range(m.rows_number[0]):
         if m.rows_acting[acting][m.rows_column[i]] != 0.0:
             add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])

@@ -21,18 +21,18 @@ ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
 
 
 def law_value(m: Memory, k: int, order: int, x: float) -> float:
-    """V (order 0), V' (1) or V'' (2) of law k at the extension x."""
+    """Energy V (order 0) or derivative V' (1) or V'' (2) of law k at the extension x."""
     function = m.joints_law_function[k][order]
     if function != 0:
         return call_real(function, x)
-    if m.joints_law_function[k][0] != 0:  # V'' of functions without it
+    if m.joints_law_function[k][0] != 0:  # V'' of functions that lack it
         step = STEP * larger(fabs(x), 1.0)
         return (law_value(m, k, 1, x + step) - law_value(m, k, 1, x - step)) / (2.0 * step)
     return _piece_value(m, _piece_at(m, k, x), order, x)
 
 
 def mean_force(m: Memory, k: int, before: float, after: float) -> float:
-    """F with F Δx = ΔV to round-off, see flexph.laws.elastic_laws."""
+    """Mean force F with F Δx = ΔV to round-off, see flexph.laws.elastic_laws."""
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 1, before, change)
@@ -42,7 +42,7 @@ def mean_force(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
-    """∂F/∂x₁ of the mean force: the mean of t V'' over the step, or (V'₁ − F)/Δx where F is corrected."""
+    """Slope ∂F/∂x₁ of the mean force: the mean of t V'' over the step, or (V'₁ − F)/Δx if F is corrected."""
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 2, before, change)
@@ -56,12 +56,12 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
-    """F(x̄, Δx/h, t̄) of the force law of a spring."""
+    """Force F(x̄, Δx/h, t̄) of the force law of a spring."""
     return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
 
 
 def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
-    """∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by central differences."""
+    """Slope ∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by central differences."""
     x = x0 + 0.5 * h * rate
     t = m.trial_time[0]
     law = m.joints_force_law[i]
@@ -80,7 +80,7 @@ def _piece_at(m: Memory, k: int, x: float) -> int:
 
 
 def _piece_value(m: Memory, piece: int, order: int, x: float) -> float:
-    """A derivative of the energy of a piece."""
+    """Derivative of the energy of a piece."""
     power = m.joints_law_power[piece]
     distance = x - m.joints_law_base[piece]
     value = 0.0
@@ -97,7 +97,7 @@ def _piece_mean(m: Memory, k: int, order: int, before: float, change: float) -> 
     piece = _piece_at(m, k, before)
     last = _piece_at(m, k, before + change)
     total = 0.0
-    begin = 0.0  # shares t of the step
+    begin = 0.0  # fractions t of the step
     while True:
         if piece == last:
             end = 1.0
@@ -125,7 +125,7 @@ def _function_mean(m: Memory, k: int, before: float, change: float) -> float:
 
 
 def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> float:
-    """ΔV − F Δx, zero where it is round-off."""
+    """Energy defect ΔV − F Δx, zero if it is round-off."""
     after = before + change
     first = law_value(m, k, 0, before)
     last = law_value(m, k, 0, after)
