@@ -235,9 +235,9 @@ def test_the_work_of_a_reference_is_in_the_ledger():
     run = integrate(mechanism, start_of(mechanism), np.linspace(0.0, 2.0, 41), method=Exact(compiled=False))
     assert run.ledger.largest_residual < 1e-13
     assert abs(run.ledger.work["m"][-1]) > 1e-2
-    with pytest.raises(ValueError, match="reference moves|moving reference"):
+    with pytest.raises(ValueError, match=r"reference moves|moving reference"):
         integrate(mechanism, start_of(mechanism), (0.0, 0.1), method=ExactGauss())
-    with pytest.raises(ValueError, match="reference moves|moving reference"):
+    with pytest.raises(ValueError, match=r"reference moves|moving reference"):
         mechanism.phdae(start_of(mechanism))
 
 

@@ -308,7 +308,7 @@ def test_a_spring_that_loses_its_length_is_named():
     spring = Spring.linear("a", "b", stiffness=1.0, length=0.5)
     system = particle_system({"a": 1.0, "b": 1.0}, [(-1.0, 0.0), (1.0, 0.0)], springs=[spring])
     start = (-1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    with pytest.raises(ValueError, match="spring a-b has (zero|no) length"):
+    with pytest.raises(ValueError, match=r"spring a-b has (zero|no) length"):
         integrate(system, np.zeros(8), (0.0, 0.1))
     assert integrate(system, start, (0.0, 0.1)).balance.largest_residual < 1e-15
 
@@ -362,7 +362,7 @@ def test_who_takes_the_steps(monkeypatch):
     assert taken == ["in_blocks"] * 3 + ["prescribed"] * 7 + ["controlled"]
     with pytest.raises(ValueError, match="terms must belong to the system, but its R differs"):
         replace(system, R=np.zeros((26, 26)))
-    with pytest.raises(ValueError, match="26 states and 0 inputs.* 26 and 3"):
+    with pytest.raises(ValueError, match=r"26 states and 0 inputs.* 26 and 3"):
         replace(system, B=None, ports={})
 
 
