@@ -148,7 +148,7 @@ def test_tables_answer_what_is_wrong():
         run(carriage(), (0.0,), [0.0, 1.0], inputs={"force": ([0.0, 0.0], [1.0, 2.0])})
     with pytest.raises(ValueError, match="input 'force' must have one row of values for each of its 2 times"):
         run(carriage(), (0.0,), [0.0, 1.0], inputs={"force": ([0.0, 1.0], [1.0, 2.0, 3.0])})
-    with pytest.raises(InputError, match=r"input 'force' covers 0 to 1 s, asked for t = 1\.25 s") as caught:
+    with pytest.raises(InputError, match=r"input 'force' covers 0 to 1 s, .* t = 1\.25 s") as caught:
         run(carriage(), (0.0,), np.linspace(0.0, 2.0, 5), inputs={"force": ([0.0, 1.0], [1.0, 2.0])})
     assert caught.value.solution.times[-1] == 1.0
     with pytest.raises(ValueError, match="input 'force' must have 1 entries"):
