@@ -24,6 +24,16 @@ mechanisms of more than 300 velocities, for bodies without narrow bands."""
 
 
 def numpy_because(mechanism: Mechanism, method: MechanismMethod) -> str | None:
+    """Reason why a run has no compiled loops, or None. Raises ValueError if springs have laws and there are none."""
+    reason = _reason(mechanism, method)
+    springs = mechanism.network.arrays.springs
+    laws = (*springs.laws, *springs.force_laws, *springs.hysteresis)
+    if reason and laws:
+        raise ValueError(f"springs with a law, such as {laws[0]}, need compiled loops, but {reason}")
+    return reason
+
+
+def _reason(mechanism: Mechanism, method: MechanismMethod) -> str | None:
     """Reason why a run has no compiled loops, or None.
 
     ``Exact`` and ``Exact4`` always have them, unless they are forbidden. The other methods leave some mechanisms of

@@ -14,12 +14,13 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import central
+from ..numerics.memo import Remade
 from ..units.arguments import quantities
 
 Function = Callable[[float], float]
 PROBES = np.concatenate([-np.logspace(3, -3, 25), np.logspace(-3, 3, 25)])
 """Extensions at which force and energy of a user are compared, as far as they have values there."""
-APART = (1e-3, -1e-3, 1e-4)
+APART = (1e-3, -1e-5, 1e-6)
 """Distances of the two extensions between which they are compared, relative to the extension: one must do, since others
 may lie over a kink."""
 CONSISTENT = 1e-6
@@ -30,8 +31,12 @@ POINTS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
+class OutOfRange(ValueError):
+    """Extension at which a law is not defined."""
+
+
 @dataclass(frozen=True)
-class ElasticLaw:
+class ElasticLaw(Remade):
     """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
 
     Made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
@@ -362,7 +367,7 @@ def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> Elastic
     def log_of(x: float) -> float:
         """log(L/(L + x))."""
         if x <= -height:
-            raise ValueError(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
+            raise OutOfRange(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
         return -log1p(x / height)
 
     def stored(x: float) -> float:
@@ -397,7 +402,7 @@ def gravitation(strength: float) -> ElasticLaw:
 
     def at(x: float) -> float:
         if x <= 0.0:
-            raise ValueError(f"the points must be apart: give the spring length=0, got the distance {x:.6g} m")
+            raise OutOfRange(f"the points must be apart: give the spring length=0, got the distance {x:.6g} m")
         return x
 
     functions = (lambda x: -mu / at(x), lambda x: mu / at(x) ** 2, lambda x: -2.0 * mu / at(x) ** 3)
@@ -432,6 +437,8 @@ def _each(function: Function, x: Array, of: str) -> Array:
 def _call(function: Function, x: float, of: str) -> float:
     try:
         return float(function(x))
+    except OutOfRange as error:
+        raise OutOfRange(f"{of}: {error}") from None
     except Exception as error:
         raise ValueError(f"{of} at the extension {x:.6g} raised {type(error).__name__}: {error}") from error
 

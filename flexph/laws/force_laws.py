@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
+from ..numerics.memo import Remade
 
 REACH = 1e-6
 """Step of the differences of a force by extension and rate, relative to each or to one."""
 
 
 @dataclass(frozen=True)
-class ForceLaw:
+class ForceLaw(Remade):
     """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
 
     It stores nothing. In a step it is taken at the mean extension, the mean rate and the middle time, and does the work

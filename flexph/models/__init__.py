@@ -3,8 +3,8 @@
 :mod:`.reading` parses YAML with line numbers, :mod:`.values` units and formulas, :mod:`.schema` defines the entries.
 
 Imports: bodies, console, control, export, files, integration, integration.contact, integration.exact,
-integration.methods, joints.rows, mechanisms, mechanisms.model, models.reading, models.schema, models.values, numerics,
-results, sensors, systems, units.
+integration.methods, joints.rows, laws, mechanisms, mechanisms.model, models.reading, models.schema, models.values,
+numerics, results, sensors, systems, units.
 """
 
 import lazy_loader

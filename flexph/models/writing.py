@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from flexph.files.durable import refuse_suffix, staged
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
+from flexph.laws import ElasticLaw, ForceLaw, HysteresisLaw
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
@@ -26,6 +27,7 @@ from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned
+from .schema.laws import LAWS as SPRING_LAWS
 from .values.expressions import Expression
 
 FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
@@ -163,9 +165,23 @@ class _Writer:
                 return text if factor == 1.0 else f"{factor!r}*({text})"
             case Components(functions=functions):
                 return [self.value(f, f"{path}[{i}]") for i, f in enumerate(functions)]
+            case ElasticLaw() | ForceLaw() | HysteresisLaw():
+                return self.law(value, path)
             case Turned(axis=axis, angle=angle):
                 return {"axis": list(axis), "angle": self.value(angle, path)}
         return self.other(value, path)
+
+    def law(self, law: Any, path: str) -> dict[str, Any]:
+        """Entry of the law of a spring."""
+        call = law.__dict__.get("_call")
+        if call is None:
+            raise ValueError(f"{path} cannot be written: no function of flexph.laws made {law}")
+        function, given, named = call
+        if function.__name__ == "polynomial":
+            return {"kind": "polynomial", "coefficients": [float(k) for k in given]}
+        kind = {_name(kind.makes): kind for kind in SPRING_LAWS}[_name(function)]
+        names = list(kind.model_fields)[1:]
+        return self.entry(kind, dict(zip(names, given, strict=False)) | dict(named), path)
 
     def other(self, value: Any, path: str) -> Any:
         """Serialise materials and sections by name, described values in place, functions by import path."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,15 @@ from ..bodies.nodal_body import NodalBody
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
 from ..laws.elastic_laws import ElasticLaw
+from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
 from ..systems.resistive_relations import Relation
 
+PROBES = (-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0)
+"""Arguments at which functions of laws are compared."""
 NOISE = 1e-10
 """Number over the largest one of its kind up to which it is treated as zero."""
 
@@ -49,11 +52,23 @@ def _elastic(measure: Measure) -> str:
         case None:
             return f"{measure.stiffness:.9g}"
         case ElasticLaw() as law:
-            return f"{law} {_digest((law.edges, law.bases, law.powers))}"
+            return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values(law.functions, 1)}"
         case HysteresisLaw() as path:
             return f"{path} {' '.join(f'{own:.9g}' for own in path.parameters)}"
-        case other:
-            return str(other)
+        case ForceLaw() as force:
+            return f"{force} {_values((force.function,), 3)}"
+
+
+def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
+    """Digest of values of functions of ``count`` numbers at a few of these."""
+    told = []
+    for function in functions:
+        for x in PROBES:
+            try:
+                told.append(f"{float(function(*(x, 0.7 * x, abs(x))[:count])):.9g}")
+            except Exception as error:  # outside of where it is defined
+                told.append(type(error).__name__)
+    return _digest(told)
 
 
 def _resists(measure: Measure) -> str:

@@ -63,6 +63,13 @@ class BlockStepper:
         self.points = len(self.parts.shares)
         self.limit = self.limited(2 * len(self.parts.shares))
 
+    @property
+    def law_failure(self) -> Exception | None:
+        """Error of the law of a spring in a step that the loops did not solve."""
+        springs = self.compiled.mechanism.network.arrays.springs
+        has_laws = springs.laws or springs.force_laws or springs.hysteresis
+        return self.compiled.failure if has_laws else None
+
     def _loops(self) -> Stepper:
         """Compiled stepper of the mechanism."""
         return Stepper(self.mechanism, self.stepper.accounts, self.parts)

@@ -103,4 +103,6 @@ def not_compiled(
     start = run.start
     blocks.left.add(start.time)
     run.trying(start.time, time)
+    if (failure := blocks.law_failure) is not None:
+        raise failure
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)

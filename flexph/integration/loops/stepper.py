@@ -18,6 +18,7 @@ from .entries import run, settle
 from .gauss.scheme import BeforeRuns, Scheme, StageMemories, before_runs
 from .memory.data import Index
 from .memory.memory import Memory
+from .memory.relation_functions import failed_function
 from .memory.step_space import Motion
 from .memory.structures import (
     COLLOCATION,
@@ -67,6 +68,7 @@ class Stepper:
         self.mechanism, self._margin = mechanism, 0.0
         self._near = mechanism.once(NearPairs) if parts.kinds.contact else None
         self.known, self._none = 0, no_calls()
+        self.failure: Exception | None = None
         self._bind(self._memory())
         self._list_served, self.lists = False, 0  # True after a step with the list; number of lists
         self.stands: Any = None  # the caller's name for the state in the memory, until a step is taken
@@ -170,7 +172,7 @@ class Stepper:
             if solved[0] < (len(table.times) - 1) // self.substeps:
                 self._back()
             self._taken(int(solved[0]))
-            self._raise()
+            self._raise(is_solved=bool(solved[0] == (len(table.times) - 1) // self.substeps))
 
     def take_controlled(
         self,
@@ -190,7 +192,7 @@ class Stepper:
         finally:
             self.parts = own
             self._taken(int(solved[0]))
-            self._raise()
+            self._raise(is_solved=True)
 
     def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
         """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps taken before."""
@@ -210,18 +212,22 @@ class Stepper:
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         self._run(table, (1, 0), self._none, rows, solved)
-        error = self._answers.ended() if self._answers is not None else None
-        if not solved[0] or error is not None:
+        if not solved[0]:
             self._back()
         else:
             self._taken(1)
-        if error is not None:
-            raise error
+        self._raise(is_solved=bool(solved[0]))
         return bool(solved[0])
 
-    def _raise(self) -> None:
-        """Raise the exception of a Python callback of the loops."""
+    def _raise(self, *, is_solved: bool) -> None:
+        """Raise the exception of a Python callback of the loops, or an interruption of a function that they called.
+
+        Another error of such a function becomes the ``failure`` of steps that are not solved.
+        """
         error = self._answers.ended() if self._answers is not None else None
+        failed = failed_function(is_solved=is_solved)
+        self.failure = failed if isinstance(failed, Exception) else None
+        error = error or (None if isinstance(failed, Exception) else failed)
         if error is not None:
             self._back()
             raise error

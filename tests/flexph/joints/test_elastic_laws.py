@@ -8,6 +8,8 @@ import rigid
 from flexph import (
     GROUND,
     IntegrationError,
+    IntegrationInterrupted,
+    Solution,
     connect,
     eigenfrequencies,
     eliminate,
@@ -31,7 +33,7 @@ from flexph.laws import (
 )
 from flexph.laws.elastic_laws import mean_force
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
-from flexph.models import load_model
+from flexph.models import load_model, write_model
 
 SMOOTH = {
     "polynomial": polynomial(100.0, -20.0, 1e3),
@@ -285,6 +287,76 @@ WRONG = {
 def test_bad_laws_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_long_steps_of_a_stiff_spring_are_solved_or_refused():
+    """Iterates far out in a cubic must not count as a scale of the energy: a step gained 150 times of it."""
+    rng, solved = np.random.default_rng(0), 0
+    for _ in range(20):
+        k, cubic, h = 10.0 ** rng.uniform(2, 4), 10.0 ** rng.uniform(4, 7), 10.0 ** rng.uniform(-2.5, -1.0)
+        mechanism = connect(
+            {"mass": rigid.point(1.0)},
+            [spring_damper("mass.point", GROUND.at(0.0, 0.0), length=1.0, law=polynomial(k, 0.0, cubic))],
+        )
+        pose = mechanism.assemble({"mass": (1.2, 0.0, 0.0)})
+        start = mechanism.consistent_state(pose, velocities={"mass": (0.0, 3.0)})
+        try:
+            run = integrate(mechanism, start, np.arange(0.0, 1.0, h))
+        except IntegrationError:
+            continue
+        solved += 1
+        energy = 0.5 * k * 0.04 + 0.25 * cubic * 0.0016 + 4.5
+        assert run.ledger.largest_residual <= 1e-12 * energy
+    assert solved >= 10
+
+
+def test_an_interruption_in_a_law_ends_the_run():
+    calls = [0]
+
+    def force(x, v, t):
+        calls[0] += 1
+        if calls[0] == 200:
+            raise KeyboardInterrupt
+        return 100.0 * x
+
+    mechanism = oscillator(force_law(force))
+    with pytest.raises(IntegrationInterrupted):
+        integrate(mechanism, released(mechanism, 0.1), np.linspace(0.0, 1.0, 201))
+
+
+def test_a_law_without_a_number_is_named():
+    mechanism = oscillator(force_law(lambda x, v, t: float("nan") if t > 0.5 else 100.0 * x))
+    with pytest.raises((IntegrationError, ValueError), match=r"must be finite, got nan"):
+        integrate(mechanism, released(mechanism, 0.1), np.linspace(0.0, 1.0, 201))
+
+
+def test_periodic_potentials_are_laws():
+    law = potential(lambda x: 0.1 / 12 * (1 - np.cos(12 * x)), lambda x: 0.1 * np.sin(12 * x))
+    assert law.force(0.1) == pytest.approx(0.1 * np.sin(1.2))
+
+
+def test_numpy_steps_refuse_laws():
+    mechanism = oscillator(LAWS["polynomial"])
+    with pytest.raises(ValueError, match=r"springs with a law, such as polynomial.*need compiled loops"):
+        integrate(mechanism, released(mechanism, 0.1), [0.0, 0.1], method=Exact(compiled=False))
+
+
+def test_other_functions_are_another_mechanism(tmp_path):
+    first, second = (
+        oscillator(potential(lambda x, k=k: 0.5 * k * x * x, lambda x, k=k: k * x)) for k in (100.0, 400.0)
+    )
+    integrate(first, released(first, 0.1), np.linspace(0.0, 1.0, 11)).save(tmp_path / "run.h5")
+    with pytest.raises(ValueError):
+        Solution.load(tmp_path / "run.h5", second)
+
+
+@pytest.mark.parametrize("law", [*KINKED.values(), SMOOTH["polynomial"], SMOOTH["gas spring"]], ids=str)
+def test_laws_are_written_to_model_files(law, tmp_path):
+    write_model(tmp_path / "model.yaml", oscillator(law))
+    again = load_model(tmp_path / "model.yaml").mechanism
+    (read,) = [m.law for c in again.connections for m in c.form.measures]
+    x = np.linspace(-0.3, 0.3, 7)
+    np.testing.assert_allclose(read.force(x), law.force(x), rtol=1e-12, atol=1e-12)
 
 
 def test_collocation_refuses_laws():

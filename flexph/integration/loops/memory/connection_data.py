@@ -38,6 +38,7 @@ class Joints(NamedTuple):
     force_law: Index  # (springs,), address of F(x, v, t), 0 for none
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
+    laws: Number  # of springs with a law
     kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
     function: Index

@@ -80,6 +80,7 @@ cdef struct Memory:
     IVec joints_force_law
     IVec joints_path_kind
     Mat joints_path_parameter
+    IVec joints_laws
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....kernels.arrays import Springs
+from ....laws.elastic_laws import OutOfRange
 from ....numerics.arrays import Array
 from ....numerics.loops.callbacks import REAL
+from ....numerics.step_failed import StepFailed
 from ....systems.resistive_relations import Relation
 from .data import Index
 
@@ -24,6 +28,8 @@ BOUC_WEN, BRISTLE = 1, 2
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
 PATH = 6
 """Largest number of parameters of hysteresis."""
+_failed = threading.local()
+"""Last error of a function that loops called, by thread."""
 
 
 class Resisting(NamedTuple):
@@ -63,6 +69,7 @@ class SpringLaws(NamedTuple):
     force_law: Index
     path_kind: Index
     path_parameter: Array
+    laws: int
 
 
 def spring_laws(springs: Springs) -> SpringLaws:
@@ -88,7 +95,8 @@ def spring_laws(springs: Springs) -> SpringLaws:
     for i, path in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
         path_kind[i] = PATHS[path.kind]
         path_parameter[i, : len(path.parameters)] = path.parameters
-    return SpringLaws(law, first, edges, bases, power, function, force, path_kind, path_parameter)
+    count = len(springs.laws) + len(springs.force_laws) + len(springs.hysteresis)
+    return SpringLaws(law, first, edges, bases, power, function, force, path_kind, path_parameter, count)
 
 
 def _addresses(relation: Relation) -> tuple[int, int]:
@@ -115,10 +123,39 @@ def _force(function: Callable[[float, float, float], float]) -> Any:
 
 
 def _safe(function: Callable[..., float]) -> Callable[..., float]:
+    """Function that returns NaN where another raises or is not finite, and keeps the error for its thread."""
+    name = getattr(function, "__name__", "function")
+
     def safe(*given: float) -> float:
         try:
-            return float(function(*given))
-        except Exception:
+            value = float(function(*given))
+        except BaseException as error:
+            _failed.error = _explained(error, name, given)
             return np.nan
+        if not math.isfinite(value):
+            _failed.error = ValueError(f"{name}({_listed(given)}) must be finite, got {value}")
+        return value
 
     return safe
+
+
+def failed_function(*, is_solved: bool) -> BaseException | None:
+    """Error of a function that the loops of this thread called, which is forgotten; None if the loops went on without.
+
+    Interruptions count in any case, other errors unless the steps are solved.
+    """
+    error: BaseException | None = getattr(_failed, "error", None)
+    _failed.error = None
+    return None if error is None or (is_solved and isinstance(error, Exception)) else error
+
+
+def _explained(error: BaseException, name: str, given: tuple[float, ...]) -> BaseException:
+    if isinstance(error, OutOfRange):
+        return StepFailed(str(error), 0, math.nan)
+    if not isinstance(error, Exception):
+        return error
+    return ValueError(f"{name}({_listed(given)}) raised {type(error).__name__}: {error}")
+
+
+def _listed(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)

@@ -94,7 +94,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
             return -1
         done = work(m)
-        if kinds.contact > 0:  # an iterate deep in a contact gives no scale (see exact.newton)
+        if kinds.contact > 0 or m.joints_laws[0] > 0:  # an iterate deep in a contact or a law gives no scale
             largest = 0.0
             scaled = False
         largest = larger(largest, done)

@@ -57,7 +57,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
             return -1
         solve_step(m, dim, kinds, h)
         done = work(m)
-        first = iteration == 1 or kinds.contact > 0  # as in newton
+        first = iteration == 1 or kinds.contact > 0 or m.joints_laws[0] > 0  # as in newton
         largest = larger(done if first else largest, energy_scale(m, h))
         size = sqrt(done / largest)
         if not isfinite(size):

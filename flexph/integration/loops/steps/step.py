@@ -117,7 +117,7 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
     iterations = newton(m, dim, kinds, given)
-    searched = kinds.contact + m.slips_lost.size + m.solids_lawful.size
+    searched = kinds.contact + m.slips_lost.size + m.solids_lawful.size + m.joints_laws[0]
     if searched > 0 and kinds.friction == 0 and iterations < 0:
         guess(m, dim, given.h, known)
         if kinds.redundant > 0:
