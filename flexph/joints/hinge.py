@@ -52,10 +52,10 @@ def hinge(
     ValueError
         For ``GROUND`` as the first port; on connecting the mechanism, for an axis in the plane or none in space.
 
-        See Also
-        --------
-        revolute : The same joint under its kinematic name, in space only.
-        weld : Rigid connection, also called a fixed joint.
+    See Also
+    --------
+    revolute : The same joint under its kinematic name, in space only.
+    weld : Rigid connection, also called a fixed joint.
 
     Examples
     --------

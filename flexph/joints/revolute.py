@@ -53,10 +53,10 @@ def revolute(
     ValueError
         For ``GROUND`` as the first port; on connecting, if the mechanism is planar.
 
-        See Also
-        --------
-        hinge : The same joint, also in the plane.
-        weld : Rigid connection, also called a fixed joint.
+    See Also
+    --------
+    hinge : The same joint, also in the plane.
+    weld : Rigid connection, also called a fixed joint.
 
     Examples
     --------

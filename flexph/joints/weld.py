@@ -38,10 +38,10 @@ def weld(
     Connection
         The joint, for :func:`flexph.connect`; it leaves no relative freedom.
 
-        See Also
-        --------
-        hinge : Joint that leaves one rotation free.
-        revolute : Hinge in space under its kinematic name.
+    See Also
+    --------
+    hinge : Joint that leaves one rotation free.
+    revolute : Hinge in space under its kinematic name.
 
         Examples
     --------
