@@ -65,7 +65,7 @@ def fields(kind: type) -> list[str]:
 
 def sections(text: str) -> dict[str, str]:
     """The sections of a docstring by their names."""
-    return dict(re.findall(r"\n\n(\w+)\n---+\n(.*?)(?=\n\n\w+\n---+\n|\Z)", text, re.DOTALL))
+    return dict(re.findall(r"\n\n(\w+(?: \w+)?)\n---+\n(.*?)(?=\n\n\w+(?: \w+)?\n---+\n|\Z)", text, re.DOTALL))
 
 
 PUBLIC = public()
@@ -107,7 +107,9 @@ def test_public_functions_have_sections(name):
     needed = {"Parameters"} if signature.parameters else set()
     if signature.return_annotation not in (None, "None"):
         needed |= {"Returns"}
-    assert needed <= set(parts) <= {"Parameters", "Returns", "Yields", "Raises", "Warns", "See Also", "Notes", "Examples"}
+    assert (
+        needed <= set(parts) <= {"Parameters", "Returns", "Yields", "Raises", "Warns", "See Also", "Notes", "Examples"}
+    )
     for section in ("Parameters", "Raises"):
         entries = re.split(r"\n(?=\S)", parts.get(section, ""))
         assert all("\n    " in entry for entry in entries if entry), f"{section}: nothing is said of one"
