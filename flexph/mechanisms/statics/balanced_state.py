@@ -94,10 +94,10 @@ def is_balanced(mechanism: Model, c: Configuration, left: Array, forces: Array, 
     sizes = displacement_sizes(a, size)
     largest = max(np.abs(forces * sizes).max(initial=0.0), size * np.abs(a.weight).max(initial=0.0))
     missing = float(np.abs(left * sizes).max(initial=0.0))
-    return missing <= BALANCED * largest or missing <= BALANCED * largest + _noise(a, c, size, spin)
+    return missing <= BALANCED * largest or missing <= BALANCED * largest + round_off_work(a, c, size, spin)
 
 
-def _noise(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
+def round_off_work(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
     """Work [J] due to round-off of the positions, by stiffness and by the inertia of a steady rotation."""
     sizes = displacement_sizes(a, size)
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])

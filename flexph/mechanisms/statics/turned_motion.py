@@ -21,6 +21,7 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation, skew
 from ..model.constraints import constraint_gap, extent, velocities_of
 from .balance import Problem, in_motion
+from .balanced_state import round_off_work
 from .steady_rotation import STEADY
 
 SAMPLES = 3
@@ -102,7 +103,8 @@ def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
 
     inertia = float(a.mass.sum() * (given.steady.spin @ given.steady.spin)) * size**2
     changed, acting = change(*forces)
-    if changed.max(initial=0.0) <= CHANGED * max(acting.max(initial=0.0), inertia):
+    noise = round_off_work(a, c, size, given.steady.spin)  # of stiff bodies far above that of the loads
+    if changed.max(initial=0.0) <= max(CHANGED * max(acting.max(initial=0.0), inertia), noise):
         return
     springs = [(name, slice(i, i + 1)) for i, (name, _) in enumerate(measures(given.mechanism.connections))]
     parts = [("spring", *own) for own in springs]
