@@ -14,7 +14,7 @@ import numpy as np
 
 import fem
 from flexph import GROUND, Mechanism, Solution, connect, distributed_load, drive, integrate, revolute
-from flexph.case import Case, Check, Option
+from flexph.case import Case, Check, Cover, Option
 from flexph.export.tables import write_table
 from flexph.plot.axes import new_figure
 
@@ -154,4 +154,4 @@ def checks() -> Iterable[Check]:
             yield vanishes(f"step {step} s: {name}", numbers[name], 1e-12)
 
 
-case = Case(run, write, checks, needs=("matplotlib",), figures=figures)
+case = Case(run, write, checks, needs=("matplotlib",), figures=figures, cover=Cover(at=2.6, towards=(0.3, -1.0, 0.25)))

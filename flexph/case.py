@@ -140,6 +140,35 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Cover:
+    """Time and direction of view of the picture by which a gallery shows a case.
+
+    Parameters
+    ----------
+    at : float, optional
+        Time [s] of the scene; by default one of large motion.
+    towards : tuple of float, optional
+        Direction (3,) from the scene to the reader.
+
+    Raises
+    ------
+    ValueError
+        For a time that is not finite, or a direction without three finite components, or of zeros.
+    """
+
+    at: float | None = None
+    towards: tuple[float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.at is not None and not math.isfinite(self.at):
+            raise ValueError(f"at must be a finite time, got {self.at}")
+        if self.towards is not None:
+            way = self.towards
+            if len(way) != 3 or not all(map(math.isfinite, way)) or not any(way):
+                raise ValueError(f"towards must be a direction (x, y, z), got {way}")
+
+
+@dataclass(frozen=True)
 class Case(Generic[_Result]):
     """A published system as three functions.
 
@@ -155,6 +184,7 @@ class Case(Generic[_Result]):
     - `figures(result)`, optional, returns the numbers that `write` returns, without writing anything.
     - `scenes(result)`, optional, returns the `flexph.scenes.Scene`s for `flexph view` by name;
     the default is a scene of each run (`flexph.Solution`) in the result.
+    - `cover`, optional, is the time and direction of view of its picture in a gallery.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.
     """
@@ -166,6 +196,7 @@ class Case(Generic[_Result]):
     system: Callable[[], Any] | None = None
     figures: Callable[[_Result], Mapping[str, Any]] | None = None
     scenes: Callable[[_Result], Mapping[str, Any]] | None = None
+    cover: Cover = Cover()
 
     def __post_init__(self) -> None:
         if not self.summary:

@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image
 
 import flexph
-from flexph.case import Case, find_cases
+from flexph.case import Case, Cover, find_cases
 from flexph.scenes.files import read_scene
 from flexph.scenes.of_results import scene_files
 from flexph.scenes.scene import Scene
@@ -150,24 +150,26 @@ def _run(name: str, case: Case[Any], cache: Path) -> CaseRun:
         today = datetime.now(UTC).date().isoformat()
         record = {"version": flexph.__version__, "date": today, "seconds": seconds, "machine": machine()}
         (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
-    keep_motion(name, folder)
+    keep_motion(name, folder, case.cover)
     return CaseRun(name, case, folder, json.loads((folder / "run.json").read_text(encoding="utf-8")))
 
 
-def keep_motion(name: str, folder: Path) -> None:
+def keep_motion(name: str, folder: Path, cover: Cover) -> None:
     """Draw the cover, the film and the view of the first scene of a run, if they are not there."""
-    drawn_by = folder / "drawn.txt"
-    if not (folder / SCENE).exists() or (drawn_by.exists() and drawn_by.read_text(encoding="utf-8") == str(DRAWN)):
+    drawn_by, drawn = folder / "drawn.txt", f"{DRAWN} {cover}"
+    if not (folder / SCENE).exists() or (drawn_by.exists() and drawn_by.read_text(encoding="utf-8") == drawn):
         return
     scene = read_scene(folder / SCENE)
     shown = with_triangles(scene)
     field = shown_field(shown, None)
-    (folder / "cover.png").write_bytes(still(near(shown, telling_row(shown)), 0, field, size=COVER))
+    row = telling_row(shown) if cover.at is None else int(np.abs(scene.times - cover.at).argmin())
+    (folder / "cover.png").write_bytes(still(near(shown, row), 0, field, size=COVER, towards=cover.towards))
     if len(scene.times) > 1:
         size = COVER[0] // 2, COVER[1] // 2
-        write_film(folder / "film.webp", shown, frames=FILM, size=size, background="transparent", title="")
+        options: dict[str, Any] = {"size": size, "background": "transparent", "towards": cover.towards, "title": ""}
+        write_film(folder / "film.webp", shown, frames=FILM, **options)
     (folder / "view.html").write_text(html_fragment(scene, library=LIBRARY, title=name), encoding="utf-8")
-    drawn_by.write_text(str(DRAWN), encoding="utf-8")
+    drawn_by.write_text(drawn, encoding="utf-8")
 
 
 def shrink(path: Path) -> None:

@@ -13,10 +13,17 @@ EDGE = 0.03
 """Share of the picture that is free at its edges."""
 
 
-def still(scene: Scene, row: int, field: str | None, *, size: tuple[int, int] = (480, 300)) -> bytes:
+def still(
+    scene: Scene,
+    row: int,
+    field: str | None,
+    *,
+    size: tuple[int, int] = (480, 300),
+    towards: tuple[float, float, float] | None = None,
+) -> bytes:
     """Picture of a scene of triangles at a row as PNG, on a transparent ground, with all that ever moves in view."""
     width, height = size
     window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
-    picture = staged_scene(scene.without("arrow"), field, size=size, window=window).drawn(row)
+    picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)
     picture[..., :3] /= np.maximum(picture[..., 3:], 1.0 / 255.0)
     return png((255.0 * picture + 0.5).clip(0.0, 255.0).astype(np.uint8))

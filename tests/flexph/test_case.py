@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 
 from flexph import case as module
-from flexph.case import Case, Check, Option, Parameter, find_cases, written_summaries
+from flexph.case import Case, Check, Cover, Option, Parameter, find_cases, written_summaries
 
 
 def ladder(
@@ -212,3 +212,12 @@ def test_summaries_are_read_without_an_import(installed):
 
 def test_written_summaries_are_those_of_the_cases():
     assert written_summaries() == {name: case.summary for name, case in find_cases().items()}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"at": float("nan")}, "at must be a finite time"), ({"towards": (0.0, 0.0, 0.0)}, "towards must be a direction")],
+)
+def test_covers_have_a_time_and_a_direction(options, words):
+    with pytest.raises(ValueError, match=words):
+        Cover(**options)
