@@ -446,7 +446,13 @@ def _call(function: Function, x: float, of: str) -> float:
 def _check_derivative(
     law: ElasticLaw, name: str, function: Callable[[float], Any], slope: Callable[[float], Any]
 ) -> None:
-    """Raise ValueError where a function is not the derivative of the one before it."""
+    """Raise ValueError where a function is no derivative of the one before it, or neither has values."""
+    if not any(_changes(function, slope, x, APART[0] * x) for x in PROBES.tolist()):
+        float(function(1.0))  # their own error, where they raise
+        float(slope(1.0))
+        raise ValueError(
+            f"{name} and its integral must be finite numbers, but are not so at any of {PROBES.size} extensions"
+        )
     for x in PROBES.tolist():
         pairs = [_changes(function, slope, x, apart * x) for apart in APART]
         known = [pair for pair in pairs if pair is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -29,14 +30,15 @@ class ForceLaw(Remade):
     function: Callable[[float, float, float], float]
 
     def force(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
-        """F(x, v, t). Raises ValueError where the function raises."""
+        """F(x, v, t). Raises ValueError where the function raises or is not finite."""
+        place = f"the extension {extension:.6g}, the rate {rate:.6g} and t = {time:.6g} s"
         try:
-            return float(self.function(extension, rate, time))
+            value = float(self.function(extension, rate, time))
         except Exception as error:
-            raise ValueError(
-                f"{self} at the extension {extension:.6g}, the rate {rate:.6g} and t = {time:.6g} s raised "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            raise ValueError(f"{self} at {place} raised {type(error).__name__}: {error}") from error
+        if not isfinite(value):
+            raise ValueError(f"{self} must be finite, got {value} at {place}")
+        return value
 
     def stiffness(self, extension: float, time: float = 0.0) -> float:
         """∂F/∂x at rest, by central differences."""

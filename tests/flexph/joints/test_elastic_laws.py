@@ -275,6 +275,8 @@ WRONG = {
         lambda: potential(lambda x: x**2, lambda x: 2 * x, lambda x: 1.0),
         "stiffness must be the derivative",
     ),
+    "two arguments": (lambda: potential(lambda x, y: x, lambda x: 1.0), "energy at the extension .* raised TypeError"),
+    "no number": (lambda: potential(lambda x: float("nan"), lambda x: 1.0), "must be finite numbers"),
     "no function": (lambda: potential(1.0, lambda x: x), "energy must be a function"),
     "nothing": (lambda: polynomial(0.0), "not zero"),
     "falling": (lambda: table([0.0, 0.0], [1.0, 2.0]), "must rise"),
@@ -448,6 +450,12 @@ def test_equations_refuse_force_laws(ask):
     start = released(mechanism, 0.0)
     with pytest.raises(ValueError, match=rf"mechanism.{ask} takes elastic laws only, got .* of spring mass.point"):
         getattr(mechanism, ask)(start)
+
+
+def test_equilibrium_names_a_force_without_a_number():
+    mechanism = oscillator(force_law(lambda x, v, t: float("nan")))
+    with pytest.raises(ValueError, match="must be finite, got nan at the extension"):
+        mechanism.equilibrium(mechanism.assemble({"mass": (0.2, 0.0, 0.0)}))
 
 
 def test_equilibrium_under_a_force_law():
