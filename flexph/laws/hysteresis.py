@@ -47,7 +47,7 @@ class HysteresisLaw(Remade):
         For plots and comparisons; steps of runs use the exact solution.
         """
         z = [start]
-        for slip in np.asarray(slips, dtype=float).tolist():
+        for slip in check.array("slips", np.atleast_1d(slips), (None,)).tolist():
             sign = 1.0 if slip >= 0.0 else -1.0
             rate = lambda _, y, sign=sign: sign * self._slope(float(y[0]), sign)  # noqa: E731
             found = scipy.integrate.solve_ivp(rate, (0.0, abs(slip)), [z[-1]], rtol=1e-10, atol=1e-12 * self._size)

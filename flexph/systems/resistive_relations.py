@@ -20,6 +20,8 @@ SMALL = 1e-6
 """Rate up to which the quotient of force and rate is approximated by the slope."""
 NEAR = 1e-4
 """Rate up to which the derivative of this quotient is approximated, as it loses more digits."""
+KINDS = ("viscous", "quadratic", "coulomb", "general")
+"""Kinds of a relation."""
 DIFFERENCE = 1e-6
 """Step of central differences, relative to a rate or to one."""
 
@@ -48,6 +50,13 @@ class Relation:
     function: Callable[[float], float] | None = None
     derivative: Callable[[float], float] | None = None
     remedy: ClassVar[str] = "e.g. coulomb(force, speed=...), see resistive(function)"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            known = f"one of {', '.join(map(repr, KINDS))}"
+            raise ValueError(
+                f"kind must be {known}, got {check.shown(self.kind)}: of a function write resistive(function)"
+            )
 
     def force(self, rate: Any) -> Any:
         """Force ρ(s) at one rate or many."""

@@ -7,6 +7,7 @@ import rigid
 from flexph import GROUND, Solution, connect, drive, hinge, integrate, slider, spring_damper, torsion_spring
 from flexph.laws import backlash, bouc_wen, bristle, force_law
 from flexph.methods import Decaying, Exact, Exact4
+from flexph.systems.resistive_relations import Relation
 
 LAWS = {
     "Bouc-Wen": bouc_wen(200.0, yield_force=20.0),
@@ -128,6 +129,8 @@ WRONG = {
     "exponent": (lambda: bouc_wen(1.0, yield_force=1.0, exponent=0.5), "at least 1"),
     "force": (lambda: bouc_wen(1.0, yield_force=0.0), "yield_force must be positive"),
     "stribeck": (lambda: bristle(1.0, stiffness=1.0, static=2.0), "stribeck is needed"),
+    "slips": (lambda: bouc_wen(1.0, yield_force=1.0).along([[0.1, 0.2]]), "slips must have shape"),
+    "relation": (lambda: Relation(lambda rate: rate), r"of a function write resistive\(function\)"),
 }
 
 
