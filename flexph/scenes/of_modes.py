@@ -17,7 +17,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley, skew, spins
-from .of_motion import SIGN, body_part, connection_part, extent_of, ground_parts
+from .of_motion import body_part, connection_part, extent_of, ground_parts, shown_connections, size_of_signs
 from .places import PortPlaces, axes_from
 from .scene import Field, Part, Scene
 from .stresses import Rows
@@ -60,18 +60,16 @@ def mode_scene(
         raise ValueError("modes must hold a frequency")
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     rest = Rows(mechanism, np.asarray(x)[None])
-    extent = extent_of(rest)
+    extent, size = extent_of(rest), size_of_signs(rest)
     phase = np.arange(frames) / frames
     swing = scale * extent * np.sin(2.0 * np.pi * phase)
-    parts = [
-        _parts_of_mode(_around(mechanism, x, modes.shapes[:, k].real, extent), swing, extent) for k in range(count)
-    ]
+    parts = [_parts_of_mode(_around(mechanism, x, modes.shapes[:, k].real, extent), swing, size) for k in range(count)]
     joined = tuple(_in_a_row(own) for own in zip(*parts, strict=True))
     captions = tuple(caption for k in range(count) for caption in [_caption(modes, k, scale * extent)] * frames)
     times = np.concatenate([k + phase for k in range(count)])
     bodies = [part for part in joined if part.kind == "body"]
-    ground = ground_parts(rest, 1, SIGN * extent, bodies)
-    return Scene(times, (*joined, *ground), SIGN * extent, mechanism.layout.dim, unit="turns", captions=captions)
+    ground = ground_parts(rest, 1, size, bodies)
+    return Scene(times, (*joined, *ground), size, mechanism.layout.dim, unit="turns", captions=captions)
 
 
 def _caption(modes: Eigenmodes, k: int, length: float) -> str:
@@ -110,14 +108,14 @@ def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Arr
     return r, turn, u
 
 
-def _parts_of_mode(around: Rows, swing: Array, extent: float) -> list[Part]:
+def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
     """Bodies, joints and force elements with displacements ``swing`` (k,) [m] of the point that moves most."""
-    mechanism, size = around.mechanism, SIGN * extent
+    mechanism = around.mechanism
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     moved = [part.points[1] - part.points[2] for part in bodies]
     largest = max([float(np.linalg.norm(own, axis=1).max()) for own in moved], default=0.0) or 1.0
     swung = [_swung(part, own / largest, swing) for part, own in zip(bodies, moved, strict=True)]
-    shown = [c for c in mechanism.connections if c.rows or c.input is None]
+    shown = shown_connections(mechanism)
     places = [_Swinging(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
     joints = [connection_part(at, c, size) for at, c in zip(places, shown, strict=True)]
     return [*swung, *(replace(j, deformation=j.points - j.points[:1]) for j in joints)]  # starting at rest

@@ -12,6 +12,7 @@ from ..joints.rows.connection import Connection
 from ..joints.rows.signs import Places
 from ..joints.rows.vectors import Ground
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Pose, State, at_rest, flat
 from ..numerics import checks as check
 from ..numerics.arguments import checked
@@ -97,23 +98,46 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
 def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
     """Scene of several states at given times."""
     mechanism = motion.mechanism
-    size = SIGN * extent_of(motion)
+    size = size_of_signs(motion)
     bodies = [body_part(motion, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
-    shown = [c for c in mechanism.connections if c.rows or c.input is None]
-    joints = [_connection(PortPlaces(motion, len(times), c.ports[0]), c, size) for c in shown]
+    places = [(PortPlaces(motion, len(times), c.ports[0]), c) for c in shown_connections(mechanism)]
+    joints = [_connection(at, c, size) for at, c in places]
     ground = ground_parts(motion, len(times), size, bodies)
     return Scene(times, (*bodies, *joints, *ground), size, mechanism.layout.dim, unit=unit)
 
 
 def extent_of(motion: Rows) -> float:
     """Diagonal of the box around all bodies at the first time [m]."""
-    ends = [
-        motion.points(name, body.view.points, body.view.shape)[0]
-        for name, body in motion.mechanism.bodies.items()
+    return _diagonal(_ends(motion.first))
+
+
+def size_of_signs(motion: Rows) -> float:
+    """Size of signs [m] from the box around all bodies and all ports of joints and force elements at the first time."""
+    start, places = motion.first, _ends(motion.first)
+    for connection in shown_connections(motion.mechanism):
+        if not connection.touches:  # planes reach anywhere
+            ports = PortPlaces(start, 1, connection.ports[0])
+            places += [ports.position(port) for port in connection.ports]
+    return SIGN * _diagonal(places)
+
+
+def _ends(start: Rows) -> list[Array]:
+    """Points of the bodies in the world."""
+    return [
+        spatial(start.points(name, body.view.points, body.view.shape)[0])
+        for name, body in start.mechanism.bodies.items()
         if body.view is not None
     ]
-    places = np.vstack(ends) if ends else np.zeros((1, 3))
-    return float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0
+
+
+def _diagonal(places: list[Array]) -> float:
+    """Diagonal of the box around points (n, 3); 1 of none or of one."""
+    return float(np.linalg.norm(np.ptp(np.vstack(places), axis=0))) or 1.0 if places else 1.0
+
+
+def shown_connections(mechanism: Model) -> list[Connection]:
+    """Joints and force elements that are drawn: all but bare inputs."""
+    return [c for c in mechanism.connections if c.rows or c.input is None]
 
 
 def body_part(motion: Rows, name: str, size: float) -> Part:

@@ -29,6 +29,11 @@ class Rows(MotionByName):
     def __getitem__(self, part: str) -> Array:
         return self._states[:, check.lookup("part", part, self.mechanism.layout.parts)]
 
+    @property
+    def first(self) -> Rows:
+        """The first state alone."""
+        return Rows(self.mechanism, self._states[:1])
+
 
 def stress_fields(motion: Rows, name: str) -> Mapping[str, Field]:
     """Stresses at the points of the surface of a body; empty for rigid bodies."""

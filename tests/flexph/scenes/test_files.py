@@ -6,9 +6,10 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, integrate, modes, spring_damper, weld
+from flexph.drawing import box_shape
 from flexph.export.modes import mode_displacements
 from flexph.files.vtkhdf import Block, Frames, read_vtkhdf, write_vtkhdf
-from flexph.scenes import mode_scene, motion_scene, read_scene, write_scene
+from flexph.scenes import mode_scene, motion_scene, pose_scene, read_scene, write_scene
 from flexph.scenes.of_results import scene_files, scenes_of, write_scenes
 
 NYLON = fem.Material(young=2e9, density=1100.0)
@@ -96,3 +97,17 @@ def test_files_of_others_are_refused(tmp_path):
     short = Block("a", "b", (("line", np.array([[0, 1]])),), [Frames(np.zeros((2, 2, 3)), {}, {})])
     with pytest.raises(ValueError, match="must have 1 or 3 frames, got 2"):
         write_vtkhdf(tmp_path / "c.vtkhdf", np.zeros(3), [short], {})
+
+
+def test_signs_have_the_size_of_the_mechanism_with_its_springs():
+    """A small mass on a long spring: the size of signs is that of both, and a scale of the world scales it."""
+    sizes = []
+    for scale in (1.0, 1e-3):
+        block = rigid.body(
+            1.0, inertia=1.0, ports={"pin": (0.0, 0.0)}, shape=box_shape((3e-2 * scale, 4e-2 * scale, 0.0))
+        )
+        spring = spring_damper("block.pin", GROUND.at(3.0 * scale, 0.0), stiffness=5.0)
+        mechanism = connect({"block": block}, [spring])
+        sizes.append(pose_scene(mechanism, mechanism.assemble({"block": (0.0, 0.0, 0.0)})).size)
+    np.testing.assert_allclose(sizes[1], 1e-3 * sizes[0], rtol=1e-12)
+    np.testing.assert_allclose(sizes[0], 0.018 * np.hypot(3.015, 0.04), rtol=1e-12)
