@@ -8,9 +8,9 @@ Targets: F. Abbassian, D. J. Dawswell, N. C. Knowles, Selected Benchmarks for Na
   what a Ritz series converges to, 4.190 and 7.357 Hz; both are compared.
 - FV32: 10 m long, 5 m wide at the clamp and 1 m at the end, 50 mm thick, in its plane.
 - FV52: 10 × 10 × 1 m, w = 0 along the four edges of the lower face. The targets of its bending modes are those of
-Mindlin's plate with k = π²/12 whose normals turn about the edges only. Line supports have no limit in
-three-dimensional elasticity: frequencies fall with every refinement. Held at its sides like that plate, the solid
-has these frequencies.
+  Mindlin's plate with k = π²/12 whose normals turn about the edges only. Line supports have no limit in
+  three-dimensional elasticity: frequencies fall with every refinement. Held at its sides like that plate, the solid
+  has these frequencies.
 """
 
 from __future__ import annotations

@@ -173,17 +173,17 @@ class Case(Generic[_Result]):
     """A published system as three functions.
 
     - `run(*, ...)` computes and has no side effects. All parameters are keyword-only, have a default, and are annotated
-    as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
+      as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
     - `write(result, folder)` writes tables and pictures into an empty folder and returns figures for the
-    summary, as JSON values.
+      summary, as JSON values.
     - `checks()` yields the comparisons with published numbers, closed forms, other programs and theorems.
     - `needs` names the optional modules that `write` imports, so that a missing one is reported before computing.
     - `system()`, optional, returns the system for `flexph analyze`: a `PHDAE`, `LinearPHDAE`,
-    `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, to be analysed at its sample, or a pair of it and
-    inputs by port.
+      `flexph.dirac.PortHamiltonian` or `SwitchingPHDAE`, to be analysed at its sample, or a pair of it and
+      inputs by port.
     - `figures(result)`, optional, returns the numbers that `write` returns, without writing anything.
     - `scenes(result)`, optional, returns the `flexph.scenes.Scene`s for `flexph view` by name;
-    the default is a scene of each run (`flexph.Solution`) in the result.
+      the default is a scene of each run (`flexph.Solution`) in the result.
     - `cover`, optional, is the time and direction of view of its picture in a gallery.
 
     Raises ValueError if `run` has no docstring or a parameter that cannot become an option.

@@ -1,6 +1,8 @@
 """Laws of springs: elastic laws, laws with hysteresis, and forces of extension, rate and time.
 
-They go to ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`. Imports: numerics, units.
+They go to ``law=`` of :func:`flexph.spring_damper`, :func:`flexph.torsion_spring` and :func:`flexph.joints.bushing`.
+
+Imports: numerics, units.
 """
 
 import lazy_loader

@@ -143,7 +143,8 @@ def potential(energy: Function, force: Function, stiffness: Function | None = No
     force : callable
         V'(x) [N or N m], positive where the spring pulls.
     stiffness : callable, optional
-        V''(x); by differences of the force otherwise.
+        V''(x); otherwise by differences of the force over 1e-6 of the extension, at least 1e-6 m or rad: needed for
+        devices that move by micrometres.
 
     Returns
     -------

@@ -173,5 +173,7 @@ def bristle(
         raise ValueError("stribeck is needed where static differs from force")
     falling = 1.0 if stribeck is None else check.positive("stribeck", stribeck)
     rest = check.not_negative("damping", damping), check.not_negative("viscous", viscous)
-    name = f"bristle({sliding:.9g}, stiffness={k:.9g}, static={at_rest:.9g})"
+    told = {"damping": rest[0], "static": at_rest, "stribeck": falling, "viscous": rest[1]}
+    others = ", ".join(f"{word}={value:.9g}" for word, value in told.items())
+    name = f"bristle({sliding:.9g}, stiffness={k:.9g}, {others})"
     return HysteresisLaw("bristle", (k, rest[0], rest[1], at_rest, sliding, falling), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,8 +48,8 @@ class Camera:
     axes: Array
     target: Array
     distance: float
-    factor: float = 1.0
-    middle: Array = (0.0, 0.0)  # type: ignore[assignment]
+    factor: float
+    middle: Array
 
     def places(self, points: Array) -> Array:
         """Dots to the right and down, and depth, of points (…, 3) of the world; what is nearer has the larger depth.
@@ -83,13 +83,13 @@ def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
     own = points @ axes.T
     low, high = own.min(axis=0), own.max(axis=0)
     distance = DISTANCE * (float(np.linalg.norm(high - low)) or 1.0)
-    camera = Camera(axes, 0.5 * (low + high) @ axes, distance)
+    camera = Camera(axes, 0.5 * (low + high) @ axes, distance, factor=1.0, middle=np.zeros(2))
     dots = camera.places(points)[:, :2]
     first, last = dots.min(axis=0), dots.max(axis=0)
     width, height = np.maximum(last - first, 1e-30)
     factor = min((window.right - window.left) / width, (window.bottom - window.top) / height)
     centre = np.array([window.left + window.right, window.top + window.bottom]) / 2.0
-    return Camera(axes, camera.target, distance, factor, centre - 0.5 * factor * (first + last))
+    return replace(camera, factor=factor, middle=centre - 0.5 * factor * (first + last))
 
 
 def _some(points: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Pictures as PNG."""
+"""Pictures as PNG, for pages that are written without the extra ``plot`` and its Pillow."""
 
 from __future__ import annotations
 
