@@ -1,4 +1,4 @@
-"""Where this process runs."""
+"""Detection of Jupyter kernels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import sys
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this process."""
+    """True if a kernel of Jupyter runs this process."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"

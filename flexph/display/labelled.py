@@ -48,7 +48,7 @@ class Labels:
         return xarray.Dataset(variables, coordinates, dict(self.attrs))
 
     def frame(self) -> Any:
-        """The ``pandas.DataFrame`` of what goes along the first dimension; ``attrs["units"]`` has units by column.
+        """The ``pandas.DataFrame`` of the variables over the first dimension; ``attrs["units"]`` has units by column.
 
         Raises ModuleNotFoundError, naming what to install, where there is no pandas.
         """

@@ -1,4 +1,4 @@
-"""Tables of HTML, as notebooks show them; the look is that of the notebook."""
+"""HTML tables for notebooks, styled by the notebook."""
 
 from __future__ import annotations
 
