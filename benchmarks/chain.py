@@ -11,18 +11,17 @@ from importlib.util import find_spec
 
 import numpy as np
 from cost_per_step import exponent, per_step
-from crank_slider import PATHS
 
 import fem
 import rigid
 from cases import free_flight as case
 from flexph import GROUND, Body, Mechanism, State, connect, hinge, integrate, spherical
-from flexph.mechanisms.arrays.network import DENSE_LIMIT
 from flexph.methods import Exact
 
 SIZES = (1, 2, 5, 10, 25, 50, 100, 200)
 STEP = 1e-3  # [s]
 STEPS = 50
+KINDS = "flexible", "rigid"
 MASS = case.DENSITY * case.LINK_SECTION.area * case.LINK  # of a link [kg]
 EDGES = np.array([case.LINK, case.LINK_SECTION.height, case.LINK_SECTION.width])  # of a link [m]
 MOMENTS = MASS * (EDGES @ EDGES - EDGES**2) / 12.0  # of a rigid link [kg m²]
@@ -52,9 +51,9 @@ def hanging(bodies: int, dim: int, flexible: bool, *, first: int = 1) -> tuple[M
     return mechanism, mechanism.consistent_state(pose)
 
 
-def time_per_step(bodies: int, dim: int, flexible: bool, method: Exact) -> tuple[int, float, float]:
+def time_per_step(bodies: int, dim: int, flexible: bool) -> tuple[int, float, float]:
     """Velocities, milliseconds and Newton iterations per step."""
-    mechanism, state = hanging(bodies, dim, flexible)
+    (mechanism, state), method = hanging(bodies, dim, flexible), Exact()
     warm = integrate(mechanism, state, STEP * np.arange(4), progress=False, method=method).final
     return mechanism.layout.velocities, *per_step(
         mechanism, warm, STEP, max(20, min(STEPS, 500 // bodies)), method=method
@@ -93,26 +92,25 @@ def exudyn_time_per_step(bodies: int) -> float:
 
 
 def table(dim: int, largest: int) -> None:
-    """Cost per step for all sizes, flexible and rigid, on each path."""
+    """Cost per step for all sizes, flexible and rigid."""
     peer = dim == 3 and find_spec("exudyn") is not None
-    columns = [(kind, path) for path in PATHS for kind in ("flexible", "rigid")]
     print(f"\nchain in {'the plane' if dim == 2 else 'space'}, von Kármán strain, steps of {STEP} s; ", end="")
-    print(f"NumPy: dense up to {DENSE_LIMIT} velocities; ms per step and µs per body")
-    heads = "".join(f"{kind + ', ' + path:>20s} {'µs/body':>8s}" for kind, path in columns)
+    print("ms per step and µs per body")
+    heads = "".join(f"{kind:>12s} {'µs/body':>8s}" for kind in KINDS)
     print(f"bodies  velocities  iterations{heads}" + "  Exudyn, rigid  µs/body" * peer)
-    sizes, costs = [n for n in SIZES if n <= largest], [[] for _ in columns]  # type: ignore[var-annotated]
+    sizes, costs = [n for n in SIZES if n <= largest], {kind: [] for kind in KINDS}  # type: ignore[var-annotated]
     for bodies in sizes:
         row, unknowns, iterations = "", 0, 0.0
-        for (kind, path), own in zip(columns, costs, strict=True):
-            velocities, cost, taken = time_per_step(bodies, dim, kind == "flexible", PATHS[path])
+        for kind, own in costs.items():
+            velocities, cost, taken = time_per_step(bodies, dim, kind == "flexible")
             unknowns, iterations = (velocities, taken) if kind == "flexible" else (unknowns, iterations)
             own.append(cost)
-            row += f"{cost:20.3f} {1e3 * cost / bodies:8.0f}"
+            row += f"{cost:12.3f} {1e3 * cost / bodies:8.0f}"
         if peer:
             cost = exudyn_time_per_step(bodies)
             row += f"  {cost:13.3f}  {1e3 * cost / bodies:7.0f}"
         print(f"{bodies:6d}  {unknowns:10d}  {iterations:10.1f}{row}", flush=True)
-    print(f"{'exponent, larger half':30s}" + "".join(f"{exponent(sizes, own):20.2f} {'':8s}" for own in costs))
+    print(f"{'exponent, larger half':30s}" + "".join(f"{exponent(sizes, own):12.2f} {'':8s}" for own in costs.values()))
 
 
 def long_run(steps: int) -> None:

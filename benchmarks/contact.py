@@ -109,7 +109,7 @@ def falling(law: Any) -> tuple[Any, Any]:
 def candidates(ball: Ball) -> dict[str, dict[str, Try]]:
     """Settings of both codes, by their names."""
     if isinstance(ball.law, Rigid):
-        ours: dict[str, Try] = {"by events": partial(own_ball, ball, Exact(compiled=True), SAMPLES)}
+        ours: dict[str, Try] = {"by events": partial(own_ball, ball, Exact(), SAMPLES)}
         stiffnesses: Iterable[float] = (1e7, 1e8, 1e9)
     else:
         ours = {

@@ -74,7 +74,7 @@ def own_discs(discs: Discs, law: Any, step: float, steps: int) -> Cost:
         mechanism = pile(discs.radii, discs.width, law)
     placed = {f"disc{i}": (float(x), float(y), 0.0) for i, (x, y) in enumerate(discs.places)}
     start = mechanism.consistent_state(mechanism.assemble(guess=placed))
-    times, method = step * np.arange(steps + 1), Exact(contact="steps", compiled=True)
+    times, method = step * np.arange(steps + 1), Exact(contact="steps")
     integrate(mechanism, start, times[:2], method=method, progress=False)  # loops, and what is computed once
     clock = time.process_time()
     solution = integrate(mechanism, start, times, method=method, progress=False)

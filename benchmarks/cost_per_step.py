@@ -1,7 +1,7 @@
 """Cost of one step against the number of elements and bodies: the crank-slider, and a chain of links in space.
 
-By dense, sparse and compiled kernels; by compiled ones of all methods, with multipliers of least norm (the first joint
-of the chain stands there twice) and with steps chosen by their error, at a tolerance that accepts all.
+By all methods, with multipliers of least norm (the first joint of the chain stands there twice), and with steps chosen
+by their error, at a tolerance that accepts all.
 """
 
 import argparse
@@ -9,29 +9,23 @@ import time
 import warnings
 
 import numpy as np
-from crank_slider import END, PATHS, mechanism
+from crank_slider import END, mechanism
 
 from flexph import Mechanism, State, integrate
-from flexph.mechanisms.arrays import network
-from flexph.methods import Decaying, Exact, Exact4, ExactGauss
-
-Compiled = Exact | Exact4 | ExactGauss | Decaying
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
 
 ELEMENTS = (4, 8, 16, 32, 64, 128, 256, 512)
 STEPS = 4000  # of two turns
-DENSE, SPARSE = 10**9, 0  # values of the limit below which the kernels are dense
-LARGEST = {"dense": 128}
-"""Elements up to which these are timed."""
 BODIES = (10, 25, 50, 100, 200, 500)
 TIMED, LOOSE = 20, 1e6
 """Steps of a chain, and a tolerance by which every pair of steps is accepted."""
 REPEATS = 2
 CLEAR, LONGEST = 0.3, 200
 """Difference of two runs [s] that is enough, and steps of the shorter one that are: chains become whips later."""
-CONTROL = Exact(tolerance=LOOSE, compiled=True)
+CONTROL = Exact(tolerance=LOOSE)
 
 
-def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Compiled) -> tuple[float, float]:
+def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: MechanismMethod) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step, from runs of two lengths: what a run does once does not count."""
 
     def run(steps: int) -> tuple[float, float, int]:
@@ -50,71 +44,61 @@ def per_step(system: Mechanism, warm: State, h: float, count: int, *, method: Co
         count *= 4
 
 
-def time_per_step(elements: int, limit: int | None, method: Compiled) -> tuple[float, float]:
+def time_per_step(elements: int, method: MechanismMethod) -> tuple[float, float]:
     """Milliseconds and Newton iterations per step at the start of the run."""
-    default = network.DENSE_LIMIT
-    network.DENSE_LIMIT = default if limit is None else limit
-    try:
-        system, start = mechanism(elements)
-    finally:
-        network.DENSE_LIMIT = default
+    system, start = mechanism(elements)
     h = END / STEPS
     warm = integrate(system, start, h * np.arange(4), progress=False, method=method).final
     return per_step(system, warm, h, max(20, min(100, 3200 // elements)), method=method)
 
 
 def exponent(sizes: list[int], costs: list[float]) -> float:
-    """Slope of log cost over log size, over the larger half of the sizes that were timed."""
-    pairs = [(n, c) for n, c in zip(sizes, costs, strict=True) if c > 0.0]
-    later = np.log(np.array(pairs[len(pairs) // 2 :]))
+    """Slope of log cost over log size, over the larger half of the sizes."""
+    later = np.log(np.column_stack([sizes, costs])[len(sizes) // 2 :])
     return float(np.polyfit(later[:, 0], later[:, 1], 1)[0]) if len(later) > 1 else float("nan")
 
 
 def table(largest: int) -> None:
-    """Milliseconds per step by path, µs per element, fitted exponents."""
-    columns: dict[str, tuple[int | None, Compiled]] = {
-        "dense": (DENSE, PATHS["NumPy"]),
-        "sparse": (SPARSE, PATHS["NumPy"]),
-        "compiled": (None, PATHS["compiled"]),
-        "fourth": (None, Exact4(compiled=True)),
-        "gauss": (None, ExactGauss(compiled=True)),
-        "control": (None, CONTROL),
-        "decaying": (None, Decaying(compiled=True)),
+    """Milliseconds per step by method, µs per element, fitted exponents."""
+    columns: dict[str, MechanismMethod] = {
+        "exact": Exact(),
+        "fourth": Exact4(),
+        "gauss": ExactGauss(),
+        "control": CONTROL,
+        "decaying": Decaying(),
     }
-    print(f"crank-slider, von Kármán strain; by default dense up to {network.DENSE_LIMIT} velocities")
+    print("crank-slider, von Kármán strain")
     print(
         "elements  velocities  iterations" + "".join(f"{name + ' [ms]':>16s} {'µs/element':>11s}" for name in columns)
     )
     sizes, costs = [n for n in ELEMENTS if n <= largest], {name: [] for name in columns}  # type: ignore[var-annotated]
     for elements in sizes:
         row, iterations = "", float("nan")
-        for name, (limit, method) in columns.items():
-            cost = float("nan")
-            if elements <= LARGEST.get(name, elements):
-                cost, iterations = time_per_step(elements, limit, method)
+        for name, method in columns.items():
+            cost, used = time_per_step(elements, method)
+            iterations = used if name == "exact" else iterations
             costs[name].append(cost)
             row += f"{cost:16.3f} {1e3 * cost / elements:11.1f}"
         print(f"{elements:8d}  {3 * elements + 8:10d}  {iterations:10.1f}{row}", flush=True)
     fitted = (f"{exponent(sizes, costs[name]):16.2f} {'':11s}" for name in columns)
     print(f"{'exponent, larger half':32s}" + "".join(fitted))
     for name in ("fourth", "gauss", "control", "decaying"):
-        last = max(k for k, cost in enumerate(costs[name]) if cost > 0.0)
-        print(f"ratio steps-of-compiled-in-one-of-{name} {costs[name][last] / costs['compiled'][last]:.1f}")
+        print(f"ratio steps-of-exact-in-one-of-{name} {costs[name][-1] / costs['exact'][-1]:.1f}")
 
 
 def chains(largest: int) -> None:
-    """Milliseconds per step of chains of flexible links in space by compiled loops, fitted exponents."""
+    """Milliseconds per step of chains of flexible links in space, fitted exponents."""
     from chain import STEP, hanging
 
-    columns: dict[str, tuple[int, Compiled]] = {
-        "exact": (1, Exact(compiled=True)),
-        "fourth": (1, Exact4(compiled=True)),
-        "gauss": (1, ExactGauss(compiled=True)),
-        "least norm": (2, Exact(compiled=True, redundant="least_norm")),
+    columns: dict[str, tuple[int, MechanismMethod]] = {
+        "exact": (1, Exact()),
+        "fourth": (1, Exact4()),
+        "gauss": (1, ExactGauss()),
+        "least norm": (2, Exact(redundant="least_norm")),
         "control": (1, CONTROL),
-        "decaying": (1, Decaying(compiled=True)),
+        "decaying": (1, Decaying()),
     }
-    print("\nchain in space, two elements a link, von Kármán strain, compiled")
+    print("\nchain in space, two elements a link, von Kármán strain")
     print("bodies" + "".join(f"{name + ' [ms]':>18s}" for name in columns) + f"{'building, start [s]':>22s}")
     sizes, costs = [n for n in BODIES if n <= largest], {name: [] for name in columns}  # type: ignore[var-annotated]
     for bodies in sizes:

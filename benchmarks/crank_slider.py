@@ -23,15 +23,7 @@ from scipy.interpolate import CubicSpline
 
 from cases import crank_slider as case
 from flexph import Mechanism, State, integrate
-from flexph.integration.exact.newton import solve_step
 from flexph.integration.loops.workspace import memory
-from flexph.kernels.jacobians.factor import factor
-from flexph.kernels.state import derive
-from flexph.kernels.step import residual
-from flexph.kernels.values import Means, Point, Step
-from flexph.mechanisms.model.accounts import Accounts
-from flexph.mechanisms.model.state import configuration
-from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Exact, Exact4, ExactGauss, Library, Method, by_name
 from flexph.numerics.arrays import Array
 
@@ -55,7 +47,6 @@ LOOSEST = {"radau": 0.02, "ida": 1e-3}
 """Tolerances that are tried first, over the target; each next one is half as large."""
 QUICK = {"radau": 1e-3, "ida": 1e-2}
 """Smallest targets of the methods of libraries without ``--long``."""
-PATHS = {"compiled": Exact(compiled=True), "NumPy": Exact(compiled=False)}
 
 
 @dataclass(frozen=True)
@@ -205,16 +196,13 @@ def exudyn_rows(fine: Fine, target: float) -> Iterator[Row]:
             yield from named(row, f"Exudyn {label}, Newton {tolerance:.0e}")
 
 
-def own_rows(fine: Fine, target: float, paths: dict[str, Exact]) -> Iterator[Row]:
-    """The exact scheme, its composition and collocation on each path."""
-    few = {"exact": (2300, 2), "exact4": (230, 4), "exact_gauss": (124, 4)}
-    for method in (Exact, Exact4, ExactGauss):
-        for path, exact in paths.items():
-            value = method(compiled=exact.compiled)
-            steps, order = few[value.name]
-            guess = int(steps * (1e-3 / target) ** (1.0 / order))
-            run = lambda n, value=value: ours(fine.start, n, value)  # noqa: E731
-            yield from named(fewest_steps(run, fine.own, target, (guess, order)), f"flexph {value.name}, {path}")
+def own_rows(fine: Fine, target: float) -> Iterator[Row]:
+    """The exact scheme, its composition and collocation."""
+    few = {Exact(): (2300, 2), Exact4(): (230, 4), ExactGauss(): (124, 4)}
+    for method, (steps, order) in few.items():
+        guess = int(steps * (1e-3 / target) ** (1.0 / order))
+        run = lambda n, method=method: ours(fine.start, n, method)  # noqa: E731
+        yield from named(fewest_steps(run, fine.own, target, (guess, order)), f"flexph {method.name}")
 
 
 def library_rows(fine: Fine, target: float, *, long: bool) -> Iterator[Row]:
@@ -232,8 +220,7 @@ def table(fine: Fine, target: float, *, long: bool) -> dict[str, float]:
     """Everything at equal error; the time of each over that of Exudyn's trapezoidal rule at Newton 1e-6."""
     print(f"\n{fine.start.replace('_', '-')} start, rms error {target:.0e}")
     rows = list(exudyn_rows(fine, target)) if fine.exudyn else []
-    paths = PATHS if long else dict(list(PATHS.items())[:1])
-    rows += [*own_rows(fine, target, paths), *library_rows(fine, target, long=long)]
+    rows += [*own_rows(fine, target), *library_rows(fine, target, long=long)]
     for _ in range(REPEATS):
         for row in rows:
             row.again()
@@ -248,66 +235,18 @@ def table(fine: Fine, target: float, *, long: bool) -> dict[str, float]:
 
 def ratios(tables: dict[tuple[str, float], dict[str, float]]) -> Iterator[tuple[str, float]]:
     """Names and values of the last lines: how many times faster than Exudyn at Newton 1e-6."""
-    path = next(iter(PATHS))
     plain = tables["undeformed", 1e-3]
     for method in ("exact", "exact4"):
-        yield f"crank-slider-{method}", plain[f"flexph {method}, {path}"]
+        yield f"crank-slider-{method}", plain[f"flexph {method}"]
     for target, name in ((1e-3, "crank-slider-best"), (1e-5, "crank-slider-best-1e-5")):
         own = tables["quasi_static", target].items()
         yield name, max(value for method, value in own if method.startswith("flexph"))
 
 
-# --- where a step spends its time -------------------------------------------------------------------------------------
-
-
-def shares(steps: int = 2500) -> None:
-    """Time of the NumPy kernels one by one at a state of the run, and what they make of a step."""
-    system, start = mechanism()
-    a, h = system.network.arrays, END / steps
-    method = Exact(compiled=False)
-    middle = integrate(system, start, h * np.arange(101), progress=False, method=method).final
-    clock = time.process_time()
-    run = integrate(system, middle, middle.time + h * np.arange(301), progress=False, method=method)
-    whole = (time.process_time() - clock) / 300
-    iterations = float(np.mean(run.ledger.iterations))
-    c = configuration(system, middle.x)
-    d, accounts = derive(a, c), Accounts(system)
-    plan = schedule(TimeTable(system, middle.anchors), middle.time, middle.time + h, np.zeros(0))
-    step = Step(c, d, h, plan)
-    found = solve_step(a, step, Means(c.v, c.omega, c.du, middle.multipliers))
-    point = Point(*step, found.trial)
-    defect, _ = residual(a, step, found.means)
-    times = {
-        "residual": (iterations + 1.0) * once(lambda: residual(a, step, found.means)),
-        "Jacobian and factorisation": once(lambda: factor(a, point)),
-        "solve": (iterations + 1.0) * once(lambda: found.solve(defect)),
-        "ledger": once(lambda: accounts.step(step, found.means, found.trial)),
-    }
-    times["the rest"] = whole - sum(times.values())
-    print(f"\nNumPy path, {1e6 * whole:.0f} µs per step, {iterations:.1f} iterations with one Jacobian:")
-    for name, seconds in times.items():
-        print(f"  {name:28s} {1e6 * seconds:7.0f} µs {seconds / whole:6.0%}")
-
-
-def once(function: Callable[[], object], count: int = 200) -> float:
-    """Shortest mean time of a call [s]."""
-    means = []
-    for _ in range(REPEATS):
-        clock = time.process_time()
-        for _ in range(count):
-            function()
-        means.append((time.process_time() - clock) / count)
-    return min(means)
-
-
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--long", action="store_true", help="NumPy steps too, and libraries at all targets: hours")
-    words.add_argument("--shares", action="store_true", help="only where a step by NumPy spends its time")
+    words.add_argument("--long", action="store_true", help="libraries at all targets: hours")
     given = words.parse_args()
-    if given.shares:
-        shares()
-        return
     if find_spec("exudyn") is None:
         print("(Exudyn left out: pip install 'flexph[bench]')")
     print(f"crank-slider, {TURNS:.0f} turns, {ELEMENTS} elements, von Kármán, process time")

@@ -72,16 +72,15 @@ particles = cache(partial(four_particles, 1.0))
 
 
 def of_rod(**options: Any) -> Any:
-    """Compiled blocks of steps."""
+    """Blocks of steps."""
     return integrate(*rod(), np.linspace(0.0, 0.1, 10_001), save_every=7, progress=False, **options)
 
 
 def of_pendulum(**options: Any) -> Any:
-    """Single steps, with an event and observations."""
-    method, events = Exact(compiled=False), {"level": lambda t, x: x["upper.centre"][1]}
-    times = np.linspace(0.0, 1.0, 401)
-    angle = lambda t, x: x["lower.centre"]  # noqa: E731
-    return integrate(*pendulum(), times, method=method, events=events, observe=angle, progress=False, **options)
+    """Steps with an event and observations."""
+    times, events = np.linspace(0.0, 10.0, 4001), {"level": lambda t, x: x["upper.centre"][1]}
+    place = lambda t, x: x["lower.centre"]  # noqa: E731
+    return integrate(*pendulum(), times, events=events, observe=place, progress=False, **options)
 
 
 def of_pendulum_under_control(**options: Any) -> Any:
@@ -96,7 +95,7 @@ def of_particles(**options: Any) -> Any:
 
 
 def of_particles_by_collocation(**options: Any) -> Any:
-    """Steps of a general system by NumPy."""
+    """Steps of a general system, by its functions."""
     return integrate(particles(), START, np.linspace(0.0, 2.0, 201), method=Gauss(4), progress=False, **options)
 
 

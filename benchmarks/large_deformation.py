@@ -19,7 +19,6 @@ from rich.table import Table
 
 import fem
 from flexph import GROUND, connect, integrate, spherical
-from flexph.integration.methods import Exact
 from flexph.numerics.arrays import Array
 
 GRAVITY = 9.81
@@ -41,7 +40,6 @@ class Line(NamedTuple):
 
 ROD = Line(10.0, 1e4, 500.0, 1.0, 0.1, 6.0)
 ROPE = Line(2.0, 1e4, 0.05, 0.3, 0.0, 1.0)
-COMPILED = Exact(compiled=True)
 Run = Callable[[int, int], tuple[Array, float]]
 """Tip at the samples (k, 3) [m] and process time [s], by elements and steps."""
 
@@ -57,14 +55,14 @@ def own(body: Callable[[int], Any], line: Line) -> Run:
         joint = spherical("line.root", GROUND.at(0.0, 0.0, 0.0))
         mechanism = connect({"line": body(elements)}, [joint], gravity=(0.0, 0.0, -GRAVITY))
         start = mechanism.consistent_state(mechanism.assemble({"line": ((0.0, 0.0, 0.0), np.eye(3))}))
-        integrate(mechanism, start, [0.0, 1e-6], method=COMPILED, progress=False)
+        integrate(mechanism, start, [0.0, 1e-6], progress=False)
         return mechanism, start
 
     def run(elements: int, steps: int) -> tuple[Array, float]:
         mechanism, start = prepared(elements)
         clock = time.process_time()
         times = np.linspace(0.0, line.end, steps + 1)
-        solution = integrate(mechanism, start, times, method=COMPILED, progress=False)
+        solution = integrate(mechanism, start, times, progress=False)
         spent = time.process_time() - clock
         return solution.position("line.tip")[:: steps // SAMPLES], spent
 

@@ -358,7 +358,7 @@ def n_four_bar(count: int = BARS) -> tuple[Mechanism, State]:
     return squares, squares.consistent_state(pose, velocities={f"side{k}": -1.0 for k in range(count + 1)})
 
 
-def squares_compiled() -> Callable[[], Any]:
+def row_of_squares() -> Callable[[], Any]:
     squares, state = n_four_bar()
     return partial(integrate, squares, state, 1e-3 * np.arange(201), method=Exact(), progress=False)
 
@@ -397,7 +397,7 @@ def fine_rod() -> Callable[[], Any]:
 
 LONGEST = 10.0
 """Seconds by the clock after which a case begins no other round: a busy machine took twelve times the process time."""
-CASES = (squares_compiled, three_stages, general_equations, fine_rod)
+CASES = (row_of_squares, three_stages, general_equations, fine_rod)
 
 
 def least_times(name: str, rounds: int) -> tuple[float, float]:

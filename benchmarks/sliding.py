@@ -1,7 +1,7 @@
 """Microseconds a step of a bead that slides along a rod, and of a robot on four wheels that slip.
 
-In loops, by NumPy, and beside Exudyn where it is installed (a bead on ANCF cables in the plane, rolling discs with
-penalty contacts): process time, the least of some runs. The beam is in the plane as those cables, the rod in space.
+Beside Exudyn where it is installed (a bead on ANCF cables in the plane, rolling discs with penalty contacts): process
+time, the least of some runs. The beam is in the plane as those cables, the rod in space.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import fem
 import rigid
 from flexph import GROUND, connect, integrate, planar, revolute
 from flexph.joints import point_on_curve, slipping_wheel
-from flexph.methods import Exact
 from flexph.systems import coulomb
 
 SOFT, STRIP = fem.Material(young=1e8, density=1000.0, poisson=0.3), fem.Section(width=0.02, height=0.03)
@@ -172,14 +171,13 @@ def _solved(exudyn: Any, system: Any, steps: int) -> float:
     return time.process_time() - clock
 
 
-def ours(given: tuple[Any, Any], steps: int, *, compiled: bool) -> Callable[[], float]:
+def ours(given: tuple[Any, Any], steps: int) -> Callable[[], float]:
     """A run of steps that returns its seconds."""
-    mechanism, start = given
-    times, method = STEP * np.arange(steps + 1), Exact(compiled=compiled)
+    (mechanism, start), times = given, STEP * np.arange(steps + 1)
 
     def run() -> float:
         clock = time.process_time()
-        integrate(mechanism, start, times, method=method, progress=False)
+        integrate(mechanism, start, times, progress=False)
         return time.process_time() - clock
 
     return run
@@ -204,15 +202,14 @@ def main() -> None:
     }
     systems["four wheels"] = wheels(), lambda: exudyn_wheels(given.steps)
     for name, (made, peer) in systems.items():
-        loops = least(ours(made, given.steps, compiled=True), given.steps, given.runs)
-        by_numpy = least(ours(made, given.steps // 10, compiled=False), given.steps // 10, 1)
-        line = f"{name}: loops {loops:.0f} µs, NumPy {by_numpy:.0f} µs a step"
+        own = least(ours(made, given.steps), given.steps, given.runs)
+        line = f"{name}: flexph {own:.0f} µs a step"
         try:
             beside = least(peer, given.steps, given.runs)
         except ImportError:
             print(line)
             continue
-        print(f"{line}, Exudyn {beside:.0f} µs; ratio {loops / beside:.2f}")
+        print(f"{line}, Exudyn {beside:.0f} µs; ratio {own / beside:.2f}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ No special measures are taken: the steps pass the pose. A step that ends at the 
 round-off ε of positions to ε/(δh) in velocities along the other branches: bars turn by 1e-7 rad/s at h = 1e-3 s and
 by 1e-4 rad/s at 1e-4 s. Below 3e-4 s this exceeds the error of the scheme; the remedy is a longer step or
 ``exact4``. Energy is conserved at every step, since there the balance decides on the convergence of the iteration,
-not the velocities (flexph.integration.exact.newton).
+not the velocities (flexph.integration.loops.steps.newton).
 
 M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody System
 Dynamics 16 (2006), problem A02; E. Bayo, A. Avello, Singularity-free augmented Lagrangian algorithms for constrained

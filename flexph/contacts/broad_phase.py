@@ -10,12 +10,8 @@ import scipy
 from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, Contacts
 from ..numerics.arrays import Array
 
-MANY = 30
-"""Number of pairs of moving spheres above which the tree is used."""
 DEEP, ACROSS = 0.01, 0.1
 """Accepted penetration along straight paths, relative to the sum of the radii, for open and for sliding pairs."""
-BEFORE, NEXT = 1e-9, 1e-6
-"""Distance before the contact, as a fraction of the path, and the fraction below which contact is imminent."""
 
 
 class BroadPhase(NamedTuple):
@@ -37,11 +33,6 @@ class BroadPhase(NamedTuple):
     def pairs(self) -> int:
         """Number of pairs, of single gaps and of groups."""
         return self.pair.size + sum(group.number for group in self.contacts.groups)
-
-    @property
-    def leaves_out(self) -> bool:
-        """True if there are so many pairs that only near ones are searched for."""
-        return self.pairs > MANY
 
     def near(self, points: Array, reach: float) -> Array:
         """Gaps that may be below ``reach`` [m] with ``nodes`` at points (n, d); includes all that are."""
@@ -82,34 +73,26 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
     return numbers
 
 
-def passing(c: Contacts, ends: tuple[Array, Array], closed: Array) -> tuple[float, float] | None:
-    """Fractions of a straight path between vectors V, W, U (3, c, d) before the deepest contact, and within it.
+def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
+    """Shares of a straight path between vectors V, W, U (3, c, d) at the first contact of balls, and just within it.
 
-    For contacts of balls or cylinders that could have passed through each other. None if no penetration exceeds
-    ``DEEP`` (``ACROSS`` for the ``closed`` contacts) times the sum of the radii.
+    Of rigid balls and cylinders that pass through each other deeper than ``DEEP`` times the sum of their radii; None if
+    there are none.
     """
-    own = np.flatnonzero(c.rigid & can_be_passed(c))
-    if not own.size:
-        return None
-    first, last = (v[0, own] - np.where((c.kind[own] == AXIAL)[:, None], _along(v[:, own]), 0.0) for v in ends)
-    way = last - first
+    own = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
+    across = (c.kind[own] == AXIAL)[:, None]
+    first, last = (v[0, own] - np.where(across, _along(v[:, own]), 0.0) for v in (first, last))
+    way, radius = last - first, c.offset[own]
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-150)
-    share, radius = np.clip(-np.vecdot(first, way) / length**2, 0.0, 1.0), c.offset[own]
-    nearest = np.linalg.norm(first + share[:, None] * way, axis=1)
-    limit = np.where(np.isin(own, closed), ACROSS, DEEP) * radius
-    over = np.where((share > 0.0) & (share < 1.0), radius - nearest - limit, -np.inf)
-    worst = int(np.argmax(over))
-    if over[worst] <= 0.0:
+    middle = -np.vecdot(first, way) / length**2
+    nearest = np.linalg.norm(first + middle[:, None] * way, axis=1)
+    passes = np.flatnonzero((middle > 0.0) & (middle < 1.0) & (radius - nearest > DEEP * radius))
+    if not passes.size:
         return None
-    way = float(np.sqrt(radius[worst] ** 2 - nearest[worst] ** 2) / length[worst])
-    entry, inside = float(share[worst]) - way, float(share[worst]) - 0.9 * way  # their centres may meet
-    return (inside if entry <= NEXT else entry - BEFORE), inside
-
-
-def can_be_passed(c: Contacts) -> Array:
-    """Mask of contacts with two sides: of a point or ball with a ball or cylinder, outside of it."""
-    two_sides: Array = np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0)
-    return two_sides
+    half = np.sqrt(radius[passes] ** 2 - nearest[passes] ** 2) / length[passes]
+    at = int(np.argmin(middle[passes] - half))
+    entry = float(middle[passes[at]] - half[at])
+    return entry, entry + 0.1 * float(half[at])
 
 
 def _along(v: Array) -> Array:

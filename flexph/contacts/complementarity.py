@@ -121,19 +121,6 @@ def solve(problem: Problem, guess: Array | None = None) -> Impulses:
     return judged(problem, x)
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def solve_near(problem: Problem, guess: Array, weight: float) -> Impulses:
-    """Impulses of one proximal step, with a weight on the change from a guess, relative to the largest entry of D.
-
-    For linearised laws that will be linearised again: with nearly redundant contacts, one linearisation may have no
-    solution, or one far away. Falls back to :func:`solve` if the step fails.
-    """
-    if problem.b.size <= 1:
-        return solve(problem, guess)
-    nearest = _newton(_held(problem, guess, weight * float(problem.D.diagonal().max())), guess)
-    return judged(problem, nearest.flat) if nearest.defect <= SOLVED else solve(problem, guess)
-
-
 def _held(problem: Problem, impulses: Array, weight: float) -> Problem:
     """The problem with a proximal weight on the change from given impulses."""
     return problem._replace(D=problem.D + weight * np.eye(impulses.size), b=problem.b - weight * impulses)
@@ -362,14 +349,3 @@ def pressed_by(problem: Problem, pressed: Pressed, impulses: Array, *, follows: 
         none = D[row, row] == 0.0
         D[row[none], row[none]] = scale[none]
     return problem._replace(D=D, b=b)
-
-
-def with_bearings(rows: Array, contacts: int, slips: Array) -> Array:
-    """Rows of contacts, normal ones first, joined with slip rows (t, f, …) of bearings, whose normal rows are zero."""
-    t, f = slips.shape[:2]
-    whole = np.zeros((1 + t, contacts + f, *rows.shape[1:]))
-    if contacts:
-        own = rows.reshape(-1, contacts, *rows.shape[1:])
-        whole[: len(own), :contacts] = own
-    whole[1:, contacts:] = slips
-    return whole.reshape(-1, *rows.shape[1:])

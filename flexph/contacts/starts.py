@@ -1,8 +1,8 @@
-"""Warning of compliant contacts with deep initial penetration, whose stored energy would throw the bodies apart."""
+"""Checks of contacts at a start: bodies that overlap, and deep penetrations that would throw them apart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from ..kernels.arrays import Arrays
 from ..kernels.constraint_sizes import lever
 from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, Contacts
 from ..kernels.contacts.laws import stored
-from ..kernels.state import Configuration, Derived
+from ..kernels.convergence.tolerances import TINY
+from ..kernels.resolution import coordinate_size
+from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..systems.validity import ValidityWarning
@@ -21,6 +23,26 @@ DEEP = 0.01
 """Initial penetration, relative to the size of the bodies ([rad] for stops of angles), above which it is checked."""
 FAR = 10.0
 """Initial penetration, relative to the static one under the weight of all bodies, above which a warning is given."""
+INSIDE = 1e-9
+"""Initial overlap of rigid contacts, relative to the largest coordinate, up to which it counts as round-off."""
+
+
+def refuse_overlaps(a: Arrays, at: tuple[Configuration, Derived], name_of: Callable[[int], str]) -> None:
+    """Raise ValueError if bodies of rigid contacts overlap; ``name_of`` returns the name of a gap by its number."""
+    if not a.contacts.laws.rigid.any():
+        return
+    c, d = at
+    number = a.contacts.near(touching_points(a, c.r, d.arm), 0.0)
+    near = a._replace(contacts=a.contacts.take(number))
+    rigid = np.flatnonzero(near.contacts.rigid)
+    gaps = gaps_at(near, c, d).before[rigid]
+    worst = int(np.argmin(gaps)) if gaps.size else -1
+    if gaps.size and gaps[worst] < -INSIDE * max(coordinate_size(a, c.r), TINY):
+        unit = "rad" if near.contacts.kind[rigid[worst]] == ANGLE else "m"
+        raise ValueError(
+            f"{name_of(int(number[rigid[worst]]))}: the bodies are in each other at the start, by "
+            f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or take a compliant law"
+        )
 
 
 def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[Configuration, Derived]) -> None:

@@ -1,7 +1,7 @@
 """Controllers at ports that keep the structure: feedback, damping, springs, observers.
 
-Imports: control.laws, control.loops, discretisation, files, interconnection, joints.rows, kernels, kernels.loads,
-kernels.rates, linear, mechanisms.model, numerics, numerics.factors, numerics.loops, sensors, systems.
+Imports: control.laws, control.loops, discretisation, files, interconnection, kernels, linear, mechanisms.model,
+numerics, numerics.factors, numerics.loops, sensors, systems.
 """
 
 import lazy_loader

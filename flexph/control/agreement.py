@@ -117,6 +117,13 @@ class CompiledAgreement:
             errors.append(self._functions.error)
         return next((error for error in errors if error is not None), None)
 
+    def check_answers(self, start: float, end: float) -> None:
+        """Repeat the last calls of feedback in C within a step; raises Unusable for an answer that cannot be used."""
+        for c, own in zip(self.joined.feedback, self._feedback, strict=True):
+            time = own.call.time.item()
+            if own.call.in_c and start < time < end:
+                c.answer(time, own.call.readings.copy())
+
     @property
     def finished(self) -> int:
         """Number of steps whose coupling converged and that were not withdrawn."""

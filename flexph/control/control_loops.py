@@ -54,8 +54,8 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 class ControlLoops:
     """Controllers of a run: the inputs of the mechanism that they hold, and their call times.
 
-    Two controllers that set one port are refused. ``joined`` are the controllers that act within a step, or None; with
-    ``in_loops`` only compiled loops take such steps. ``last`` is the result of the last step, kept if ``read_steps``.
+    Two controllers that set one port are refused. ``joined`` are the controllers that act within a step, or None;
+    ``last`` is the result of the last step, kept if ``read_steps``.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -66,7 +66,6 @@ class ControlLoops:
                 raise ValueError(f"controller {name!r} must be {kinds}, got {check.shown(controller)}")
         within: dict[str, Any] = {name: c for name, c in controllers.items() if not _is_called(c)}
         self.joined = Joined(model, within, start.controllers) if within else None
-        self.in_loops = False
         self.last = LastStep.none(start.multipliers, start.x)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}

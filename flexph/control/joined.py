@@ -15,7 +15,7 @@ from .continuous import Continuous
 from .continuous_loop import ContinuousLoop, check_start
 from .laws.meeting import Line
 from .loops.tolerances import CLOSED, MOST, SHIFT, SINGULAR, STAGNATED
-from .port_outputs import PortOutputs
+from .port_outputs import PortOutputs, outputs_at
 from .state_feedback import FeedbackLoop, StateFeedback
 from .trial_steps import Take, TrialStep, TrialSteps
 
@@ -82,8 +82,8 @@ class Joined:
                 known = mechanism.network.input_slices
                 check.lookup("external port", port, known, f"controller {name!r} is joined to it; the mechanism")
         joined = {port for c in controllers.values() for port in c.ports.values()}
-        self.outputs = PortOutputs(mechanism, joined) if joined else None
-        slices = self.outputs.slices if self.outputs else {}
+        self._mechanism, self.outputs = mechanism, PortOutputs.of(mechanism, joined)
+        slices = self.outputs.slices
         self.controllers = [ContinuousLoop(name, c, mechanism, slices) for name, c in controllers.items()]
         feedback = {name: c for name, c in given.items() if isinstance(c, StateFeedback)}
         self.feedback = [FeedbackLoop(name, c, mechanism) for name, c in feedback.items()]
@@ -105,15 +105,11 @@ class Joined:
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
         """Raise ValueError if a controller's start contradicts its ports' velocities; see :func:`check_start`."""
-        output = self.seen(x, x, 0.0)
+        output = outputs_at(self._mechanism, x)[self.outputs.among]
         for c, state in zip(self.controllers, self.states, strict=True):
             if not c.given.references:  # with references the rates at the start are unknown
                 u = c.whole_input(c.acting((time, time)), output)
                 check_start(c.name, c.given.system, state, u, fastest=fastest)
-
-    def seen(self, x0: Array, x1: Array, h: float) -> Array:
-        """Mean outputs over a step of the ports that controllers are joined to; (0,) without such ports."""
-        return np.zeros(0) if self.outputs is None else self.outputs.over(x0, x1, h)
 
     @property
     def energy(self) -> Array:
@@ -143,7 +139,7 @@ class Joined:
         """Solve a coupled step from a state, with controllers at ``states``; raises StepFailed."""
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
-        mechanism = self.outputs, self.at_all_ports, x, span, take
+        mechanism = self.outputs, self.at_all_ports, span, take
         trials = TrialSteps(self.controllers, self.feedback, *mechanism, acting, states, read)
         around, sizes = (trials.by_forces(self.entries.size), self._rates(trials.states)), (self._scale, self._speed)
         if abs(trials.h - self._h) <= SHIFT * trials.h:

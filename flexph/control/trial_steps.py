@@ -14,8 +14,8 @@ from .loops.tolerances import SHIFT
 from .port_outputs import PortOutputs
 from .state_feedback import FeedbackLoop
 
-Take = Callable[[Array], tuple[Any, Array, Array | None]]
-"""Step of the mechanism under inputs (i,): its result, its end state, and its mean outputs (i,) or None."""
+Take = Callable[[Array], tuple[Any, Array, Array]]
+"""Step of the mechanism under inputs (i,): its result, its end state, and its mean outputs (i,)."""
 
 
 class TrialStep(NamedTuple):
@@ -40,9 +40,8 @@ class TrialSteps(NamedTuple):
 
     controllers: Sequence[ContinuousLoop]
     feedback: Sequence[FeedbackLoop]
-    outputs: PortOutputs | None
+    outputs: PortOutputs
     widened: Callable[[Array], Array]
-    x: Array
     span: tuple[float, float]
     take: Take
     acting: list[Array]
@@ -57,10 +56,7 @@ class TrialSteps(NamedTuple):
     def __call__(self, inputs: Array, forces: Array) -> TrialStep:
         """Try the step with inputs (q,) at the ports of the controllers and forces (m,) of their laws."""
         result, end, every = self.take(self.widened(inputs))
-        if self.outputs is None:
-            return self._answered(inputs, forces, result, end, np.zeros(0))
-        output = self.outputs.over(self.x, end, self.h) if every is None else every[self.outputs.among]
-        return self._answered(inputs, forces, result, end, output)
+        return self._answered(inputs, forces, result, end, every[self.outputs.among])
 
     def _answered(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> TrialStep:
         steps, parts, rates, first = [], [], [], 0

@@ -1,7 +1,6 @@
-"""Time integration: mechanisms by the exact scheme, general systems by all methods.
+"""Time integration: mechanisms by the exact scheme and its relatives, general systems by all methods.
 
-Imports: bodies, control, files, integration.blocks, integration.contact, integration.exact, integration.general,
-integration.loops, integration.loops.memory, integration.loops.wide, integration.methods, integration.times,
-joints, joints.rows, kernels, mechanisms, mechanisms.equations, mechanisms.model, mechanisms.poses,
-numerics, results, sensors, switching, systems.
+Imports: control, files, integration.blocks, integration.general, integration.methods, integration.schemes,
+integration.times, integration.with_controllers, joints, joints.rows, mechanisms, mechanisms.equations,
+mechanisms.model, mechanisms.poses, numerics, results, sensors, switching, systems.
 """

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..control.control_loops import Controller, ControlLoops
-from ..control.joined import Joined
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.state import State
-from .choice import numpy_because
-from .methods import Decaying, Exact4, ExactGauss, MechanismMethod
+from .methods import Exact4, ExactGauss, MechanismMethod
 
 
 def loops_of(
@@ -51,14 +49,10 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
             f"ExactGauss() does not take the Continuous {name!r}, which has states within the step: take Exact(), or a "
             "StateFeedback"
         )
-    loops.in_loops = _only_in_loops(mechanism, joined, method)
-    reason = numpy_because(mechanism, method) if loops.in_loops else None
-    if loops.in_loops and reason is None and not loops.is_compiled and not _takes_any(method):
-        reason = f"loops do not know its {'sensors' if joined.feedback else 'system'}"
-    if reason:
+    if not (_takes_any(method) or loops.is_compiled):
         raise ValueError(
-            f"controller {name!r} within the steps of {method} takes compiled loops, and there are none: {reason}; "
-            "take Exact(), or a Sampled, which is called between steps"
+            f"controller {name!r} within the steps of {method} must be evaluated by the loops, which do not know its "
+            f"{'sensors' if joined.feedback else 'system'}: take Exact(), or a Sampled, which is called between steps"
         )
     accounts = mechanism.once(Accounts)
     for controller in joined.controllers:
@@ -69,14 +63,3 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
 def _takes_any(method: MechanismMethod) -> bool:
     """True if a method lets Python evaluate the controllers after each try of a step."""
     return method.tolerance is None and not isinstance(method, ExactGauss)
-
-
-def _only_in_loops(mechanism: Mechanism, joined: Joined, method: MechanismMethod) -> bool:
-    """True if only compiled loops take the steps with these controllers.
-
-    This holds for controllers that act at several points of a step, and for states next to velocities that jump at the
-    ends of steps.
-    """
-    arrays = mechanism.network.arrays
-    jumps = isinstance(method, Decaying) or arrays.bearings.number > 0 or bool(arrays.contacts.laws.rigid.any())
-    return not _takes_any(method) or (jumps and bool(joined.controllers))

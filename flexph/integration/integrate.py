@@ -23,7 +23,6 @@ from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from .contact.steppers import blocks_with_contacts, steps_with_contacts
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
 from .mechanism_run import run_mechanism
@@ -268,13 +267,7 @@ def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
 @_run_of.register
 def _of_mechanism(system: Mechanism, method: Method | None) -> Callable[..., Any]:
     if method is None or isinstance(method, MechanismMethod):
-        return partial(
-            run_mechanism,
-            system,
-            method=method or _DEFAULT,
-            steps_of=steps_with_contacts,
-            blocks_of=blocks_with_contacts,
-        )
+        return partial(run_mechanism, system, method=method or _DEFAULT)
     return partial(integrate_mechanism, system, method=_general(method))
 
 

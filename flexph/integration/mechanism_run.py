@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from ..control.control_loops import ControlLoops
 from ..control.state_feedback import Unusable
 from ..mechanisms.model.consistency import Checked
 from ..mechanisms.model.state import State
-from ..mechanisms.model.time_table import TimeTable, table_of
+from ..mechanisms.model.time_table import table_of
 from ..mechanisms.poses.resolution import shortest_step, work_of_weights
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
@@ -25,18 +25,20 @@ from ..results.state_view import MechanismView
 from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
 from ..systems.validity import ValidityWarning
-from .choice import LOOPS, left_to_numpy, numpy_because
+from .blocks.controlled_steps import controlled_in_blocks
+from .blocks.of_scheme import blocks_of
+from .blocks.pairs import PairBlocks
+from .blocks.prescribed_steps import in_blocks
 from .controllers import loops_of
-from .exact.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
-from .exact.pairs_of_steps import PairStepper
-from .exact.record import recorder_of, solution_of
-from .exact.step import Stepper, StepStart
-from .exact.steppers import StepsOf, refuse_large, stepper_from, stepper_of
 from .methods import MechanismMethod
+from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
+from .schemes.of_method import scheme_from
+from .schemes.record import recorder_of, solution_of
+from .schemes.start import StepStart
 from .times.events import ContinuedWatch
 from .times.grid import ascending_from, refuse_short
 from .times.journal import Journal, StartForm, opened
-from .times.loop import Messages, Run, follow, prescribed, progress_bar
+from .times.loop import Messages, Run, follow, progress_bar
 from .times.observer import Observer
 from .times.options import RunOptions
 from .times.protocols import Entry
@@ -44,12 +46,14 @@ from .times.sampled import ControlledForcing, one_by_one
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
 from .times.step_size import StepSizeControl
+from .with_controllers.agreed_pairs import AgreedPairs
+from .with_controllers.agreed_steps import held_in_loops
+from .with_controllers.sampled_steps import in_chunks
 
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
     from .blocks.block_stepper import BlockStepper
-
-BlocksOf = Callable[["Mechanism", Stepper], "BlockStepper"]
+    from .schemes.scheme import Scheme
 
 
 def run_mechanism(
@@ -59,10 +63,8 @@ def run_mechanism(
     *,
     method: MechanismMethod,
     options: RunOptions,
-    steps_of: StepsOf = stepper_of,
-    blocks_of: BlocksOf | None = None,
 ) -> Solution:
-    """See :func:`flexph.integrate`; ``steps_of`` makes the stepper of a method, ``blocks_of`` its compiled blocks."""
+    """See :func:`flexph.integrate`."""
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     grid = ascending_from(start.time, times)
@@ -70,64 +72,38 @@ def run_mechanism(
     loops = loops_of(mechanism, start, method, options.controllers)
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
-    stepper, table, checked = stepper_from(mechanism, start, method, forcing, steps_of=steps_of)
+    scheme, checked = scheme_from(mechanism, start, method, forcing)
     refuse_short(grid, shortest_step(checked))
-    signature = partial(
-        _signature, mechanism, start, grid, table=table, forcing=forcing, method=method, options=options
-    )
-    blocks, steps_by = _loops(mechanism, method, stepper, blocks_of)
-    task = _Task(mechanism, start, checked, stepper, grid, options, forcing, signature, steps_by, loops)
-    if blocks is not None:
-        return task.in_blocks(blocks)
-    refuse_large(stepper)
-    return task.step_by_step()
-
-
-def _loops(
-    mechanism: Mechanism, method: MechanismMethod, stepper: Stepper, blocks_of: BlocksOf | None
-) -> tuple[BlockStepper | None, str]:
-    """Compiled loops of a run (None if NumPy takes its steps), and a text that names them or the reason."""
-    if reason := numpy_because(mechanism, method):
-        return None, f"NumPy, as {reason}"
-    if blocks_of is None:
-        from .blocks.steppers import blocks_of as blocks_alone
-
-        blocks_of = blocks_alone
-    return blocks_of(mechanism, stepper), LOOPS
+    signature = partial(_signature, mechanism, scheme, grid, method=method, options=options)
+    return _Task(mechanism, scheme, checked, grid, options, signature, loops).done()
 
 
 class _Task(NamedTuple):
-    """Task of a run: a mechanism from a start, by a stepper, through the times of a grid."""
+    """Task of a run: the steps of a scheme through the times of a grid."""
 
     mechanism: Mechanism
-    initial: State
+    scheme: Scheme
     checked: Checked
-    stepper: Stepper
     grid: Array
     options: RunOptions
-    forcing: Forcing
-    signature: Callable[..., Signature]
-    steps_by: str
-    loops: ControlLoops | None = None
+    signature: Callable[[], Signature]
+    loops: ControlLoops | None
 
-    def in_blocks(self, blocks: BlockStepper) -> Solution:
-        """Run in compiled blocks of steps."""
+    def done(self) -> Solution:
+        """Run in blocks of steps."""
+        blocks = blocks_of(self.scheme)
         run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
-            return self._followed(run, self._entries(run, blocks), journal, left=blocks.left)
+            return self._followed(run, self._entries(run, blocks), journal)
+
+    @property
+    def initial(self) -> State:
+        """State at the start."""
+        return self.scheme.problem.start
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
-        """Compiled steps: chosen by their error, one by one or in chunks if controllers sample, or in blocks."""
+        """Steps chosen by their error, one by one or in chunks if controllers sample, or in blocks."""
         every, estimate = self.options.save_every, blocks.estimate
-        if self.loops is None and estimate is None:
-            from .blocks.prescribed_steps import in_blocks
-
-            return in_blocks(run, blocks, self.grid, every)
-        from .blocks.agreed_steps import held_in_loops
-        from .blocks.controlled_steps import controlled_in_blocks
-        from .blocks.sampled_steps import in_chunks
-        from .contact.agreed_pairs import AgreedPairs
-
         if self.loops is not None:
             if estimate is not None:
                 pairs = AgreedPairs(blocks, self.loops, estimate)
@@ -138,27 +114,15 @@ class _Task(NamedTuple):
             if run.watch.active:
                 return one_by_one(run, blocks, self.loops, self.grid, every, held_by=held_in_loops)
             return in_chunks(run, blocks, self.loops, self.grid, every)
+        if estimate is None:
+            return in_blocks(run, blocks, self.grid, every)
         if self._in_loops(run, blocks):
             return self._controlled(run, blocks, controlled_in_blocks)
         return self._controlled(run, estimate)
 
     def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
         """True if the loops choose pairs of steps by their error."""
-        from .blocks.pairs import PairBlocks
-
         return isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None
-
-    def step_by_step(self) -> Solution:
-        """Run in single steps, prescribed or chosen by their error."""
-        run = self._run(self.stepper.start(self.initial))
-        if self.loops is not None:
-            steps: Iterator[Entry] = one_by_one(run, self.stepper, self.loops, self.grid, self.options.save_every)
-        elif isinstance(self.stepper, PairStepper):
-            steps = self._controlled(run, self.stepper)
-        else:
-            steps = prescribed(run, self.stepper, self.grid, save_every=self.options.save_every)
-        with self._opened(self._start) as journal:
-            return self._followed(run, steps, journal)
 
     def _controlled(self, run: Run, pairs: Any, by: Callable[..., Iterator[Entry]] = controlled) -> Iterator[Entry]:
         known = run.start.history[-1:, -1]
@@ -168,7 +132,7 @@ class _Task(NamedTuple):
     def _huge_inputs(self, run: Run, span: tuple[float, float]) -> str:
         """Text on extreme inputs that may have made a step of this span fail; empty without any."""
         time, ports = 0.5 * sum(span), self.mechanism.network.input_slices
-        values = self.forcing.at(time)
+        values = self.scheme.forcing.at(time)
         if self.loops is None:
             return huge_inputs(ports, values, {})
         for c in () if self.loops.joined is None else self.loops.joined.feedback:
@@ -185,36 +149,34 @@ class _Task(NamedTuple):
     @property
     def _is_one(self) -> bool:
         """True if the whole run is one prescribed step."""
-        return len(self.grid) == 2 and not isinstance(self.stepper, PairStepper)
+        return len(self.grid) == 2 and self.scheme.tolerance is None
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """Open the journal of the run's checkpoint; of a start it keeps what :attr:`Solution.final` needs."""
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
-        return opened(self.options.checkpoint, partial(self.signature, steps_by=self.steps_by), form)
+        return opened(self.options.checkpoint, self.signature, form)
 
     def _start(self, kept: Any) -> StepStart:
         time, x, history = kept
-        return self.stepper.start(State(time, x, self.initial.multipliers, self.initial.anchors, history))
+        return self.scheme.standing(State(time, x, self.initial.multipliers, self.initial.anchors, history))
 
     def _run(self, start: StepStart) -> Run:
         expected = (len(self.grid) - 1) // self.options.save_every + 1
         view = partial(MechanismView, self.mechanism)
         watch = ContinuedWatch(self.options.events, start.time, start.x, view)
         observer = Observer(self.options.observe, view, start=(start.time, start.x))
-        recorder = recorder_of(self.stepper.accounts, start, expected, self.options.folder, self.loops)
+        recorder = recorder_of(self.scheme.accounts, start, expected, self.options.folder, self.loops)
         return Run(recorder, watch, start, observer=observer)
 
-    def _followed(
-        self, run: Run, steps: Iterator[Entry], journal: Journal | None, *, left: Set[float] = frozenset()
-    ) -> Solution:
-        """Solution of all steps, with warnings about doubtful results; ``left`` has start times of steps by NumPy."""
+    def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
+        """Solution of all steps, with warnings about doubtful results."""
         if journal is not None:
             journal.restore(run)
 
         def solution() -> Solution:
             return solution_of(
                 self.mechanism,
-                self.stepper.accounts,
+                self.scheme.accounts,
                 run.recorder,
                 anchors=self.initial.anchors,
                 history=run.start.history,
@@ -222,7 +184,6 @@ class _Task(NamedTuple):
                 events=run.watch.occurrences(),
                 observer=run.observer,
                 loops=self.loops,
-                steps_by=self.steps_by + left_to_numpy(left),
             )
 
         messages = Messages(
@@ -232,10 +193,9 @@ class _Task(NamedTuple):
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
         done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
-        warn_of_doubts(done, run.longest or self.stepper.longest * float(np.diff(self.grid).max()))
-        reached = self.grid[
-            : 0 if isinstance(self.stepper, PairStepper) else np.searchsorted(self.grid, done.times[-1]) + 1
-        ]
+        warn_of_doubts(done, run.longest or self.scheme.longest * float(np.diff(self.grid).max()))
+        is_chosen = self.scheme.tolerance is not None
+        reached = self.grid[: 0 if is_chosen else np.searchsorted(self.grid, done.times[-1]) + 1]
         if told := long_drives(self.mechanism, self.initial.anchors, reached):
             warn(told, ValidityWarning)
         if self._is_one and moves_from_rest(done):
@@ -245,11 +205,9 @@ class _Task(NamedTuple):
         return done
 
 
-def _signature(
-    mechanism: Mechanism, start: State, grid: Array, *, table: TimeTable, forcing: Forcing, steps_by: str, **told: Any
-) -> Signature:
-    """Signature that identifies the run: drives and loads at sample times, and the kind of loops."""
+def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **told: Any) -> Signature:
+    """Signature that identifies the run: drives and loads at sample times."""
+    start, table = scheme.problem.start, scheme.table
     known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *numbers_in(start.controllers)]
-    probe = lambda time: [*table.at(time), forcing.at(time)]  # noqa: E731
-    own = signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)
-    return {**own, "steps by": steps_by}
+    probe = lambda time: [*table.at(time), scheme.forcing.at(time)]  # noqa: E731
+    return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **told)

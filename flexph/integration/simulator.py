@@ -6,11 +6,9 @@ import math
 from collections.abc import Mapping
 
 from ..control.control_loops import Controller, check_known
-from ..kernels.continuous import input_matrix
-from ..kernels.state import derive, places
+from ..control.port_outputs import outputs_at
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.model.constraints import velocities_of
-from ..mechanisms.model.state import State, configuration
+from ..mechanisms.model.state import State
 from ..mechanisms.poses.resolution import shortest_step
 from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
@@ -18,14 +16,12 @@ from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
 from ..sensors.quantities import Quantity
 from ..sensors.step_panel import StepPanel
-from .choice import numpy_because
-from .contact.steppers import steps_with_contacts
 from .controllers import loops_of
-from .exact.failures import explain_step
-from .exact.steppers import refuse_large, stepper_from
 from .methods import Exact, MechanismMethod
+from .schemes.failures import explain_step
+from .schemes.of_method import scheme_from
 from .simulator_controllers import ControlledSteps, OuterInputs, forcing_of
-from .simulator_steps import CompiledSteps, HeldInputs, NumpySteps, Steps
+from .simulator_steps import HeldInputs, PlainSteps, Steps
 from .times.grid import SPACINGS
 
 
@@ -48,8 +44,8 @@ class Simulator:
         Quantities of :mod:`flexph.sensors` by name, read by ``readings``.
     controllers : dict, optional
         Controllers by name, as for :func:`flexph.integrate`; their outputs add to the inputs of each step. A step is
-        split where one is called, as in a run. ``state`` includes their memories. Compiled steps take 0.3 ms more with
-        sampled controllers, 0.9 ms with those that are solved within the step.
+        split where one is called, as in a run. ``state`` includes their memories. Steps take 0.3 ms more with sampled
+        controllers, 0.9 ms with those that are solved within the step.
 
     Raises
     ------
@@ -92,18 +88,9 @@ class Simulator:
         """Continue from a state, such as an earlier one, to the same bits; raises ValueError as for the constructor."""
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers)
-        acting = forcing_of(self._inputs, loops)
-        stepper, _, at = stepper_from(self.mechanism, state, self.method, acting, steps_of=steps_with_contacts)
-        self._shortest = shortest_step(at)
-        plain = NumpySteps(self.mechanism, stepper, stepper.start(state), state.multipliers)
-        self._anchors, self._began = state.anchors, bool(state.joint_forces)
-        compiled = numpy_because(self.mechanism, self.method) is None
-        if not compiled:
-            refuse_large(stepper)
-        if loops is not None:
-            self._steps: Steps = ControlledSteps(plain, loops, compiled=compiled)
-        else:
-            self._steps = CompiledSteps(plain) if compiled else plain
+        scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))
+        self._shortest, self._anchors, self._began = shortest_step(at), state.anchors, bool(state.joint_forces)
+        self._steps: Steps = PlainSteps(scheme, state) if loops is None else ControlledSteps(scheme, state, loops)
 
     @property
     def time(self) -> float:
@@ -128,9 +115,7 @@ class Simulator:
     @property
     def outputs(self) -> Mapping[str, Array]:
         """By external port, the velocities conjugate to its inputs, in its axes."""
-        a, c = self.mechanism.network.arrays, configuration(self.mechanism, self._steps.x)
-        d = derive(a, c)
-        y = input_matrix(a, c.R, d.arm, places(a, c, d)).T @ velocities_of(self.mechanism, c)
+        y = outputs_at(self.mechanism, self._steps.x)
         return {name: y[part] for name, part in self.mechanism.network.input_slices.items()}
 
     @property

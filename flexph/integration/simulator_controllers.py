@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..control.control_loops import ControlLoops
+from ..mechanisms.model.state import State
 from ..numerics.arrays import Array
-from ..numerics.threads import one_thread
 from ..sensors.quantities import LastStep
-from .contact.steppers import blocks_with_contacts
-from .simulator_steps import HeldInputs, NumpySteps
-from .times.loop import Block, Going
-from .times.protocols import Entry
-from .times.sampled import ControlledForcing, one_by_one
+from .blocks.of_scheme import blocks_of
+from .simulator_steps import HeldInputs
+from .times.loop import Accepted, Block, Going
+from .times.sampled import ControlledForcing
+from .with_controllers.sampled_steps import in_chunks
+
+if TYPE_CHECKING:
+    from .schemes.scheme import Scheme
 
 
 class OuterInputs(HeldInputs):
@@ -32,11 +35,10 @@ class ControlledSteps:
     A step that fails leaves the controllers unchanged.
     """
 
-    def __init__(self, plain: NumpySteps, loops: ControlLoops, *, compiled: bool) -> None:
-        self.plain, self.loops = plain, loops
+    def __init__(self, scheme: Scheme, start: State, loops: ControlLoops) -> None:
+        self.loops, self.blocks = loops, blocks_of(scheme)
         loops.read_steps = True  # sensors of the simulator may
-        self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper) if compiled else None
-        self.going = Going(plain.start if self.blocks is None else self.blocks.put(plain.start))
+        self.going = Going(self.blocks.start(start))
 
     @property
     def time(self) -> float:
@@ -60,23 +62,13 @@ class ControlledSteps:
         before, start = self.loops.kept(), self.going.start
         times = np.array([start.time, start.time + h if end is None else end])
         try:
-            with one_thread(self.plain.mechanism.largest_body):
-                for entry in self._entries(times):
-                    self._go_on(entry)
+            for entry in in_chunks(self.going, self.blocks, self.loops, times, 1):
+                assert isinstance(entry, Block | Accepted)
+                self.going.start = entry.end if isinstance(entry, Block) else entry.result.end
         except BaseException:
             self.loops.restore(before)
             self.going.start = start
             raise
-
-    def _entries(self, times: Array) -> Iterator[Entry]:
-        if self.blocks is None:
-            return one_by_one(self.going, self.plain.stepper, self.loops, times, 1)
-        from .blocks.sampled_steps import in_chunks
-
-        return in_chunks(self.going, self.blocks, self.loops, times, 1)
-
-    def _go_on(self, entry: Any) -> None:
-        self.going.start = entry.end if isinstance(entry, Block) else entry.result.end
 
     def history(self) -> Array:
         """See :meth:`flexph.integration.simulator_steps.Steps.history`."""

@@ -1,4 +1,4 @@
-"""Steps of a simulator under constant inputs, by NumPy kernels or compiled loops."""
+"""Steps of a simulator under constant inputs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
 from ..numerics.arrays import Array
-from ..numerics.threads import one_thread
 from ..sensors.quantities import LastStep
 from ..systems.inputs import Forcing
-from .contact.steppers import blocks_with_contacts
-from .exact.step import Stepper, StepStart
+from .blocks.of_scheme import blocks_of
+from .blocks.window import Window
 
 if TYPE_CHECKING:
     from .blocks.block_stepper import BlockStepper
-    from .loops.memory.structures import Rows
+    from .schemes.scheme import Scheme
 
 
 MOST = 64
@@ -73,52 +73,17 @@ class Steps(Protocol):
         """States and memories of the controllers."""
 
 
-class NumpySteps:
-    """Steps by the NumPy kernels."""
+class PlainSteps:
+    """Steps without controllers."""
 
     controllers: Mapping[str, Any] = MappingProxyType({})
 
-    def __init__(self, mechanism: Mechanism, stepper: Stepper, start: StepStart, multipliers: Array) -> None:
-        self.mechanism, self.stepper, self.start = mechanism, stepper, start
-        self.last = LastStep.none(multipliers, start.x)
-
-    @property
-    def time(self) -> float:
-        """Current time [s]."""
-        return self.start.time
-
-    @property
-    def x(self) -> Array:
-        """Current flat state."""
-        return self.start.x
-
-    def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """See :meth:`Steps.take`."""
-        start, end = self.start, self.start.time + h if end is None else end
-        with one_thread(self.mechanism.largest_body):
-            result = self.stepper.step(start, end)
-        self.start, self.last = result.end, LastStep(result.multipliers, result.flows, end - start.time, start.x)
-
-    def history(self) -> Array:
-        """See :meth:`Steps.history`."""
-        return self.start.history
-
-
-class CompiledSteps:
-    """Steps by compiled loops; the NumPy kernels take a step that these do not solve."""
-
-    controllers: Mapping[str, Any] = MappingProxyType({})
-
-    def __init__(self, plain: NumpySteps) -> None:
-        from .loops.memory.structures import Rows
-
-        self.blocks = blocks_with_contacts(plain.mechanism, plain.stepper)
-        start = self.blocks.put(plain.start)
-        self.plain = NumpySteps(plain.mechanism, self.blocks.stepper, start, plain.last.multipliers)
-        self.time, self.x, self.last = start.time, start.x, plain.last
+    def __init__(self, scheme: Scheme, start: State) -> None:
+        self.blocks = blocks_of(scheme)
+        begun = self.blocks.start(start)
+        self.time, self.x, self.last = begun.time, begun.x, LastStep.none(start.multipliers, begun.x)
         self.ahead = _TablesAhead(self.blocks)
-        self.rows: Rows = Rows(*(np.zeros((1, width)) for width in self.blocks.compiled.widths))
-        self.solved = np.zeros(1, dtype=np.int64)
+        self.rows, self.solved = self.blocks.compiled.row(), np.zeros(1, dtype=np.int64)
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
         """See :meth:`Steps.take`."""
@@ -128,13 +93,19 @@ class CompiledSteps:
             self.last = LastStep(multipliers, flows, end - self.time, self.x)
             self.x = self.rows.state[0].copy()
         else:
-            self.plain.start = self.blocks.end(self.time, self.x)
-            try:
-                self.plain.take(h, inputs, end)
-            finally:
-                self.blocks.put(self.plain.start)
-            self.x, self.last = self.plain.x, self.plain.last
+            self._take_singly(end)
         self.time = end
+
+    def _take_singly(self, end: float) -> None:
+        """Take a step that may be taken in halves; raises StepFailed, and then stays at its start."""
+        start = self.blocks.end(self.time, self.x)
+        try:
+            result = self.blocks.step(start, end)
+        except BaseException:
+            self.blocks.put(start)
+            raise
+        self.last = LastStep(result.multipliers, result.flows, end - self.time, self.x)
+        self.x = result.end.x
 
     def history(self) -> Array:
         """See :meth:`Steps.history`."""
@@ -161,8 +132,6 @@ class _TablesAhead:
         return self.window.at(k, inputs), float(self.times[k + 1])
 
     def _ask(self, time: float, h: float, times: Array | None = None) -> None:
-        from .blocks.window import Window
-
         goes_on = times is None and h == self.h and time == self.times[-1]
         self.count = min(2 * self.count, MOST) if goes_on else 1
         self.h, self.next = h, 0

@@ -1,6 +1,7 @@
-"""The equations of a mechanism on flat arrays, in NumPy.
+"""Quantities of a mechanism at single states in NumPy: vectors, energies, gradients, mass and tangent stiffness.
 
-All functions take and return flat arrays; bodies, joints and mechanisms do not appear here. The tolerances of a step
-are here, too. Imports: discrete_gradients, kernels.contacts, kernels.convergence, kernels.loads, kernels.rates, laws,
-numerics, systems.
+All functions take and return flat arrays; bodies, joints and mechanisms do not appear here. Steps are taken by loops
+(:mod:`flexph.integration.loops`).
+
+Imports: discrete_gradients, kernels.contacts, kernels.loads, kernels.rates, laws, numerics, systems.
 """

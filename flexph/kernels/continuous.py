@@ -29,9 +29,9 @@ from .loads.faces import face_matrix
 from .rates.on_curves import all_at_state, curve_inputs
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, products, rotational_inertia
-from .step import world_loads
 from .strains import gradient, strain_stresses
 from .strains import rows as gradient_rows
+from .world_loads import world_loads
 
 
 def shifted(a: Arrays, block: int) -> Any:

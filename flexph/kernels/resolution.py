@@ -9,7 +9,6 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from .arrays import Arrays, Springs
-from .convergence.tolerances import POSITIONAL
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
@@ -17,15 +16,6 @@ def coordinate_size(a: Arrays, r: Array) -> float:
     own = max(r.max(initial=0.0), -r.min(initial=0.0))
     points = a.node_position * a.node_moves[:, None]  # directions have no length
     return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)
-
-
-def rate_of_positions(size: float, h: float) -> float:
-    """Velocity [m/s] that positions of ``size`` [m] at the ends of a step h [s] resolve to 1e-12.
-
-    Defects of contact laws for gaps at the end of a step are g/h, relative to this velocity if bodies are slower: one
-    unit of round-off of a position over h is round-off however slow the bodies are.
-    """
-    return POSITIONAL * size / h
 
 
 def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:

@@ -40,14 +40,6 @@ def squares(a: Arrays, product: Array) -> Array:
     return total(t.row, 0.5 * t.square * t.weight * product.take(t.product) ** 2, t.free.size)
 
 
-def slip(a: Arrays, gain: Array, change: Array, turned: Array) -> Array:
-    """Sums Σ gain ΔΠ + a·θ of the velocity constraints, (g,); zero in other rows. θ (b, s): world rotations."""
-    t = a.rolling
-    if not t.row.size:
-        return np.zeros(t.free.size)
-    return np.where(t.free > 0, rates(t, gain, change, turned), 0.0)
-
-
 def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
     """Sums Σ gain ΔΠ + a·θ of all rows, (g,)."""
     rate = total(t.row, gain * change.take(t.product), t.free.size)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..discrete_gradients.stored_energies import LawRows, mean_slope, mean_stress
+from ..discrete_gradients.stored_energies import LawRows, mean_slope
 from ..numerics.arrays import Array
 
 Index = np.ndarray
@@ -31,7 +31,6 @@ class Strains(NamedTuple):
     factor: Array  # (e,), w
     laws: tuple[LawRows, ...] = ()
     undeformed: Any = None  # (e, e), the stiffness including that of the laws without strain
-    cells: Any = None  # cells of the solids if all rows are of solids (kernels.jacobians.cells)
 
     @property
     def of_undeformed(self) -> Any:
@@ -71,27 +70,6 @@ def strain_stresses(s: Strains, product: Array) -> Array:
     for part in s.laws:
         stresses[part.rows] = part.law.at(part.strain(own)).stress
     return stresses
-
-
-def add_law_stresses(s: Strains, products: tuple[Array, Array], viscosity: Array, stress: Array) -> None:
-    """Set the mean stresses over a step of rows with a material law, in place; ``viscosity``: β/h of the rows (e,)."""
-    if not s.laws:
-        return
-    before, after = (strains(s, product) for product in products)
-    viscous = viscosity * (s.of_undeformed @ (after - before))
-    for part in s.laws:
-        stress[part.rows] = mean_stress(part.law, part.strain(before), part.strain(after)) + viscous[part.rows]
-
-
-def viscous_change(s: Strains, products: tuple[Array, Array], change: Array) -> Array:
-    """Stress change (e,) that damping is proportional to; with a material law, by the undeformed stiffness."""
-    if not s.laws:
-        return change
-    before, after = (strains(s, product) for product in products)
-    viscous, own = s.of_undeformed @ (after - before), change.copy()
-    for part in s.laws:
-        own[part.rows] = viscous[part.rows]
-    return own
 
 
 def law_energies(s: Strains, product: Array) -> list[tuple[Index, Array]]:
@@ -147,22 +125,6 @@ def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
 def _slope(before: Array, after: Array) -> Array:
     """Difference quotient Δm/Δn."""
     return -1.0 / (before * after * (before + after))
-
-
-def add_forces(s: Strains, g: Gradient, stress: Array, on_product: Array) -> None:
-    """Add the forces of stresses (e,) to the forces on products, in place."""
-    for index, own in ((s.product, g.product), (s.first, g.first), (s.second, g.second)):
-        real = index >= 0
-        on_product -= np.bincount(index[real], weights=(own * stress)[real], minlength=on_product.size)
-
-
-def changes(s: Strains, g: Gradient, change: Array) -> Array:
-    """Changes of the strains (e,) or (e, n) from changes of the products (p,) or (p, n)."""
-    moved = np.zeros((s.product.size, *change.shape[1:]))
-    for index, own in ((s.product, g.product), (s.first, g.first), (s.second, g.second)):
-        weight = np.where(index >= 0, own, 0.0)
-        moved += weight.reshape(-1, *[1] * (change.ndim - 1)) * change.take(index, axis=0)
-    return moved
 
 
 def rows(s: Strains, g: Gradient, count: int) -> Any:

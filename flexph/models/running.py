@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from flexph.contacts.starts import refuse_overlaps
 from flexph.export.series import write_series
 from flexph.export.tables import write_ledger, write_table
-from flexph.integration.contact.steppers import steps_with_contacts
-from flexph.integration.exact.steppers import stepper_from
 from flexph.integration.integrate import integrate
 from flexph.integration.inverse_dynamics import (
     InverseDynamics,
@@ -22,8 +21,11 @@ from flexph.integration.inverse_dynamics import (
     inverse_dynamics,
 )
 from flexph.integration.methods import Exact, MechanismMethod
+from flexph.integration.schemes.of_method import scheme_from
+from flexph.kernels.state import derive
 from flexph.mechanisms.mechanism import Mechanism
-from flexph.mechanisms.model.state import Pose, State
+from flexph.mechanisms.model.accounts import Accounts
+from flexph.mechanisms.model.state import Pose, State, configuration
 from flexph.numerics.arrays import Array
 from flexph.results.solution import Solution
 from flexph.results.statics import static_solution
@@ -152,11 +154,12 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
         return
+    arrays, c = mechanism.network.arrays, configuration(mechanism, start.x)
+    with place.refusals():
+        refuse_overlaps(arrays, (c, derive(arrays, c)), mechanism.once(Accounts).gap_name)
     forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)
     with builder.refusals():
-        stepper, _, _ = stepper_from(mechanism, start, method, forcing, steps_of=steps_with_contacts)
-    with place.refusals():
-        stepper.start(start)
+        scheme_from(mechanism, start, method, forcing)
 
 
 def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder) -> None:

@@ -41,8 +41,6 @@ _LEVERS = {len(c[0]): np.ascontiguousarray(c.transpose(2, 0, 1).reshape(len(c[0]
 """Map from ℓ to all e_a × ℓ, (d, s·d)."""
 _SKEW, _UNIT = {len(c[0]): c.reshape(len(c), -1) for c in (_PLANE, _SPACE)}, {2: np.eye(2), 3: np.eye(3)}
 """Map from ω to [ω]×, (s, d·d), and the unit matrices."""
-_SWAP, _SIGNS = np.array([1, 0]), np.array([1.0, -1.0])
-"""Column order and signs of R [1]× in the plane."""
 _TURN = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, 1.0, 0.0]])
 """Map from (c, s) to [[c, −s], [s, c]] row by row."""
 
@@ -93,11 +91,6 @@ def rigid_motions(lever: Array) -> Array:
     return np.concatenate([np.tile(np.eye(dim), (count, 1, 1)), unit_sweeps(lever).transpose(0, 2, 1)], axis=2)
 
 
-def spin_product(a: Array, b: Array) -> Array:
-    """Products a × b of stacks of spins (n, spins); zero in the plane."""
-    return np.zeros(a.shape) if a.shape[-1] == 1 else _cross_product(a, b)
-
-
 def spin_skew(a: Array) -> Array:
     """Skew matrices [a]× of stacks of spins, (n, spins, spins); zero in the plane."""
     return np.zeros((*a.shape, 1)) if a.shape[-1] == 1 else skew(a, 3)
@@ -113,29 +106,9 @@ def turned(frame: Array, vectors: Array) -> Array:
     return np.matvec(frame, vectors)
 
 
-def turned_back(frame: Array, vectors: Array) -> Array:
-    """Vectors (n, d) rotated by the transposes of frames (n, d, d)."""
-    return np.vecmat(vectors, frame)
-
-
 def turned_spins(frame: Array, values: Array) -> Array:
     """Spins or torques (n, spins) rotated by frames (n, d, d), see :func:`spin_map`."""
     return values if frame.shape[-1] == 2 else turned(frame, values)
-
-
-def step_rotation(before: Array, half_turn: Array) -> tuple[Array, Array]:
-    """Rotations R₁ = R₀ cayley(a) and R̄⁻¹ = (I − [a]×) R₀ᵀ, for R₀ (n, d, d) and half rotations a (n, spins)."""
-    if before.shape[-1] == 2:
-        return _plane_rotation(before, half_turn[:, :, None])
-    a = skew(half_turn, 3)
-    return before @ _cayley(a, half_turn), (before + before @ a).transpose(0, 2, 1)
-
-
-def _plane_rotation(before: Array, a: Array) -> tuple[Array, Array]:
-    """Planar rotations after a step, and R̄⁻¹, by operations that give bitwise equal (c, s)."""
-    square, turned = a * a, a * (before.take(_SWAP, axis=2) * _SIGNS)  # a² and R₀[a]×
-    after: Array = before + 2.0 / (1.0 + square) * (turned - square * before)
-    return after, (before + turned).transpose(0, 2, 1)
 
 
 def cayley(half_turn: Array, dim: int) -> Array:
@@ -149,14 +122,6 @@ def cayley(half_turn: Array, dim: int) -> Array:
 def _cayley(a: Array, half_turn: Array) -> Array:
     scale = 2.0 / (1.0 + np.einsum("...a,...a->...", half_turn, half_turn))
     return _UNIT[a.shape[-1]] + scale[..., None, None] * (a + a @ a)
-
-
-def mean_rotation(before: Array, half_turn: Array) -> Array:
-    """Mean rotation R̄ = R₀ (I − [a]×)⁻¹ = ½(R₀ + R₁), R₁ = R₀ cayley(a), accurate to round-off for any angle."""
-    adjugate = _UNIT[before.shape[-1]] + skew(half_turn, before.shape[-1])
-    if half_turn.shape[-1] == 3:
-        adjugate += half_turn[:, :, None] * half_turn[:, None, :]
-    return before @ (adjugate / (1.0 + np.einsum("na,na->n", half_turn, half_turn))[:, None, None])
 
 
 def is_scipy_rotation(given: Any) -> bool:

@@ -69,9 +69,6 @@ class Solution(MotionByName, Result):
         Reference values of joints from their assembly.
     memory : array
         Data for the next step: mean velocities, multipliers, velocity defects and lengths of the last steps.
-    steps_by : str
-        Implementation of the steps: compiled loops, with the number of steps left to NumPy, or NumPy with the reason.
-        Either gives the same run up to round-off.
     controls : mapping
         Inputs held by controllers at each external port in the step up to each saved time, (k, components), and those
         at ports of other controllers, by names such as ``servo: supply``.
@@ -88,7 +85,6 @@ class Solution(MotionByName, Result):
     stage_multipliers: Array
     anchors: Anchors
     memory: Array
-    steps_by: str = "NumPy"
     controls: Mapping[str, Array] = field(default_factory=dict)
     controller_states: Mapping[str, Array] = field(default_factory=dict)
     controller_memories: Mapping[str, object] = field(default_factory=dict)

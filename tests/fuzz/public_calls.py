@@ -398,16 +398,16 @@ def _mechanism() -> dict[str, Call]:
         "Mechanism.describe": Call(made.describe, {"pose": pose}),
         "Simulator": Call(flexph.Simulator, {"mechanism": made, "start": state, "method": methods.Exact(),
                                               "sensors": {}, "controllers": {}}),
-        "Simulator.restore": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).restore, {
+        "Simulator.restore": Call(flexph.Simulator(made, state, method=methods.Exact()).restore, {
             "state": state}),
         "fmu.CoSimulation": Call(fmu.CoSimulation, {"mechanism": made, "start": state, "method": methods.Exact(),
                                                     "inputs": None, "outputs": {}, "controllers": {}, "step": 1e-3,
                                                     "end": 1.0}),
-        "Simulator.advance": Call(flexph.Simulator(made, state, method=methods.Exact(compiled=False)).advance, {
+        "Simulator.advance": Call(flexph.Simulator(made, state, method=methods.Exact()).advance, {
             "h": 1e-3, "inputs": {}}),
         "inverse_dynamics": Call(flexph.inverse_dynamics, {
             "mechanism": pushed(), "motion": {"hand": lambda t: (t**2, 0.0)}, "start": pushed().assemble(),
-            "times": TIMES, "inputs": None, "elastic": "undeformed", "method": methods.Exact(compiled=False)}),
+            "times": TIMES, "inputs": None, "elastic": "undeformed", "method": methods.Exact()}),
         "integrate": Call(flexph.integrate, options | {
             "system": made, "start": state, "method": methods.Exact(), "events": {"low": lambda t, x: t - 0.01},
             "observe": lambda t, x: t, "save_every": 1}),
@@ -417,11 +417,10 @@ def _mechanism() -> dict[str, Call]:
             "observe": lambda t, x: x["q"], "save_every": 1, "progress": False}),
         "Checkpoint": Call(flexph.Checkpoint, {"path": scratch("kept"), "every": 1.0, "resume": False}),
         "Event": Call(flexph.Event, {"function": lambda t, x: 1.0, "direction": 0, "terminal": False}),
-        "methods.Exact": Call(methods.Exact, {"tolerance": 1e-6, "redundant": "refuse", "compiled": None}),
-        "methods.Exact4": Call(methods.Exact4, {"redundant": "refuse", "compiled": None}),
-        "methods.ExactGauss": Call(methods.ExactGauss, {"stages": 3, "compiled": False}),
-        "methods.Decaying": Call(methods.Decaying, {"radius": 0.5, "tolerance": 1e-6, "redundant": "refuse",
-                                                    "compiled": None}),
+        "methods.Exact": Call(methods.Exact, {"tolerance": 1e-6, "redundant": "refuse"}),
+        "methods.Exact4": Call(methods.Exact4, {"redundant": "refuse"}),
+        "methods.ExactGauss": Call(methods.ExactGauss, {"stages": 3}),
+        "methods.Decaying": Call(methods.Decaying, {"radius": 0.5, "tolerance": 1e-6, "redundant": "refuse"}),
         "methods.Gauss": Call(methods.Gauss, {"order": 2, "tolerance": 1e-6, "completion": None}),
         "methods.DiscreteGradient": Call(methods.DiscreteGradient, {"gradient": "gonzalez", "tolerance": 1e-6,
                                                                     "completion": None}),

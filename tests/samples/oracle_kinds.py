@@ -194,6 +194,16 @@ PUSHED = lambda: [force("a.tip"), distributed_load("a.face", axes="face")]  # no
 BODIES = {
     "von Kármán beam": (2, lambda: {"a": beam(2, strain="von_karman")}, lambda: [force(A)]),
     "von Kármán beam of space": (3, lambda: {"a": beam(3, strain="von_karman")}, lambda: [torque(A)]),
+    "quadratic axial displacements": (
+        2,
+        lambda: {"a": beam(2, strain="von_karman", pair="quadratic")},
+        lambda: [hinge(A, B)],
+    ),
+    "quadratic axial displacements of space": (
+        3,
+        lambda: {"a": beam(3, strain="von_karman", pair="quadratic")},
+        lambda: [spherical(A, B)],
+    ),
     "simply supported": (3, lambda: {"a": beam(3, strain="von_karman", reference="simply_supported")}, list),
     "beam about mean axes": (2, lambda: {"a": beam(2, reference="mean_axis")}, lambda: [hinge(A, "b.pin")]),
     "beam with constant momenta": (2, lambda: {"a": beam(2, momenta="constant")}, list),

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lstsq, qr
 
-from ...integration.exact.linearised import SHARES, WEIGHTS, Variations, moved, tangent_of
 from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.state import Configuration, derive
 from ...linear.elimination import null_space
@@ -15,6 +14,7 @@ from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import rates_at, velocities_of
 from ...mechanisms.model.time_table import TimeTable
 from ...numerics.arrays import Array, dense
+from .linearised_steps import SHARES, WEIGHTS, Variations, moved, tangent_of
 
 REACH = 1e-3
 """Displacement step, over the size of the mechanism, for differences of the constraint rates."""

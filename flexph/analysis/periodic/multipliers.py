@@ -9,11 +9,9 @@ import numpy as np
 from scipy.linalg import eig
 
 from ...contacts.arrays import refuse_contacts
-from ...integration.exact.gauss import GaussStepper
-from ...integration.exact.linearised import LinearisedSteps
-from ...integration.exact.step import ExactStepper
-from ...integration.exact.steppers import stepper_from
+from ...integration.blocks.of_scheme import blocks_of
 from ...integration.methods.exact import Exact, ExactGauss
+from ...integration.schemes.of_method import scheme_from
 from ...joints.rows.connection import refuse_other_laws
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
@@ -23,6 +21,7 @@ from ...numerics.arrays import Array
 from ...results.solution import Solution
 from ...systems.inputs import Forcing, Input
 from .free_motions import FreeMotions, free_motions
+from .linearised_steps import LinearisedSteps
 from .periods import closure_of, is_autonomous, read_period, refuse_aperiodic
 
 GROWS = 1e-6
@@ -87,8 +86,8 @@ def floquet(
 ) -> Floquet:
     """Floquet multipliers of small motions about a periodic motion of a mechanism, driven, spinning or free.
 
-    The steps of a method over a period are linearised one by one, by the implicit function theorem on their
-    equations, in the motions that the joints allow at the start. The eigenvalues of the product are the multipliers,
+    The steps of a method over a period are linearised one by one, by differences of fourth order, in the motions that
+    the joints allow at the start. The eigenvalues of the product are the multipliers,
     accurate to sixth order in the step with ``ExactGauss()`` (fourth with joints) and to second with ``Exact()``.
 
     Parameters
@@ -139,11 +138,11 @@ def floquet(
     refuse_other_laws(mechanism.connections, "analysis.floquet")
     run = read_period(mechanism, about, period, steps)
     forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
-    stepper, table, _ = stepper_from(mechanism, run.start, _method(method), forcing)
-    refuse_aperiodic(mechanism, table, forcing, run)
-    assert isinstance(stepper, ExactStepper | GaussStepper)
-    linearised, begun = LinearisedSteps(stepper, run.pace), stepper.start(run.start)
-    free = free_motions(mechanism, table, (begun.state.c, run.start.time), pace=run.pace)
+    scheme, _ = scheme_from(mechanism, run.start, _method(method), forcing)
+    refuse_aperiodic(mechanism, scheme.table, forcing, run)
+    blocks = blocks_of(scheme)
+    linearised, begun = LinearisedSteps(blocks, run.pace), blocks.start(run.start)
+    free = free_motions(mechanism, scheme.table, (begun.state.c, run.start.time), pace=run.pace)
     at, variations = begun, free.variations
     for time in run.times[1:]:
         at, variations = linearised.step(at, float(time), variations)

@@ -1,6 +1,20 @@
-"""Compiled interior point method for a dense D (see flexph.contacts.interior).
+"""Interior point method for many plane contacts, which finds their sets if Newton's method cycles.
 
-In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
+The sets are those of open, sticking and slipping contacts. With the slacks s of the normal rates and of the rates in
+both directions of the tangent, p = μΛ_N + Λ_T and m = μΛ_N − Λ_T, the conditions are
+
+    y_N = s_N,  y_T = s_p − s_m,    Λ_N s_N = p s_p = m s_m = τ → 0,    all positive.
+
+Predictor and corrector (Mehrotra, SIAM J. Optim. 2 (1992) 575) use the same sparse matrix. Coulomb's law is not the
+optimality condition of a minimisation, as friction does not open the gap; with given slips σ it becomes one, with the
+same products:
+
+    y_N + μσ = s_N + μ(s_p + s_m),    at the end σ = s_p + s_m = |y_T|
+
+(De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). It always has a solution; with σ = 0 this is the state of rest
+if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
+
+Here D is dense. In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """
 
 from __future__ import annotations
@@ -28,7 +42,9 @@ ENDED = cython.declare(cython.double, 1e-18)
 MISSED = cython.declare(cython.double, 1e-9)
 ASTRAY = cython.declare(cython.double, 1e3)
 SHORT = cython.declare(cython.double, 0.99)
-"""See flexph.contacts.interior."""
+"""Relative mean products at which the sets may be known, and at which the iteration stops; relative error of rates;
+ratio of the mean product to the smallest one at which round-off stops the iteration; fraction of a step to the
+boundary, where a factor becomes zero."""
 FACTOR = cython.declare(cython.Py_ssize_t, 0)
 SLACK = cython.declare(cython.Py_ssize_t, 3)
 WAY = cython.declare(cython.Py_ssize_t, 6)

@@ -1,4 +1,4 @@
-"""Compiled interior point method in body velocities (see flexph.contacts.interior).
+"""Interior point method in body velocities (see :mod:`flexph.contacts.loops.interior`).
 
 In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """

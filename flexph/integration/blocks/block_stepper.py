@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,28 +13,31 @@ from ...kernels.state import Configuration, Derived, derive, touching_points
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.state import State, configuration
 from ...numerics.arrays import Array
-from ..exact.advance import EvaluatedState
-from ..exact.composition import ComposedStepper
-from ..exact.decaying import DecayingStepper
-from ..exact.step import ExactStepper, StepResult, StepStart
-from ..exact.step import Stepper as OneStep
+from ...numerics.step_failed import MotionEnded, StepFailed
+from ..loops.memory.codes import PASSED
 from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
 from ..loops.near import NearPairs
 from ..loops.stepper import Stepper
+from ..schemes.start import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate
 from . import sizes
+from .halves import as_one, time_of_contact
 from .saving import EACH, Save
+from .unsolved import unsolved
 
 if TYPE_CHECKING:
     from ...kernels.arrays import Arrays
-    from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
+    from ..schemes.scheme import Scheme
 
 
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 """Columns of a recorder that the rows of the loops fill; the remaining row is the audit."""
 PILE = 2
 """See Kinds.contact."""
+HALVINGS, PASSINGS = 4, 12
+"""How often a step is halved that is not solved, and divided in which bodies pass through each other."""
 
 
 class BlockStepper:
@@ -43,51 +46,38 @@ class BlockStepper:
     Inputs are evaluated at ``points`` instants of each step.
     """
 
-    stepper: OneStep
-
-    def __init__(self, mechanism: Mechanism, stepper: ExactStepper | ComposedStepper) -> None:
-        self.mechanism, self.stepper = mechanism, stepper
-        self.exact = stepper.inner if isinstance(stepper, ComposedStepper) else stepper
-        redundant = int(self.exact.least_norm)
-        radius = self.exact.radius if isinstance(self.exact, DecayingStepper) else 1.0
-        shares, weights = np.array(stepper.shares), np.array(stepper.weights)
-        decay = int(isinstance(self.exact, DecayingStepper))
-        contact = int(not self.exact.arrays.contacts.laws.rigid.all())
-        if contact and not redundant and mechanism.once(NearPairs).is_pile:
-            contact = PILE
-        friction = int(bool(self.exact.arrays.bearings.number))
-        kinds = Kinds(redundant, decay, contact, friction)
-        self.parts = Parts(shares, weights, self.exact.depth, self._pair(), kinds)
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme, self.mechanism = scheme, scheme.mechanism
+        self.parts = self._parts()
         self.compiled = self._loops()
+        radius = 1.0 if scheme.radius is None else scheme.radius
         self.compiled.memory.decay_share[:] = (1.0 - radius) / (1.0 + radius)
         self.points = len(self.parts.shares)
-        self.limit = self.limited(2 * len(self.parts.shares))
+        self.limit = self.limited(2 * self.points)
 
-    @property
-    def law_failure(self) -> Exception | None:
-        """Error of the law of a spring in a step that the loops did not solve."""
-        springs = self.compiled.mechanism.network.arrays.springs
-        has_laws = springs.laws or springs.force_laws or springs.hysteresis
-        return self.compiled.failure if has_laws else None
+    def _parts(self) -> Parts:
+        """Options of the loops."""
+        scheme, contacts = self.scheme, self.scheme.arrays.contacts
+        contact = int(not contacts.laws.rigid.all())
+        if contact and not scheme.least_norm and self.mechanism.once(NearPairs).is_pile:
+            contact = PILE
+        friction = int(bool(scheme.arrays.bearings.number))
+        kinds = Kinds(int(scheme.least_norm), int(scheme.radius is not None), contact, friction)
+        return Parts(np.array(scheme.shares), np.array(scheme.weights), scheme.depth, self._pair(), kinds)
 
     def _loops(self) -> Stepper:
         """Compiled stepper of the mechanism."""
-        return Stepper(self.mechanism, self.stepper.accounts, self.parts)
+        return Stepper(self.mechanism, self.accounts, self.parts)
 
     @property
     def accounts(self) -> Accounts:
         """Accounts of energies and flows."""
-        return self.stepper.accounts
-
-    @cached_property
-    def left(self) -> set[float]:
-        """Start times of steps that the loops did not solve and NumPy takes."""
-        return set()
+        return self.scheme.accounts
 
     @property
     def first(self) -> int:
         """Number of steps of the first block."""
-        return sizes.first_size(self.points, self.exact.motions)
+        return sizes.first_size(self.points, self.scheme.motions)
 
     @property
     def answered(self) -> Answered:
@@ -105,17 +95,17 @@ class BlockStepper:
 
     def limited(self, rows: int) -> int:
         """Largest number of steps of a block with ``rows`` table rows for each step."""
-        of_table = rows * (self.exact.arrays.term_row.size + self.exact.rows_of_g)
+        of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
         return sizes.largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
         """Step start at the initial state of a run."""
-        return self.put(self.exact.standing(start))
+        return self.put(self.scheme.standing(start))
 
     def put(self, start: StepStart) -> StepStart:
         """Set the start of the next step; its energies are rounded as those of the rows."""
         state = start.state
-        points = lambda: touching_points(self.exact.arrays, state.c.r, state.d.arm)  # noqa: E731
+        points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         self.compiled.put(state.c, start.history, state.defect, points)
         start = start._replace(energy=self.compiled.between()[1])
         self.compiled.name(start)
@@ -129,7 +119,7 @@ class BlockStepper:
             ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(shares)
             ends[:, -1] = times[1:]
             fine = np.append(times[0], ends.ravel())
-        table, inputs = self.exact.table, self.exact.forcing.over(0.5 * (fine[1:] + fine[:-1]))
+        table, inputs = self.scheme.table, self.scheme.forcing.over(0.5 * (fine[1:] + fine[:-1]))
         given = fine, *table.over(fine), inputs, table.references.over(fine)
         return Table(*map(np.ascontiguousarray, given))  # single steps do not check the types
 
@@ -148,13 +138,46 @@ class BlockStepper:
         }
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """Take the step from a start to a time [s], by NumPy if the loops do not solve it; raises StepFailed."""
+        """Take the step from a start to a time [s]; raises StepFailed."""
+        return self._step(start, time, 0)
+
+    def _step(self, start: StepStart, time: float, halvings: int) -> StepResult:
+        """Take a step, with impacts and dry friction in two parts if the loops do not solve it as a whole."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, self.table(times), EACH)
         if solved:
             return self.result(start, times, rows)
-        self.left.add(start.time)
-        return self.stepper.step(start, time)
+        error, middle = self.failed(start, time), self.division(start, time, halvings)
+        if middle is None or isinstance(error, MotionEnded):
+            raise error
+        try:
+            first = self._step(start, middle, halvings + 1)
+            return as_one(start, (first, self._step(first.end, time, halvings + 1)), 1)
+        except MotionEnded:
+            raise
+        except StepFailed as half:
+            raise error from half
+
+    def division(self, start: StepStart, time: float, divisions: int) -> float | None:
+        """Time [s] to divide the last step at, which was not solved, after so many divisions; None to give it up."""
+        passed = self.compiled.memory.run_failure[0] == PASSED
+        if not self._halves or divisions >= (PASSINGS if passed else HALVINGS):
+            return None
+        if passed and not self.scheme.by_events:
+            return time_of_contact(self.scheme, start, self.compiled.reached(), time)
+        return 0.5 * (start.time + time)
+
+    @property
+    def _halves(self) -> bool:
+        """True if a step that is not solved is taken in halves: other contacts close together in them."""
+        arrays = self.scheme.arrays
+        return self.estimate is None and bool(arrays.bearings.number)
+
+    def failed(self, start: StepStart, time: float) -> StepFailed:
+        """Error of the last step, from a start to a time [s]; raises that of a function which the loops called."""
+        if self.compiled.failure is not None:
+            raise self.compiled.failure
+        return unsolved(self.scheme, self.compiled, start, time)
 
     def result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
         """Step result from the first row, for a step between two times."""
@@ -248,12 +271,12 @@ class BlockStepper:
     def end(self, time: float, x: Array) -> StepStart:
         """Step start at a flat state that the loops have reached."""
         defect, energy = self.compiled.between()
-        state = EvaluatedState(x, partial(_place, self.mechanism, self.exact.arrays, x), defect)
+        state = EvaluatedState(x, partial(_place, self.mechanism, self.scheme.arrays, x), defect)
         end = StepStart(time, state, energy, self.compiled.history())
         self.compiled.name(end)
         return end
 
 
-def _place(mechanism: Mechanism, arrays: Arrays, x: Array) -> tuple[Configuration, Derived]:
+def _place(mechanism: Model, arrays: Arrays, x: Array) -> tuple[Configuration, Derived]:
     c = configuration(mechanism, x)
     return c, derive(arrays, c)

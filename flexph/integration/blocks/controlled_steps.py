@@ -31,7 +31,7 @@ def controlled_in_blocks(
 ) -> Iterator[Entry]:
     """Entries of a run in pairs of steps of controlled error, in blocks of about 0.1 s of computing time.
 
-    Python takes a pair that the loops do not solve (see step_control.controlled). For controllers within the steps
+    A pair that is not solved is tried singly (see step_control.controlled). For controllers within the steps
     ``loops`` are the control loops and ``estimate`` the error estimate that includes them.
     """
     single, memory = estimate or blocks, loops
@@ -53,7 +53,7 @@ def controlled_in_blocks(
         if raised is not None:
             raise raised
         if status == TOO_SMALL:
-            small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.stepper.cause(error)
+            small, cause = StepTooSmall(size.h, control.controller.smallest), blocks.error.cause(error)
             raise StepControlFailed(f"{small}: {cause}", run.start.time)
         if status == GOES_ON:
             tries = sizes.next_size(tries, time.perf_counter() - clock)

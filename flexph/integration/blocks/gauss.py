@@ -8,24 +8,27 @@ import numpy as np
 
 from ...control.agreement import Answered
 from ...numerics.arrays import Array
-from ..exact.gauss import GaussStepper
 from ..loops.memory.structures import GaussTable
 from ..loops.stepper import GaussSteps
 from .block_stepper import BlockStepper
 
 if TYPE_CHECKING:
-    from ...mechanisms.mechanism import Mechanism
+    from ..schemes.scheme import Scheme
 
 
 class GaussBlocks(BlockStepper):
     """Block stepper of Gauss collocation."""
 
-    def __init__(self, mechanism: Mechanism, stepper: GaussStepper) -> None:
-        self.mechanism, self.stepper, self.exact = mechanism, stepper, stepper.inner
-        self.tableau = stepper.collocation.tableau
-        self.compiled = GaussSteps(mechanism, stepper.accounts, self.tableau)
+    def __init__(self, scheme: Scheme) -> None:
+        assert scheme.tableau is not None
+        self.scheme, self.mechanism, self.tableau = scheme, scheme.mechanism, scheme.tableau
+        self.compiled = GaussSteps(scheme.mechanism, scheme.accounts, scheme.tableau)
         self.points = len(self.tableau.nodes)
         self.limit = self.limited(2 * (len(self.tableau.given) + 1))
+
+    @property
+    def _halves(self) -> bool:
+        return True
 
     @property
     def answered(self) -> Answered:
@@ -34,13 +37,13 @@ class GaussBlocks(BlockStepper):
 
     def table(self, times: Array) -> GaussTable:
         """Table of prescribed quantities over the steps between the times."""
-        rk, table, length = self.tableau, self.exact.table, np.diff(times)
+        rk, table, length = self.tableau, self.scheme.table, np.diff(times)
         steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
         ends = table.over(times)
         given = [self._at_nodes(values, steps) for values in table.along(np.append(points, times[-1]))]
         nodes = times[:-1, None] + length[:, None] * rk.nodes
         stages = given[0][0], given[0][1], given[1][1]
-        return GaussTable(*map(np.ascontiguousarray, (times, *ends, *stages, self.exact.forcing.over(nodes.ravel()))))
+        return GaussTable(*map(np.ascontiguousarray, (times, *ends, *stages, self.scheme.forcing.over(nodes.ravel()))))
 
     def spans(self) -> dict[str, tuple[int, int]]:
         """See :meth:`BlockStepper.spans`."""

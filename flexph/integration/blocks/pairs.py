@@ -10,14 +10,15 @@ import numpy as np
 from ...control.agreement import Answered, CompiledAgreement
 from ...control.control_loops import ControlLoops
 from ...numerics.arrays import Array
-from ..exact.pairs_of_steps import PairStepper
-from ..exact.step import StepStart
+from ...numerics.step_failed import MotionEnded
 from ..loops.memory.structures import GaussTable, Pair, Rows, Table, no_calls
 from ..loops.steps.controls import CONTROLS, ENERGY, ERROR, LAST, LONGEST, MOST, REACHED, REJECTED, STATUS, H
+from ..schemes.start import StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate, Tried
 from ..times.step_size import StepSize, StepSizeControl
 from .block_stepper import BlockStepper
+from .pair_error import PairError
 from .saving import EACH, Save
 
 SUMS = "controller_flows", "controller_work"
@@ -71,9 +72,13 @@ class AgreedRows:
 
 
 class PairBlocks(BlockStepper):
-    """Block stepper of pairs of steps with an error estimate (see :class:`PairStepper`), chosen by loops or Python."""
+    """Block stepper of pairs of steps with an error estimate (see :class:`PairError`), chosen by loops or Python."""
 
-    stepper: PairStepper
+    @property
+    def error(self) -> PairError:
+        """Errors relative to the tolerance."""
+        assert self.scheme.tolerance is not None
+        return PairError(self.scheme.tolerance)
 
     @property
     def estimate(self) -> ErrorEstimate:
@@ -81,8 +86,8 @@ class PairBlocks(BlockStepper):
         return self
 
     def _pair(self) -> Pair:
-        a = self.exact.arrays
-        sizes = 3, self.exact.motions, self.exact.rows_of_g, a.contacts.number, 0, 0, 0
+        scheme = self.scheme
+        sizes = 3, scheme.motions, scheme.rows, scheme.arrays.contacts.number, 0, 0, 0
         return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:
@@ -138,7 +143,7 @@ class PairBlocks(BlockStepper):
     def _values(self, control: StepSizeControl, at: Standing, tries: int) -> Array:
         """Parameters of step size control for the loops."""
         own, values = control.controller, np.zeros(CONTROLS)
-        relative, size = self.stepper.tolerance.relative, at.size
+        relative, size = self.error.tolerance.relative, at.size
         values[: MOST + 1] = (
             *(tries, size.h, size.error, at.known, relative, own.smallest),
             *(own.order, own.safety, own.least, own.most),
@@ -158,21 +163,21 @@ class PairBlocks(BlockStepper):
         return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
     def known(self, start: StepStart) -> float:
-        """See :meth:`PairStepper.known`."""
-        return self.stepper.known(start)
+        """See :meth:`PairError.known`."""
+        return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """See :meth:`PairStepper.count`."""
-        return self.stepper.count(known)
+        """See :meth:`PairError.count`."""
+        return self.error.count(known)
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """See :meth:`PairStepper.attempt`; by NumPy if the loops do not solve it."""
+        """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
         start, ends = run.start, times[[0, 2]]
         run.trying(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)
         if not solved:
-            self.left.add(start.time)
-            return self.stepper.attempt(run, times, known)
+            error = self.failed(start, float(ends[1]))
+            return Tried([], np.inf, str(error), known, ended=error if isinstance(error, MotionEnded) else None)
         motion, left, energy = self.parts.pair.found.tolist()
         step = start, self.result(start, ends, rows), partial(self.step, start)
-        return self.stepper.judged(step, (motion, left), known, max(known, energy))
+        return self.error.judged(step, (motion, left), known, max(known, energy))

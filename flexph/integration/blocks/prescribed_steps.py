@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...numerics.arrays import Array
-from ..exact.step import Stepper as OneStep
 from ..times.events import Watch
 from ..times.loop import Accepted, Going, Run
 from ..times.protocols import Entry
-from ..times.sampled import Holding, JoinedSteps
 from . import sizes
 from .block_stepper import BlockStepper
 from .saving import EACH, Save
@@ -39,7 +37,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
 
 
 def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """Entries of at least one step between the times, up to one that the compiled loops do not solve."""
+    """Entries of at least one step between the times, up to one that the loops do not solve."""
     run.trying(float(times[0]), float(times[-1]))
     try:
         table = blocks.table(times)
@@ -48,7 +46,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield from _in_time(run, blocks, times, save)
         raise
     except ValueError:  # a time of the block has no value: if the next step needs it, that step raises the error
-        yield not_compiled(run, blocks, blocks.stepper, time=float(times[1]), saved=save.closes(1))
+        yield single(run, blocks, time=float(times[1]), saved=save.closes(1))
         return
     if run.watch.active:
         yield from _watched(run, blocks, (times, table), save)
@@ -58,7 +56,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
     if k:
         yield block
     if k < len(times) - 1 and not blocks.compiled.leaves_list:
-        yield not_compiled(run, blocks, blocks.stepper, time=float(times[k + 1]), saved=save.closes(k + 1))
+        yield single(run, blocks, time=float(times[k + 1]), saved=save.closes(k + 1))
 
 
 def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
@@ -79,7 +77,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
         step = partial(blocks.step, start)
         yield Accepted(start, step(end), step, saved=save.closes(quiet + 1))
     elif reached < len(times) - 1 and not blocks.compiled.leaves_list:
-        yield not_compiled(run, blocks, blocks.stepper, time=float(times[reached + 1]), saved=save.closes(reached + 1))
+        yield single(run, blocks, time=float(times[reached + 1]), saved=save.closes(reached + 1))
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
@@ -96,13 +94,8 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
             yield block
 
 
-def not_compiled(
-    run: Going, blocks: BlockStepper, stepper: OneStep | Holding | JoinedSteps, *, time: float, saved: bool
-) -> Accepted:
-    """Take one step by a stepper whose errors tell the reason of a failure."""
+def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
+    """Take one step, whose errors tell the reason of a failure."""
     start = run.start
-    blocks.left.add(start.time)
     run.trying(start.time, time)
-    if (failure := blocks.law_failure) is not None:
-        raise failure
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)

@@ -50,8 +50,7 @@ class AskedBetween:
             own.moved[:] = given.references.moved(begin, end)
         return 0
 
-    def raise_interruption(self) -> None:
-        """Raise an interruption of the callback, as by the keyboard; the NumPy steps report errors of functions."""
-        error = None if self._answering is None else self._answering.error
-        if error is not None and not isinstance(error, Exception):
-            raise error
+    @property
+    def error(self) -> BaseException | None:
+        """Exception of the callback, or None."""
+        return None if self._answering is None else self._answering.error

@@ -16,7 +16,7 @@ from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array, dense
 from .border import Frames, make_border
 from .contacts import contacts_of
-from .filters import is_banded, make_filter, no_filter
+from .filters import NARROW, UNKNOWNS, is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of, without_coordinates
 from .flexible.strain_operator import StrainOperator, entries_of
 from .friction.arrays import bearings_of
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 WIDE = 1e7
 """Operations of a banded factorisation beyond which a sparse one is faster."""
 WIDEST = 1e8
-"""Operations beyond which the NumPy kernels are faster, for methods with banded loops only."""
+"""Operations beyond which methods with banded loops only take no mechanism of more than 300 velocities."""
+FULL = 100
+"""Coordinates of a body above which full matrices of the decaying scheme are too slow in such mechanisms."""
 LARGE = 500
 """Coordinates of a body below which any band is accepted."""
 SOLID = 1000
@@ -99,6 +101,14 @@ def bandwidth(body: Body) -> float:
     pattern = sparse.coo_array(linked.T @ linked)
     place = np.argsort(reverse_cuthill_mckee(sparse.csr_array(pattern), symmetric_mode=True))
     return float(np.abs(place[pattern.row] - place[pattern.col]).max())
+
+
+def has_full_matrices(body: Body) -> bool:
+    """True for a large body without a narrow band, of which the decaying scheme needs full matrices."""
+    if body.size <= FULL or body.elasticity is None:
+        return body.size > FULL
+    width = bandwidth(body) + 1.0
+    return not (body.size > NARROW * width and UNKNOWNS**3 * body.size * width**2 <= WIDEST)
 
 
 def constants_of_decaying(mechanism: Model) -> Constants:

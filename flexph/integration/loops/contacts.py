@@ -15,7 +15,7 @@ from ...contacts.loops.island_space import LARGEST
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.rubbing import in_tables
-from ...kernels.jacobians.body_blocks import contact_sides
+from ...kernels.sides import contact_sides
 from ...mechanisms.model.account_rows import KINDS, WAYS
 from ...mechanisms.model.accounts import Accounts
 from ...numerics.arrays import Array
@@ -174,7 +174,7 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
         *(z((c, t)), z((c, t)), z((c, t)), z((c, t, t)), z(connections)),
         *(z((3, dim)), z((3, dim)), z((2, dim)), z(t), z(t), z(5), z(entries)),
         *(z(entries), z(entries), z((4, entries)), z((t, entries))),
-        *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3), z(1)),
+        *(z(nodes.body.size, dtype=np.int64), z((nodes.body.size, dim)), z(3)),
         *((z((2 * c, width, width)), z((5, pile))) if pile else (z((0, 0, 0)), z((0, 0)))),
     )
     return TouchSpace(*given)

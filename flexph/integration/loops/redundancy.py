@@ -20,8 +20,8 @@ from .memory.sliding import products_of_rows
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
-MOST_DEPENDENT = 200
-"""Largest number of dependent constraints in the loops; NumPy takes steps with more."""
+MOST_DEPENDENT = 500
+"""Largest number of dependent constraints in steps; the memory of a mechanism with redundant ones grows with it."""
 
 
 def no_redundancy(rows: int) -> Redundancy:

@@ -48,7 +48,7 @@ _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1)
 """Memory of a mechanism by two flags: multipliers of least norm, steps that lose energy."""
 
 
-_AT = [f"at_{name}" for name in Motion._fields[: len(Configuration._fields)]]
+_AT, _END = ([f"{at}_{name}" for name in Motion._fields[: len(Configuration._fields)]] for at in ("at", "end"))
 _KEPT = "run_history", "run_energy", "run_defect"
 _BEFORE = "run_back_history", "run_back_energy", "run_back_defect"
 
@@ -57,6 +57,7 @@ class Stepper:
     """Compiled steps of one mechanism: its memory, and the state between blocks."""
 
     kind: ClassVar[int] = STEPS
+    _ends: ClassVar[list[str]] = _END
 
     def __init__(self, mechanism: Model, accounts: Accounts, parts: Parts) -> None:
         warn_if_uncompiled()
@@ -237,6 +238,10 @@ class Stepper:
         self.known = min(self.known + steps * self.remembered, self.depth)
         self._list_served |= steps > 0
 
+    def reached(self) -> Configuration:
+        """End of the last step that was tried, as far as its iteration came."""
+        return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
+
     def within(self, given: CompiledAgreement) -> Within:
         """Callback of controllers within steps, called by the loops after each try of a step."""
         under_way = self.memory.span("run_history", "run_step_audit")
@@ -269,6 +274,7 @@ class GaussSteps(Stepper):
     """Compiled steps of Gauss collocation, with a memory and a row of history for each stage."""
 
     kind = COLLOCATION
+    _ends = _AT
 
     def __init__(self, mechanism: Model, accounts: Accounts, tableau: Tableau) -> None:
         super().__init__(mechanism, accounts, Parts(np.ones(1), np.ones(1), tableau.nodes.size, no_pair()))

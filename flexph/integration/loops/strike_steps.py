@@ -9,8 +9,8 @@ import numpy as np
 from ...contacts.loops.island_space import law_space
 from ...mechanisms.model.accounts import Accounts
 from .between import AskedBetween
+from .memory.codes import CROWDED, KNOWN
 from .memory.memory import Memory
-from .memory.strike_accounts import CROWDED, KNOWN
 from .memory.structures import STRIKES, Calls, Kinds, Parts, no_pair
 from .near import NearPairs
 from .rigid_steps.striking import Striking
@@ -68,4 +68,11 @@ class StrikeSteps(Stepper):
             self.known = int(audit[KNOWN])
         if audit[CROWDED]:
             self._tell()
-        self._between.raise_interruption()
+
+    def _raise(self, *, is_solved: bool) -> None:
+        """See :meth:`Stepper._raise`; functions may fail between the times of steps, too."""
+        super()._raise(is_solved=is_solved)
+        if isinstance(error := self._between.error, Exception):
+            self.failure = error
+        elif error is not None:
+            raise error

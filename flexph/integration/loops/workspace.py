@@ -79,7 +79,6 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     strikes = near.strikes + (near.strikes and near.answers_whole)
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
     memory = pack(k, partial(_workspace, k, *sizes), sizes)
-    memory.touch_keeps_open[:] = 1.0  # only steps in which all rigid contacts stay open are accepted
     return memory
 
 
@@ -108,7 +107,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
 
     entries, measured = k.elastic.col.size, k.joints.stiffness.size
     given: Any = (
-        *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m)),
+        *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
         *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured)),
@@ -120,7 +119,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(z((HISTORY, width)), z(energies), z(rows), z((HISTORY, width)), z(energies), z(rows), z(rows)),
         *(z(energies), z(flows), z(flows), z(rows), z(rows), z(k.ledger.input.size), z(8)),
         *(z(rows), z((2, d)), z((d, d)), z((nodes, d)), z((2 * d, count)), z((b, d)), z((HISTORY, HISTORY + 1))),
-        *(z(k.ledger.input.size), z(n if is_asked else 0), z((n if is_asked else 0, count)), z(1)),
+        *(z(k.ledger.input.size), z(n if is_asked else 0), z((n if is_asked else 0, count)), z(1), z(3)),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
     sliding = path_space(k.curves), slide_space(k.slips), row_space(k.curves, k.slips, int(k.border.size[0]))

@@ -9,7 +9,7 @@ from ...kernels.convergence.tolerances import HISTORY
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ..times.step_size import read_tolerance
-from .method import MechanismMethod, Redundancy, check_compiled, check_redundant, frozen_tolerance
+from .method import MechanismMethod, Redundancy, check_redundant, frozen_tolerance
 
 
 @checked
@@ -31,7 +31,8 @@ class Exact(MechanismMethod):
     ``ledger.rejected`` count the steps.
 
     A step solves for the velocities and multipliers of its middle by Newton's method, mostly in two or three
-    iterations with one factorisation.
+    iterations with one factorisation. Drives and inputs must be functions of time alone: they are evaluated many steps
+    ahead, drives that take arrays for all times at once.
 
     Parameters
     ----------
@@ -41,12 +42,6 @@ class Exact(MechanismMethod):
         Treatment of constraints that follow from others (the parallel hinges of a closed loop in space): refused, with
         their names, or taken. The motion does not depend on them; of all multipliers that hold it those of least norm
         are returned, torques counting as forces at the lever of the mechanism's size.
-    compiled : bool, optional
-        By default steps run in compiled loops if these know all parts of the mechanism, several dozen times faster than
-        by NumPy and equal to round-off; ``solution.steps_by`` says so. Drives and inputs must be functions of time
-        alone: they are evaluated many steps ahead, drives that take arrays for all times at once. False keeps to NumPy,
-        True raises ValueError if there are no loops.
-
     contact : {"events", "steps"}
         Treatment of impacts of rigid contacts (:class:`flexph.contacts.Rigid`): a step is split at each impact, exact
         in time and for few contacts, or all impacts of a step are at its start, for many and without ``tolerance``.
@@ -64,7 +59,6 @@ class Exact(MechanismMethod):
 
     tolerance: float | tuple[float, float] | None = None
     redundant: Redundancy = "refuse"
-    compiled: bool | None = None
     contact: Literal["events", "steps"] = "events"
 
     def __post_init__(self) -> None:
@@ -73,17 +67,11 @@ class Exact(MechanismMethod):
             read_tolerance(self.tolerance)
         check_redundant(self.redundant)
         check.choice("contact", self.contact, ("events", "steps"))
-        check_compiled(self)
 
     @property
     def name(self) -> str:
         """``exact``."""
         return "exact"
-
-    @property
-    def may_compile(self) -> bool:
-        """True unless compiled loops are forbidden."""
-        return self.compiled is not False
 
 
 @checked
@@ -99,7 +87,7 @@ class Exact4(MechanismMethod):
 
     Parameters
     ----------
-    redundant, compiled
+    redundant
         See :class:`Exact`.
 
     Raises
@@ -114,21 +102,14 @@ class Exact4(MechanismMethod):
     """
 
     redundant: Redundancy = "refuse"
-    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         check_redundant(self.redundant)
-        check_compiled(self)
 
     @property
     def name(self) -> str:
         """``exact4``."""
         return "exact4"
-
-    @property
-    def may_compile(self) -> bool:
-        """True unless compiled loops are forbidden."""
-        return self.compiled is not False
 
 
 @checked
@@ -142,21 +123,19 @@ class ExactGauss(MechanismMethod):
     stages is better than the even one above it: velocities of two stages are of second order (E. Hairer, C. Lubich,
     M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms without friction laws and redundant constraints. Compiled loops exist for up to five stages and no
-    large body about mean axes; without them a mechanism may have up to 300 velocities. A step of three stages costs as
-    much as ten of :class:`Exact`, by NumPy as two to four. Inputs are evaluated at the Gauss points of each step.
+    For mechanisms without friction laws, redundant constraints and large bodies about mean axes; those of more than 300
+    velocities must have narrow bands. A step of three stages costs as much as ten of :class:`Exact`. Inputs are
+    evaluated at the Gauss points of each step.
 
     Parameters
     ----------
     stages : int
-        Number of Gauss points.
-    compiled : bool, optional
-        See :class:`Exact`; there are loops for up to five stages.
+        Number of Gauss points, 1 to 5.
 
     Raises
     ------
     ValueError
-        For a number of stages that is not whole or below 1, and for ``compiled=True`` with more than five.
+        For a number of stages that is not from 1 to 5.
 
     Examples
     --------
@@ -165,22 +144,15 @@ class ExactGauss(MechanismMethod):
     """
 
     stages: int = 3
-    _: KW_ONLY
-    compiled: bool | None = None
 
     def __post_init__(self) -> None:
-        check.count("stages", self.stages)
-        check_compiled(self, stages=self.stages > HISTORY)
+        if check.count("stages", self.stages) > HISTORY:
+            raise ValueError(f"stages must be at most {HISTORY}, got {self.stages}")
 
     @property
     def name(self) -> str:
         """``exact_gauss``."""
         return "exact_gauss"
-
-    @property
-    def may_compile(self) -> bool:
-        """True unless there are more stages than rows of history, or compiled loops are forbidden."""
-        return self.compiled is not False and self.stages <= HISTORY
 
 
 @checked
@@ -191,15 +163,14 @@ class Decaying(MechanismMethod):
     Vibrations of a body with hω ≫ 1 and velocities against the constraints, such as after a jump of a drive, are
     reduced to the spectral radius ρ at each step. Those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy, rigid
     motions nothing. Of second order. The loss is ``ledger.dissipation["numerical"]``, so that the balance closes to
-    round-off (derivation in docs/guide/time-integration.md). Compiled loops take mechanisms of up to 300 velocities, by
-    full matrices if need be, and larger ones if their bodies have narrow bands or up to 100 coordinates each; NumPy
-    takes up to 300 velocities.
+    round-off (derivation in docs/guide/time-integration.md). For mechanisms of up to 300 velocities, and larger ones
+    whose bodies have narrow bands or up to 100 coordinates each.
 
     Parameters
     ----------
     radius : float
         Spectral radius ρ at high frequencies, 0 to 1; 1 is the exact scheme.
-    tolerance, redundant, compiled
+    tolerance, redundant
         See :class:`Exact`.
 
     Raises
@@ -217,7 +188,6 @@ class Decaying(MechanismMethod):
     _: KW_ONLY
     tolerance: float | tuple[float, float] | None = None
     redundant: Redundancy = "refuse"
-    compiled: bool | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= check.number("radius", self.radius) <= 1.0:
@@ -226,14 +196,8 @@ class Decaying(MechanismMethod):
         if self.tolerance is not None:
             read_tolerance(self.tolerance)
         check_redundant(self.redundant)
-        check_compiled(self)
 
     @property
     def name(self) -> str:
         """``decaying``."""
         return "decaying"
-
-    @property
-    def may_compile(self) -> bool:
-        """True unless compiled loops are forbidden."""
-        return self.compiled is not False

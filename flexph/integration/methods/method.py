@@ -32,16 +32,6 @@ class Method(ABC):
         """Tolerance of step size control: rtol or (rtol, atol); None if ``times`` prescribe the steps."""
         return None
 
-    @property
-    def compiled(self) -> bool | None:
-        """True or False if compiled loops are demanded or forbidden; None to use them if possible."""
-        return False
-
-    @property
-    def may_compile(self) -> bool:
-        """True if there are compiled loops for its options, and they are not forbidden."""
-        return False
-
     def __repr__(self) -> str:
         """Constructor call without default options."""
         told = []
@@ -68,16 +58,6 @@ class GeneralMethod(Method):
     def completion(self) -> Completion | None:
         """Rule for algebraic states at the ends of steps, if the method leaves them open."""
         return None
-
-
-def check_compiled(method: Method, **others: bool) -> None:
-    """Raise ValueError unless ``compiled`` is None, True or False, and not True where one of ``others`` holds."""
-    if not (method.compiled is None or isinstance(method.compiled, bool)):
-        raise ValueError(f"compiled must be None, True or False, got {method.compiled!r}")
-    refused = [name for name, holds in others.items() if holds]
-    if method.compiled and refused:
-        value = f"{refused[0]}={getattr(method, refused[0])!r}"
-        raise ValueError(f"compiled=True takes no {value}: leave one of both out")
 
 
 def frozen_tolerance(given: Any) -> Any:

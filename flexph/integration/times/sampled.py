@@ -11,7 +11,6 @@ import numpy as np
 from ...control.control_loops import ControlLoops
 from ...control.joined import AgreedStep, JoinedStep
 from ...numerics.arrays import Array
-from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from .loop import Accepted, Going
 
@@ -94,14 +93,12 @@ class JoinedSteps(NamedTuple):
         joined = self.loops.joined
         assert joined is not None
 
-        def take(answers: Array) -> tuple[Any, Array, Array | None]:
+        def take(answers: Array) -> tuple[Any, Array, Array]:
             self.loops.held[:] = self.inputs + answers
             try:
                 result = self.stepper.step(start, time)
             finally:
                 self.loops.held[:] = self.inputs
-            if self.loops.in_loops and result.output is None:
-                raise StepFailed("the compiled loops did not solve the step with this controller", 0, np.nan)
             return result, result.end.x, result.output
 
         result, agreed = joined.step(start.x, (start.time, time), take, states=self.states)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
-from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, Index
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts
 
 TINY = float(np.finfo(float).tiny)
 TOUCHING = 1e-11
@@ -36,43 +36,6 @@ class Gaps(NamedTuple):
     mean: Array
     end: Array
     vectors: Array  # (2, 3, c, d), at both ends
-
-
-class Friction(NamedTuple):
-    """Friction of compliant contacts in a step, its derivatives, and the anchor forces (c, d) at the end.
-
-    ``force`` (t, c), ``by_slip`` (t, t, c) is −∂force/∂slip, ``by_normal`` (t, c) its change with the normal force.
-    """
-
-    force: Array
-    by_slip: Array
-    by_normal: Array
-    anchor: Array
-
-    def take(self, index: Index) -> Friction:
-        """The friction of some of the gaps."""
-        force, by_slip, by_normal = (part[..., index] for part in self[:3])
-        return Friction(force, by_slip, by_normal, self.anchor[index])
-
-
-class Touch(NamedTuple):
-    """Contact forces in a step: normal forces (c,), their derivatives by the end gap, and friction (t, c).
-
-    Of groups ``contacts`` has those that are closed at an end. ``elastic`` is the part with a potential. ``tangent``
-    (t, c, d) with ``arm`` (2, c, d), ρ₁ and ρ₂, is where friction acts, and ``slip`` (t, c) the way over the step.
-    ``rubbing`` is the friction of compliant ones, None without any.
-    """
-
-    contacts: Contacts
-    gaps: Gaps
-    force: Array
-    elastic: Array
-    slope: Array
-    tangent: Array
-    arm: Array
-    slip: Array
-    friction: Array
-    rubbing: Friction | None = None
 
 
 def vectors_of(c: Contacts, points: Array) -> Array:

@@ -16,9 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...numerics.arrays import Array
-from ...numerics.step_failed import StepFailed
 from .gap_arrays import Contacts
-from .gaps import TINY, Friction
 
 
 def anchored(c: Contacts, forces: Array) -> Array:
@@ -27,26 +25,6 @@ def anchored(c: Contacts, forces: Array) -> Array:
     size = anchors_in(c, forces, c.fixed.shape[2])
     energy: Array = np.where(own, 0.5 * np.vecdot(size, size) / np.where(own, c.holding, 1.0), 0.0)
     return energy
-
-
-def with_anchors(c: Contacts, forces: Array, anchors: Array) -> Array:
-    """Forces of springs and anchors with the anchor forces replaced by ``anchors`` (c, d).
-
-    In groups, all other pairs lose their anchors. Raises StepFailed if more pairs of a group stick than its table has
-    rows.
-    """
-    own = (c.anchor >= 0) & (c.pair == 0)
-    forces = forces.copy()
-    forces[c.anchor[own, None] + np.arange(anchors.shape[1])] = anchors[own]
-    for of_group in _by_table(c.anchor, c.pair):
-        holds = of_group[anchors[of_group].any(axis=1)]
-        first, rows = c.anchor[of_group[0]], c.rows[of_group[0]]
-        if holds.size > rows:
-            raise StepFailed(f"more than {rows} pairs of a group stick by friction: take a slip_velocity", 0, 0.0)
-        table = np.zeros((rows, 1 + anchors.shape[1]))
-        table[: holds.size, 0], table[: holds.size, 1:] = c.pair[holds], anchors[holds]
-        forces[first : first + table.size] = table.ravel()
-    return forces
 
 
 def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
@@ -84,40 +62,6 @@ def _by_table(firsts: Array, pair: Array) -> list[Array]:
     return [own[firsts[own] == first] for first in np.unique(firsts[own])]
 
 
-def compliant_friction(
-    c: Contacts, normal: tuple[Array, Array], h: float, along: tuple[Array, Array], held: Array
-) -> Friction:
-    """Friction in a step.
-
-    ``normal``: gaps at the end and normal forces (c,); ``along``: tangents (t, c, d) and slips (t, c); ``held``: forces
-    of springs and anchors at the start.
-    """
-    (gap, force), (tangent, slip) = normal, along
-    smooth, hold = _smooth(c, force, (tangent, slip), h), c.anchor >= 0
-    if not hold.any():
-        return smooth
-    unit = tangent / np.maximum(np.linalg.norm(tangent, axis=2, keepdims=True), TINY)
-    before = _turned(anchors_in(c, held, tangent.shape[2]), unit)
-    trial, bound = before + 0.5 * c.holding * slip, c.friction * force
-    size = np.linalg.norm(trial, axis=0)
-    slips = size > bound
-    safe = np.where(slips, size, 1.0)
-    direction = trial / safe
-    own = np.where(slips, bound * direction, trial)
-    after = np.where(slips, 2.0 * own - before, before + c.holding * slip)
-    length = np.linalg.norm(after, axis=0)
-    cut = np.where(slips & (length > bound), bound / np.where(length > 0.0, length, 1.0), 1.0)
-    after = after * np.where(gap >= 0.0, 0.0, cut)
-    identity = np.eye(len(slip))[:, :, None]
-    turning = np.where(slips, bound / safe, 1.0) * (identity - np.where(slips, direction[:, None] * direction, 0.0))
-    return Friction(
-        np.where(hold, -own, smooth.force),
-        np.where(hold, 0.5 * c.holding * turning, smooth.by_slip),
-        np.where(hold, np.where(slips, -c.friction * direction, 0.0), smooth.by_normal),
-        np.einsum("tc,tcd->cd", after, unit),
-    )
-
-
 def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
     """Instantaneous friction (c,) [N], from normal forces, slip velocities (t, c) and forces of springs and anchors.
 
@@ -130,22 +74,3 @@ def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
     anchor = np.linalg.norm(anchors_in(c, held, c.fixed.shape[2]), axis=1)
     sizes: Array = np.where(hold, np.minimum(anchor, bound), smooth)
     return sizes
-
-
-def _turned(forces: Array, unit: Array) -> Array:
-    """Components (t, c) along unit tangents (t, c, d) of forces (c, d), rotated to the tangents with constant size."""
-    parts = np.vecdot(unit, forces)
-    length, size = np.linalg.norm(parts, axis=0), np.linalg.norm(forces, axis=1)
-    parts[0] = np.where((length == 0.0) & (size > 0.0), size, parts[0])
-    turned: Array = parts * np.where(length > 0.0, size / np.where(length > 0.0, length, 1.0), 1.0)
-    return turned
-
-
-def _smooth(c: Contacts, force: Array, along: tuple[Array, Array], h: float) -> Friction:
-    """Friction by the smooth law."""
-    tangent, slip = along
-    size = np.sqrt(np.sum(slip**2, axis=0) + (h * c.slipping) ** 2)
-    way = slip / size
-    by_slip = c.friction * force / size * (np.eye(len(slip))[:, :, None] - way[:, None] * way)
-    by_normal = -c.friction * way
-    return Friction(force * by_normal, by_slip, by_normal, np.zeros(tangent.shape[1:]))

@@ -1,4 +1,4 @@
-"""Convergence of iterations: tolerances, and the rules by which loops and NumPy end them and choose steps.
+"""Convergence of iterations: tolerances, and the rules by which they end and steps are chosen.
 
 Imports: numerics.loops.
 """

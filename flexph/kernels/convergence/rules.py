@@ -1,4 +1,4 @@
-"""Rules for the end of Newton iterations and for the next step size, shared by NumPy and compiled steps."""
+"""Rules for the end of Newton iterations and for the next step size."""
 
 from __future__ import annotations
 

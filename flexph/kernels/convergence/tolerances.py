@@ -1,4 +1,4 @@
-"""Tolerances of the Newton iteration of a step and of its initial guess, for NumPy and compiled steps.
+"""Tolerances of the Newton iteration of a step and of its initial guess.
 
 The size of a correction δ for defects r is √(|δ|·|r|), the root of an energy, relative to that of the motion. The
 iteration ends when the next correction is expected to be round-off (``settles``), or when it no longer improves

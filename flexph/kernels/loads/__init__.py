@@ -1,4 +1,4 @@
-"""Loads of a density on deformed faces.
+"""Loads: of a density on deformed faces, and inputs in world axes.
 
 Imports: numerics.
 """

@@ -54,12 +54,6 @@ def face_forces(f: Faces, places: Array, inputs: Array) -> Array:
     return np.asarray(f.points.T @ np.einsum("qc,qcd->qd", inputs[f.input], _axes(f, places)))
 
 
-def face_outputs(f: Faces, places: Array, moved: Array, inputs: int) -> Array:
-    """Outputs (i,) collocated with the inputs, for displacements or velocities ``moved`` of the nodes."""
-    done = np.einsum("qcd,qd->qc", _axes(f, places), f.points @ moved)
-    return np.bincount(f.input.ravel(), weights=done.ravel(), minlength=inputs)
-
-
 def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
     """Matrix of the forces on all nodes by the inputs, sparse (k·d, i)."""
     axes, d = _axes(f, places), places.shape[1]

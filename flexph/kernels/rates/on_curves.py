@@ -111,13 +111,6 @@ def all_at_state(curves: tuple[Curve, ...], product: Array) -> tuple[OnCurve, ..
     return tuple(on_curve(curve, product, product) for curve in curves)
 
 
-def all_over_step(
-    curves: tuple[Curve, ...], known: tuple[OnCurve, ...], before: Array, after: Array
-) -> tuple[OnCurve, ...]:
-    """All points on curves over a step that starts at ``known``, see :func:`on_curve`."""
-    return tuple(on_curve(curve, before, after, known=at) for curve, at in zip(curves, known, strict=True))
-
-
 def add_curve_forces(
     curves: tuple[Curve, ...], own: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
 ) -> None:
@@ -194,16 +187,6 @@ def add_curve_stiffness(
         change -= np.einsum("jlm,k->jklm", _way_slopes(curve, at, turning, means), at.mean)
         index = curve.products.ravel()
         np.add.at(form, (index[:, None], index[None]), change.reshape(index.size, index.size))
-
-
-def along_slopes(curve: Curve, at: OnCurve, means: Array, change: Array) -> tuple[Array, Array]:
-    """Derivative ∂(along)/∂Π by end products, contracted with a change (d, K), and in full (d, K, d, K)."""
-    size = float(np.linalg.norm(at.way))
-    along = at.way / size
-    turned = _way_slopes(curve, at, (np.eye(along.size) - np.outer(along, along)) / size, means)
-    shifted = 0.5 * np.multiply.outer(curve.shapes(at.places[1], 1), at.moved)
-    slip = np.einsum("j,jlm->lm", change @ at.mean, turned) + np.einsum("k,klm->lm", along @ change, shifted)
-    return slip, np.einsum("jlm,k->jklm", turned, at.mean) + np.multiply.outer(along, shifted)
 
 
 def _turning(at: OnCurve, vector: Array) -> Array:

@@ -28,8 +28,8 @@ from ..gradient import (
 from ..loads.faces import face_matrix, face_tangent
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
-from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
+from ..world_loads import section_torques, world_loads
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
 from .inertial import inertial
 from .steady_dampers import circulatory_parts, has_dampers

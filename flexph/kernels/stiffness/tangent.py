@@ -47,8 +47,8 @@ from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, places
-from ..step import section_torques, world_loads
 from ..strains import curvature, end_stiffness
+from ..world_loads import section_torques, world_loads
 from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
 from .inertial import inertial
 from .steady_dampers import circulatory, has_dampers

@@ -25,7 +25,7 @@ from .nodal import Mean, nodal_parts, selection, with_nodes
 from .numbering import Numbering, indices
 
 DENSE_LIMIT = 300
-"""Number of velocities up to which dense kernels are faster than sparse ones (about 1 ms per step at the limit)."""
+"""Number of velocities up to which arrays are dense."""
 
 
 @dataclass(frozen=True)

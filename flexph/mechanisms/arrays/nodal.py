@@ -10,7 +10,6 @@ from scipy import sparse
 
 from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of, strain_places
 from ...discrete_gradients.stored_energies import LawRows
-from ...kernels.jacobians.cells import cells_of
 from ...kernels.strains import NONE, Strains
 from ...numerics.arrays import Array, sparse_block_diag
 from ...numerics.rotations import finite_rotation, unit_sweeps
@@ -52,8 +51,6 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
         return None
     pairs = [np.array([b.elasticity.first, b.elasticity.second]) + at[2] for b, at in parts]
     own, strains = sparse_block_diag(b.elasticity.vectors for b, _ in parts), _strains(parts, stiffness)
-    if all(b.elasticity.gradients for b, _ in parts):
-        strains = strains._replace(cells=cells_of(own, parts[0][0].dim))
     return NodalParts(
         nodes=_places(parts),
         vectors=own,

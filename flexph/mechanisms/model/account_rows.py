@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-NOTHING = np.zeros(0)
-
 NUMERICAL = "numerical"
 """Account of the numerical dissipation of the method ``Decaying``."""
 WAYS = ("normal", "friction")
@@ -82,7 +80,7 @@ class AccountRows:
         resists[own.forced] = resists[own.hysteretic] = True
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
         relations = zip(own.resisting, own.relations, strict=True)
-        self._general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
+        self.general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
         self.references = _places(measure.is_driven or isinstance(measure.law, ForceLaw) for _, measure in springs)
 
     def _count_contacts(self) -> None:
@@ -156,27 +154,6 @@ class AccountRows:
         of = dict(zip(self.impulses, flows[len(self.work) + len(self.joint_work) :], strict=False))
         return float(of[f"{name}: {way}"] - of.get(f"{name}: {way} at impacts", 0.0)) / length
 
-    def flows(
-        self,
-        by_row: Array,
-        by_input: Array,
-        by_loss: Array,
-        *,
-        by_reference: Array = NOTHING,
-        pushed: Array = NOTHING,
-    ) -> Array:
-        """Flows of a step, from the work of each constraint row and input (i,), and the losses by account.
-
-        ``by_reference`` (springs,) is the work of the references of all springs, ``pushed`` are impulses of contacts.
-        """
-        by_port = [by_input[part].sum() for part in self._inputs]
-        moved = by_reference.take(self.references) if self.references.size else NOTHING
-        return np.concatenate([by_port, moved, total(self.row_joint, by_row, len(self._joints)), pushed, by_loss])
-
-    def losses(self, by_body: Array, by_damper: Array) -> Array:
-        """Dissipation by account, from that of all bodies and spring-dampers."""
-        return np.concatenate([by_body[self.damped], by_damper[self.dampers]])
-
     def impulse(self, by_row: Array, lost: float) -> Array:
         """Flows of joint impulses, from their work by constraint row and their loss."""
         impulses, first = np.zeros(self.flow_count), len(self._inputs) + self.references.size
@@ -192,18 +169,6 @@ class AccountRows:
     def balances(self, energies: Array, rows: Array) -> Array:
         """Energy residuals of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
         return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
-
-    def closed(self, flows: Array) -> float:
-        """Loss of rigid contacts by closing gaps in a step, and by friction of contacts and joints [J]."""
-        losses, first = flows[self.flow_count - len(self.dissipation) :], self._first_of_rigid
-        taken = losses[first : first + len(KINDS) * self.rigid.size].reshape(len(KINDS), -1)
-        rubbed = losses[self.first_bearing : self.first_bearing + self.rubbing].sum()
-        return float(taken[KINDS.index("arrival")].sum() + taken[KINDS.index("friction")].sum() + rubbed)
-
-    @property
-    def _first_of_rigid(self) -> int:
-        """Number of the first account of losses in rigid contacts."""
-        return len(self.dissipation) - len(KINDS) * self.rigid.size - self.joins
 
 
 def _places(flags: Iterable[Any]) -> Array:

@@ -11,11 +11,10 @@ from ...bodies.inertia import Inertia
 from ...bodies.ports import find_port, weights_of
 from ...kernels.arrays import Arrays
 from ...kernels.gradient import constraint_matrix
-from ...kernels.jacobians.blocks import flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
-from ...kernels.values import Means
+from ...kernels.velocities import Velocities, flatten, unflatten
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps
 from .time_table import TimeTable, spring_values
@@ -58,12 +57,12 @@ CONSISTENT = 1e-9
 
 def velocities_of(mechanism: Model, c: Configuration) -> Array:
     """Velocities (ṙ, ω, u̇) of a configuration as one vector."""
-    return flatten(mechanism.network.arrays, Means(c.v, c.omega, c.du, np.zeros(0)))
+    return flatten(mechanism.network.arrays, Velocities(c.v, c.omega, c.du))
 
 
 def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configuration:
     """Configuration with other velocities."""
-    means = unflatten(mechanism.network.arrays, v, np.zeros(0))
+    means = unflatten(mechanism.network.arrays, v)
     return c._replace(v=means.v, omega=means.omega, du=means.du)
 
 

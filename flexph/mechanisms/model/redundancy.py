@@ -9,7 +9,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ...kernels.constraint_sizes import displacement_sizes, lever
-from ...kernels.values import Independent
 from ...linear.elimination import explain_redundant, null_space
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import singular_vectors
@@ -26,8 +25,8 @@ REGULAR = 1e-4
 """Least singular value of rows of length 1 above which they are independent: its square exceeds round-off by far."""
 
 
-def independent(mechanism: Model, G: Any) -> Independent | None:
-    """Independent combinations of the constraints G v = b; None if G has full rank.
+def independent(mechanism: Model, G: Any) -> Any | None:
+    """Matrix U′ = W U (g, r) of independent combinations of the constraints G v = b; None if G has full rank.
 
     λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖. W scales each multiplier: a torque
     is converted to a force at the largest distance of a joint from a centre of mass. The independent constraints are
@@ -45,7 +44,7 @@ def independent(mechanism: Model, G: Any) -> Independent | None:
     g = sparse.csr_array(G)
     link = sparse.block_array([[None, g], [g.T, None]])
     _, label = connected_components(sparse.csr_array(link), directed=False)
-    spread, gathered, full = [], [], True
+    spread, full = [], True
     for group in np.unique(label[:rows]):
         own, touched = np.flatnonzero(label[:rows] == group), np.flatnonzero(label[rows:] == group)
         scaled = weight[own, None] * g[own][:, touched].toarray() * moves[touched]
@@ -55,15 +54,9 @@ def independent(mechanism: Model, G: Any) -> Independent | None:
         else:
             w, full = weight[own], False
         spread.append(_placed(w[:, None] * left, own, rows))
-        gathered.append(_placed(left / w[:, None], own, rows))
     if full:
         return None
-    to = (lambda blocks: sparse.hstack(blocks).tocsr()) if sparse.issparse(G) else _dense
-    return Independent(to(spread), to(gathered).T)
-
-
-def _dense(blocks: list[Any]) -> Array:
-    return sparse.hstack(blocks).toarray()
+    return sparse.hstack(spread).tocsr() if sparse.issparse(G) else sparse.hstack(spread).toarray()
 
 
 def _placed(block: Array, rows: Array, height: int) -> Any:

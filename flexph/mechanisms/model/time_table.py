@@ -12,7 +12,6 @@ from ...joints.rows.connection import measures
 from ...joints.rows.law_rows import LawRows
 from ...joints.rows.laws import Law
 from ...joints.rows.row_law import TimeFunction
-from ...kernels.values import Schedule
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import References, rate_after, rate_before, rate_doubt, values_at
@@ -262,10 +261,3 @@ class _LastTable:
 def table_of(mechanism: Model, anchors: Anchors) -> TimeTable:
     """Time table of a mechanism with these anchors."""
     return mechanism.once(_LastTable).of(anchors)
-
-
-def schedule(table: TimeTable, t0: float, t1: float, inputs: Array) -> Schedule:
-    """Coefficients, offsets, inputs and spring references over a step."""
-    (before, offset_0), (after, offset_1) = table.at(t0), table.at(t1)
-    mean, moved = 0.5 * (before + after), table.references.moved(t0, t1)
-    return Schedule(before, after, mean, offset_0, offset_1, inputs, moved)

@@ -161,7 +161,7 @@ def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
     own = independent(given.mechanism, G)
-    return (G, _unit(given.mechanism.network.arrays, G.shape[0])) if own is None else (own.spread.T @ G, own.spread)
+    return (G, _unit(given.mechanism.network.arrays, G.shape[0])) if own is None else (own.T @ G, own)
 
 
 def _unit(a: Arrays, size: int) -> Any:

@@ -49,7 +49,6 @@ class MethodEntry(Entry):
     name: Annotated[str, Reads(_method_name, (("enum", list(NAMES)),))]
     tolerance: by_shape("a number, or [rtol, atol]", scalar=Number, sequence=list[Number]) = None
     redundant: Literal["refuse", "least_norm"] = None
-    compiled: bool = None
     radius: Number = None
     completion: Literal["new", "old", "mean"] = None
     contact: Literal["events", "steps"] = None

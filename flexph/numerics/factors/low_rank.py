@@ -92,6 +92,8 @@ def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any
 
 def without_product(solve: Callable[[Array], Array], left: Array, right: Any) -> Callable[[Array], Array]:
     """Solver for ``A − left right`` from one for A by Woodbury's formula; raises RuntimeError if it is singular."""
+    if not right.shape[0]:
+        return solve
     spread = solve(left)
     lu, pivots, info = lapack.dgetrf(np.eye(right.shape[0]) - right @ spread)
     if info > 0:

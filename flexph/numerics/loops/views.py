@@ -138,7 +138,7 @@ def stored(w: Any) -> Any:
 
 def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
     """Compute A[i:] −= factor · B[j:] for ``count`` entries, rounded up to a whole lane."""
-    count = padded(count)
+    count = min(padded(count), A.size - i, B.size - j)  # a view may end within a lane
     A.reshape(-1)[i : i + count] -= _times(factor, B.reshape(-1)[j : j + count])
 
 

@@ -1,9 +1,9 @@
 """Runs of large solids in full: by a factor of the constant part of the Jacobian, which steps of one length share.
 
-Loops ask Python for it; beside them stand the steps of NumPy with the Jacobian factored as a whole.
+Loops ask Python for it; beside them stand runs in which loops factor the Jacobian as a whole.
 """
 
-from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -16,8 +16,7 @@ import rigid
 from flexph import GROUND, connect, distributed_load, hinge, integrate, spherical, spring_damper, torque, weld
 from flexph.bodies import mean_axes
 from flexph.bodies.mean_axes import about_mean_axes
-from flexph.integration.choice import LOOPS
-from flexph.integration.exact import impulse
+from flexph.integration.blocks import impulse
 from flexph.integration.loops import build
 from flexph.integration.loops.memory.structures import Parts, no_pair
 from flexph.integration.loops.stepper import Stepper
@@ -43,7 +42,7 @@ def two_bars(damping=0.0, second=None):
     damped = {"damping": fem.Damping(stiffness=1e-3 * damping)} if damping else {}
     bodies = {
         "first": bar(loads={"wind": "bottom"}, **damped),
-        "second": second or bar((3, 1, 1), reference="mean_axis"),
+        "second": second or bar((2, 1, 1), reference="mean_axis"),
         "block": rigid.body(0.3, inertia=(2e-3, 3e-3, 4e-3), ports={"p": (0.1, 0.0, 0.05)}),
     }
     joints = [
@@ -57,6 +56,10 @@ def two_bars(damping=0.0, second=None):
     return connect(bodies, joints, gravity=(0.0, 0.0, -9.81))
 
 
+two_whole_bars = cache(two_bars)
+"""Those of which loops factor the whole Jacobian, whose order takes a second to find."""
+
+
 def start_of(mechanism, spin=2.0):
     pose = mechanism.assemble({"first": ((0.0, 0.0, 0.0), np.eye(3))}, guess={"second": ((1.5, 0.0, 0.0), np.eye(3))})
     return mechanism.consistent_state(pose, velocities={"first": (0.0, spin, 0.0)})
@@ -64,25 +67,23 @@ def start_of(mechanism, spin=2.0):
 
 @pytest.fixture(autouse=True)
 def kept(monkeypatch):
-    """Python keeps the matrices of smaller bodies, too."""
-    monkeypatch.setattr(build, "WIDE", -1.0)
+    """Borders of smaller bodies are sparse, too; the band that they would have is not built to be sized."""
+    monkeypatch.setattr(build, "cost_of_band", lambda _: np.inf)
 
 
-EXACT = Exact()
+def run(mechanism, times=TIMES, method=None, events=None):
+    assert mechanism.once(build.constants).inertia.is_asked
+    return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method, events=events)
 
 
-def run(mechanism, times=TIMES, method=EXACT, events=None):
-    found = integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method, events=events)
-    assert found.steps_by == LOOPS
-    return found
-
-
-def by_numpy(monkeypatch, mechanism, times=TIMES, method=EXACT, events=None):
-    """A run with the Jacobian, and the mass matrix of impulses, factored as a whole."""
+def by_loops(monkeypatch, mechanism, times=TIMES, method=None, events=None):
+    """The run of a mechanism whose Jacobian loops factor as a whole; by Python, as a whole, the mass of impulses."""
     with monkeypatch.context() as patch:
+        patch.setattr(build, "cost_of_band", lambda _: 0.0)
+        patch.setattr(kept_block, "LARGE", 10_000)
         patch.setattr(impulse, "LARGE", np.inf)
-        alone = replace(method, compiled=False)
-        return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=alone, events=events)
+        assert not mechanism.once(build.constants).inertia.is_asked
+        return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method, events=events)
 
 
 @pytest.fixture
@@ -115,7 +116,9 @@ def test_the_same_run_as_by_the_whole_jacobian(monkeypatch, factored, whole, kep
     monkeypatch.setattr(mean_axes, "FILLED", 0 if kept_apart else 1000)
     mechanism = two_bars(damping=1.0, second=about_mean_axes(bar((3, 1, 1))))
     assert (mechanism.bodies["second"].unshifted is not None) == kept_apart
-    found, wanted = run(mechanism), by_numpy(monkeypatch, mechanism)
+    monkeypatch.setattr(mean_axes, "FILLED", 1000)
+    other = two_bars(damping=1.0, second=about_mean_axes(bar((3, 1, 1))))
+    found, wanted = run(mechanism), by_loops(monkeypatch, other)
     assert len(factored) == 1 and not whole  # once, both bodies in one
     agree(found, wanted)
     assert found.ledger.iterations.sum() <= wanted.ledger.iterations.sum() + 2
@@ -142,7 +145,7 @@ def test_lengths_of_steps_may_change(monkeypatch, factored):
     """Each length is factored once, however steps of it are mixed, and is told from others but for round-off."""
     mechanism = two_bars()
     times = np.cumsum([0.0, 4e-3, 1e-2, 4e-3, 7e-3, 1e-2])
-    found, wanted = run(mechanism, times), by_numpy(monkeypatch, mechanism, times)
+    found, wanted = run(mechanism, times), by_loops(monkeypatch, two_whole_bars(), times)
     assert len(factored) == 3
     agree(found, wanted)
     assert found.ledger.largest_residual < 1e-12
@@ -157,7 +160,7 @@ def test_steps_to_and_fro_and_under_control(monkeypatch, factored, method):
     mechanism = two_bars()
     times = TIMES[:2]
     found = run(mechanism, times, method)
-    wanted = by_numpy(monkeypatch, mechanism, times, method)
+    wanted = by_loops(monkeypatch, two_whole_bars(), times, method)
     agree(found, wanted)
     np.testing.assert_array_equal(found.ledger.steps, wanted.ledger.steps)
     assert found.ledger.largest_residual < 1e-12
@@ -171,7 +174,7 @@ def test_events_end_steps_where_they_would(monkeypatch):
     first = start_of(mechanism).x[place][2]
     fallen = {"fallen": lambda t, x: x[place][2] - first + 0.015}
     found = run(mechanism, TIMES[:3], events=fallen)
-    wanted = by_numpy(monkeypatch, mechanism, TIMES[:3], events=fallen)
+    wanted = by_loops(monkeypatch, two_whole_bars(), TIMES[:3], events=fallen)
     assert len(found.events["fallen"].times) == 1
     assert found.events["fallen"].times == pytest.approx(wanted.events["fallen"].times, abs=1e-10)
     agree(found, wanted)
@@ -180,7 +183,7 @@ def test_events_end_steps_where_they_would(monkeypatch):
 def test_what_does_not_converge_fast_is_factored_as_a_whole(monkeypatch, whole):
     monkeypatch.setattr(kept_block, "PASSES", 0)
     mechanism = two_bars()
-    found, wanted = run(mechanism, TIMES[:3]), by_numpy(monkeypatch, mechanism, TIMES[:3])
+    found, wanted = run(mechanism, TIMES[:3]), by_loops(monkeypatch, two_whole_bars(), TIMES[:3])
     assert whole
     agree(found, wanted)
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import fem
 from flexph import GROUND, connect, distance, distributed_load, hinge, integrate, slider, spherical
-from flexph.kernels.loads.faces import face_forces, face_outputs, face_tangent
+from flexph.kernels.loads.faces import face_forces
 from flexph.results.state_view import MechanismView
 
 SOFT = fem.Material(young=1e4, density=1000.0, poisson=0.3)
@@ -96,22 +96,6 @@ def test_tractions_are_per_deformed_area_and_along_the_deformed_face(dim):
         first /= np.linalg.norm(first)
         frame = np.array([first, np.cross(normal, first), normal])
     np.testing.assert_allclose(force, np.linalg.norm(area) * traction @ frame, rtol=1e-12)
-
-
-@pytest.mark.parametrize("mesh", MESHES)
-def test_the_tangent_of_all_tractions_is_their_derivative(mesh):
-    """Against differences, whose error is (step)² of third derivatives; outputs are the transpose of forces."""
-    rng = np.random.default_rng(3)
-    dim, make = MESHES[mesh]
-    mechanism, faces = free(dim, make(), along=None if dim == 2 else (1.0, 1.1, 0.9))
-    x, inputs = deformed(mechanism, rng), rng.normal(size=dim)
-    moved = rng.normal(size=x.shape)
-    step = 1e-5
-    change = face_forces(faces, x + step * moved, inputs) - face_forces(faces, x - step * moved, inputs)
-    tangent = (face_tangent(faces, x, inputs) @ moved.ravel()).reshape(x.shape)
-    np.testing.assert_allclose(tangent, change / (2.0 * step), atol=1e-5 * np.abs(tangent).max())
-    work = face_outputs(faces, x, moved, dim) @ inputs
-    assert work == pytest.approx(np.sum(face_forces(faces, x, inputs) * moved), rel=1e-12)
 
 
 @pytest.mark.parametrize("mesh", ["quads", pytest.param("hexahedra", marks=pytest.mark.slow)])

@@ -1,4 +1,4 @@
-"""Solids in mechanisms: energy, momenta, joints, reduced bodies, compiled steps."""
+"""Solids in mechanisms: energy, momenta, joints, reduced bodies."""
 
 import meshio
 import numpy as np
@@ -27,7 +27,6 @@ from flexph.bodies.mean_axes import about_mean_axes
 from flexph.export import write_series
 from flexph.linear import craig_bampton
 from flexph.mechanisms.poses import quasistatic
-from flexph.methods import Exact
 from flexph.numerics.arrays import dense
 
 RUBBER = fem.Material(young=2e5, density=200.0, poisson=0.3)
@@ -106,8 +105,7 @@ def test_plane_body_in_a_pendulum():
 
 
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
-@pytest.mark.parametrize("compiled", [False, True])
-def test_pressure_turns_with_the_body(compiled):
+def test_pressure_turns_with_the_body():
     """Pressure all around pushes no free body away and does not turn it, however it lies; on one side it does."""
     skin = {"skin": fem.Load(lambda x: x[0] > -1.0, on="surface", uniform=False), "side": "top"}
     body = fem.solid(box("tetra", (2, 1, 1), LENGTHS), RUBBER, ports=PORTS, reference="root", loads=skin)
@@ -117,16 +115,14 @@ def test_pressure_turns_with_the_body(compiled):
     start = mechanism.consistent_state(pose)
     pressure = lambda t: -40.0 * body.loads["skin"].normals  # noqa: E731
     none = {"side": lambda t: np.zeros((1, 3))}
-    run = integrate(
-        mechanism, start, np.linspace(0.0, 0.1, 6), inputs={"all": pressure, **none}, method=Exact(compiled=compiled)
-    )
+    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 6), inputs={"all": pressure, **none})
     scale = 40.0 * body.loads["skin"].measures.sum() * 0.1
     assert np.abs(run.linear_momentum()).max() < 1e-13 * scale
     assert np.abs(run.angular_momentum()).max() < 1e-3 * scale  # facets turn with the frame, not with their strain
     assert run.ledger.largest_residual < 1e-12
     assert run.ledger.kind("elastic").max() > 0.0  # and it is pressed together
     push = {"all": lambda t: np.zeros_like(body.loads["skin"].normals), "side": lambda t: np.array([0.0, 0.0, -5.0])}
-    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 3), inputs=push, method=Exact(compiled=compiled))
+    run = integrate(mechanism, start, np.linspace(0.0, 0.02, 3), inputs=push)
     turned = run.rotations("b")[0] @ [0.0, 0.0, -1.0]
     momentum = run.linear_momentum()[-1]
     assert momentum == pytest.approx(0.02 * 5.0 * 0.2 * turned, rel=1e-3, abs=1e-5)
@@ -162,15 +158,6 @@ def test_craig_bampton_of_a_solid():
     small = craig_bampton(block, list(block.ports), modes=16)
     want = eigenfrequencies(block)[:4]
     assert eigenfrequencies(small)[:4] == pytest.approx(want, rel=1e-3)
-
-
-@pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
-def test_compiled_steps_are_those_of_numpy():
-    mechanism = train(bar("tetra", (2, 1, 1)))
-    start, times = thrown(mechanism), np.linspace(0.0, 0.1, 6)
-    runs = [integrate(mechanism, start, times, method=Exact(compiled=way)) for way in (True, False)]
-    scale = np.abs(runs[1].states).max(axis=0) + 1e-3
-    assert np.abs((runs[0].states - runs[1].states) / scale).max() < 1e-8
 
 
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")

@@ -14,10 +14,6 @@ METHODS = [
     (KelvinVoigt(1e4), Exact(tolerance=1e-6)),
     (Rigid(), Exact()),
     (Rigid(), Exact(contact="steps")),
-    *(
-        pytest.param(law, Exact(compiled=False, contact=way), marks=pytest.mark.slow)
-        for law, way in ((KelvinVoigt(1e4), "events"), (Rigid(), "events"), (Rigid(), "steps"))
-    ),
 ]
 
 

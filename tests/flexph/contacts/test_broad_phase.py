@@ -7,7 +7,7 @@ import rigid
 from cases import disc_pile
 from flexph import connect, integrate
 from flexph.contacts import Hertz, Rigid, Sphere, broad_phase, mutual_contact
-from flexph.contacts.broad_phase import passing
+from flexph.integration.loops import near
 from flexph.methods import Exact
 
 
@@ -20,7 +20,7 @@ def balls(count, law, radius=0.5):
 def test_all_pairs_within_reach_are_near():
     arrays = balls(12, Rigid(), radius=0.1).network.arrays
     broad = broad_phase.broad_phase(arrays.contacts, arrays.node_body.size)
-    assert broad.leaves_out and not broad.others.size
+    assert not broad.others.size
     points = np.random.default_rng(3).random((12, 2))
     contacts = arrays.contacts.all()
     near = broad.near(points[np.argsort(np.argsort(broad.nodes))], 0.15)
@@ -46,23 +46,31 @@ def test_a_fast_ball_does_not_pass_through_another_within_a_step(way, aside, cou
     assert abs(solution.ledger.residual).max() < 1e-12 * solution.ledger.scale
 
 
-def test_straight_ways_that_only_graze_pass():
-    contacts = balls(2, Rigid()).network.arrays.contacts
-    first, last = np.zeros((2, 3, 1, 2))
-    for aside, passes in ((0.5, False), (0.985, False), (0.995, True), (1.5, True)):
-        first[0, 0], last[0, 0] = (-3.0, aside), (1.0, aside)
-        shares = passing(contacts, (first, last), np.zeros(0, dtype=int))
-        assert (shares is None) == passes
-        half = 0.25 * np.sqrt(max(1.0 - aside**2, 0.0))
-        assert passes or shares == pytest.approx((0.75 - half, 0.75 - 0.9 * half))
+GRAZES = {"events": (0.5, 0.985, 0.995, 1.5), "steps": (0.5, 0.85, 0.95, 1.5)}
 
 
-def test_a_pile_is_the_same_with_and_without_the_tree(monkeypatch):
-    with_tree = disc_pile.run(discs=9, end=0.05)
-    monkeypatch.setattr(broad_phase, "MANY", 1000)
-    without = disc_pile.run(discs=9, end=0.05)
-    assert with_tree.solution.ledger.dissipation["discs: impact"].sum() > 0.0
-    assert disc_pile.centres(with_tree) == pytest.approx(disc_pile.centres(without), abs=1e-13)
+@pytest.mark.parametrize("way", GRAZES)
+@pytest.mark.parametrize("k", range(4))
+def test_straight_ways_that_only_graze_pass(way, k):
+    """Of two balls within a step: up to a hundredth of their distance in each other, by steps up to a tenth."""
+    aside, passes = GRAZES[way][k], k > 1
+    mechanism = balls(2, Rigid(restitution=1.0))
+    pose = mechanism.assemble(guess={"ball0": (-3.0, aside, 0.0), "ball1": (0.0, 0.0, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"ball0": (400.0, 0.0, 0.0)})
+    solution = integrate(mechanism, start, (0.0, 0.01), method=Exact(contact=way))
+    assert (np.abs(solution["ball1.velocity"][-1]).max() < 1e-12) == passes
+    assert abs(solution.ledger.residual).max() < 1e-12 * solution.ledger.scale
+
+
+def test_a_pile_is_the_same_with_and_without_lists_of_near_pairs(monkeypatch):
+    piles = []
+    for listed in (10, 1000):
+        monkeypatch.setattr(near, "LISTED", listed)
+        piles.append(disc_pile.run(discs=9, end=0.05))
+        assert piles[-1].solution.mechanism.once(near.NearPairs).lists == (listed == 10)
+    with_lists, without = piles
+    assert with_lists.solution.ledger.dissipation["discs: impact"].sum() > 0.0
+    assert disc_pile.centres(with_lists) == pytest.approx(disc_pile.centres(without), abs=1e-13)
 
 
 @pytest.mark.parametrize("law", [Rigid(), Hertz(1e6)])

@@ -4,14 +4,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from uncompiled import uncompiled
 
 import rigid
-from flexph import GROUND, connect, integrate
-from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, broad_phase, contact, mutual_contact
+from flexph import GROUND, IntegrationError, connect, integrate
+from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
+from flexph.integration.loops import near
+from flexph.integration.loops.memory.structures import Kinds, Parts, no_pair
+from flexph.integration.loops.stepper import Stepper
 from flexph.kernels.contacts.gap_arrays import Contacts
-from flexph.kernels.contacts.rubbing import anchored, anchors_in, with_anchors
+from flexph.kernels.contacts.rubbing import anchored, anchors_in
+from flexph.mechanisms.model.accounts import Accounts
+from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact
-from flexph.numerics.step_failed import StepFailed
 
 RADII = (0.1, 0.08, 0.12, 0.09)
 PLACES = {"ball0": (0.0, 0.1, 0.0), "ball1": (0.185, 0.081, 0.0), "ball2": (0.1, 0.3, 0.0), "ball3": (0.6, 0.1, 0.0)}
@@ -120,10 +125,10 @@ def test_what_is_stored_grows_with_the_members():
 
 @pytest.mark.parametrize("law", [KelvinVoigt(1e4, friction=0.3), Rigid(friction=0.3)])
 def test_a_group_moves_as_its_pairs_do(law, monkeypatch):
-    monkeypatch.setattr(broad_phase, "MANY", 3)  # of rigid ones the near pairs alone
+    monkeypatch.setattr(near, "LISTED", 3)  # near pairs alone
     bodies, shapes = members(2, 4)
     floor = contact(shapes, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
-    method, runs = Exact(contact="steps", compiled=False), []
+    method, runs = Exact(contact="steps"), []
     for touching in ([mutual_contact(shapes, law, name="group")], pairs(shapes, law)):
         mechanism = connect(bodies, [floor, *touching], gravity=(0.0, -9.81))
         start = mechanism.consistent_state(mechanism.assemble(guess=PLACES))
@@ -142,33 +147,49 @@ def test_a_group_moves_as_its_pairs_do(law, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_forces_of_anchors_are_found_in_the_table_they_are_put_in(seed):
+def test_forces_of_anchors_are_found_in_the_tables_of_their_groups_and_put_back_there(seed):
+    """Of groups between which a contact has an anchor of its own; loops have a place for each pair."""
     bodies, shapes = members(3, 20)
     rng, law = np.random.default_rng(seed), KelvinVoigt(1e4, friction=0.3)
     floor = contact(shapes, Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), law, name="floor")
     groups = [mutual_contact(shapes[:8], law, name="one"), mutual_contact(shapes[6:], law, name="other")]
     mechanism = connect(bodies, [groups[0], floor, groups[1]])
-    contacts = mechanism.network.arrays.contacts
-    some = contacts.take(np.sort(rng.choice(contacts.number, 60, replace=False)))
-    forces = rng.standard_normal((60, 3)) * (rng.random((60, 1)) < 0.5)
-    springs = with_anchors(some, rng.standard_normal(mechanism.layout.springs), forces)
-    np.testing.assert_array_equal(anchors_in(some, springs, 3), forces)
-    every = contacts.all()
-    group_energy = np.sum(anchored(every, springs)[every.pair > 0])
-    assert group_energy == pytest.approx(0.5 * np.sum(forces[some.pair > 0] ** 2) / law.holding, rel=1e-13)
-    x = np.concatenate([np.zeros(mechanism.layout.size - springs.size), springs])
-    for part in ("one: anchors", "other: anchors"):
-        table = x[mechanism.layout.parts[part]].reshape(-1, 4)
-        held = np.count_nonzero(table[:, 0])
-        assert (np.diff(table[:held, 0]) > 0.0).all() and not table[held:].any()
+    contacts, layout = mechanism.network.arrays.contacts.all(), mechanism.layout
+    x, forces = np.zeros(layout.size), np.zeros((contacts.number, 3))
+    single = x[layout.size - layout.springs :][: 3 * len(shapes)]
+    single[:] = rng.standard_normal(single.size)
+    forces[contacts.pair == 0] = single.reshape(-1, 3)
+    for name, first in (("one", 20), ("other", 20 + 28)):
+        table = x[layout.parts[f"{name}: anchors"]].reshape(-1, 4)
+        pairs = np.sort(rng.choice(28, rng.integers(1, 12), replace=False))
+        table[: pairs.size, 0], table[: pairs.size, 1:] = 1 + pairs, rng.standard_normal((pairs.size, 3))
+        forces[first + pairs] = table[: pairs.size, 1:]
+    springs = configuration(mechanism, x).spring
+    np.testing.assert_array_equal(anchors_in(contacts, springs, 3), forces)
+    energy = 0.5 * np.sum(forces**2, axis=1) / law.holding
+    np.testing.assert_allclose(anchored(contacts, springs), energy, rtol=1e-14)
+    stepper = Stepper(
+        mechanism, mechanism.once(Accounts), Parts(np.ones(1), np.ones(1), 2, no_pair(), Kinds(contact=1))
+    )
+    stepper.put(configuration(mechanism, x), np.zeros((0, 1)), np.zeros(0), lambda: np.zeros((20, 3)))
+    back = np.full(springs.size, np.nan)
+    uncompiled("flexph.integration.loops.contact.anchors").store_springs(stepper.memory, 3, back, 0)
+    np.testing.assert_array_equal(back, springs)
 
 
+@pytest.mark.filterwarnings("ignore:.* begins with a penetration")
 def test_more_anchors_than_there_are_rows_are_told():
+    """Discs of which all touch all others."""
     bodies, shapes = members(2, 30)
-    contacts = connect(bodies, [mutual_contact(shapes, KelvinVoigt(1e4, friction=0.3))]).network.arrays.contacts
+    shapes = [Sphere(shape.port, 1.0) for shape in shapes]
+    mechanism = connect(bodies, [mutual_contact(shapes, KelvinVoigt(1.0, friction=0.3))])
+    contacts = mechanism.network.arrays.contacts
     assert contacts.groups[0].rows == 120 and contacts.number == 435
-    with pytest.raises(StepFailed, match=r"more than 120 pairs .*take a slip_velocity"):
-        with_anchors(contacts.all(), np.zeros(360), np.ones((435, 2)))
+    rng = np.random.default_rng(0)
+    pose = mechanism.assemble(guess={name: (*rng.uniform(-0.2, 0.2, 2), 0.0) for name in bodies})
+    start = mechanism.consistent_state(pose, velocities={name: (0.0, 0.0, rng.standard_normal()) for name in bodies})
+    with pytest.raises(IntegrationError, match="too many pairs of a group stick by friction: take a slip_velocity"):
+        integrate(mechanism, start, [0.0, 1e-3, 2e-3])
 
 
 def test_a_pile_goes_on_from_its_middle_to_the_same_bits():
@@ -177,7 +198,7 @@ def test_a_pile_goes_on_from_its_middle_to_the_same_bits():
     floor = contact(shapes, Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), law, name="floor")
     mechanism = connect(bodies, [floor, mutual_contact(shapes, law, name="group")], gravity=(0.0, -9.81))
     start = mechanism.consistent_state(mechanism.assemble(guess=PLACES))
-    times, method = np.linspace(0.0, 0.08, 9), Exact(compiled=False)
+    times, method = np.linspace(0.0, 0.08, 9), Exact()
     whole = integrate(mechanism, start, times, method=method)
     half = integrate(mechanism, start, times[:6], method=method)
     assert half["group: anchors"][-1, 0] > 0.0

@@ -1,4 +1,4 @@
-"""Lists of near pairs in compiled loops: no contact is missed, and the motion is that of all pairs."""
+"""Lists of near pairs: no contact is missed, and the motion is that of all pairs."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 import rigid
 from flexph import GROUND, connect, distance, hinge, integrate
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
-from flexph.integration.choice import numpy_because
 from flexph.integration.loops import near, stepper
 from flexph.integration.loops.build import constants
 from flexph.integration.loops.near import NearPairs
@@ -70,12 +69,11 @@ def test_no_pair_that_may_touch_is_missing_as_long_as_nobody_went_further_than_h
         assert listed.size < pairs.phase.others.size + pair.size / 4
 
 
-def test_loops_are_had_for_any_number_of_near_pairs():
+def test_free_bodies_with_many_pairs_are_a_pile():
     mechanism, _ = heap(60, 2, SLIDING, side=6)
     assert mechanism.once(NearPairs).is_pile
     border = mechanism.once(constants).border
     assert border.size.tolist() == [180, 2] and np.all(np.diff(np.hstack([border.v, border.w]).ravel()) == 1)
-    assert numpy_because(mechanism, Exact()) is None
     assert not heap(27, 2, SLIDING, bound=True)[0].once(NearPairs).is_pile
     assert not heap(9, 2, SLIDING)[0].once(NearPairs).lists
 
@@ -94,9 +92,9 @@ def margins_of(monkeypatch):
 
 
 METHODS = {
-    "steps": Exact(compiled=True),
-    "control": Exact(tolerance=1e-3, compiled=True),
-    "decay": Decaying(0.8, compiled=True),
+    "steps": Exact(),
+    "control": Exact(tolerance=1e-3),
+    "decay": Decaying(0.8),
 }
 
 
@@ -121,11 +119,10 @@ def test_the_motion_is_that_of_all_pairs(method, law, dim, bound, monkeypatch):
         assert np.abs(run.ledger.residual).max() <= 1e-13 * run.ledger.scale
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_pile_goes_on_from_its_middle_to_the_same_bits(dim):
     mechanism, start = heap(27, dim, ANCHORED)
-    times, method = np.linspace(0.0, 0.06, 121), Exact(compiled=True)
+    times, method = np.linspace(0.0, 0.06, 121), Exact()
     whole, half = (integrate(mechanism, start, times[:k], method=method, save_every=20) for k in (121, 61))
     table = half["group: anchors"][-1].reshape(-1, 1 + dim)
     assert len(table) < mechanism.network.arrays.contacts.groups[0].number and table[0, 0] > 0.0
@@ -133,14 +130,13 @@ def test_a_pile_goes_on_from_its_middle_to_the_same_bits(dim):
     np.testing.assert_array_equal(rest.states[-1], whole.states[-1])
 
 
-@pytest.mark.slow
 def test_steps_that_go_further_than_the_margin_take_a_wider_list(monkeypatch):
     mechanism, start = heap(27, 2, SLIDING, speed=30.0)
     made, times = margins_of(monkeypatch), np.linspace(0.0, 0.02, 11)  # up to 6 cm a step, where 1 cm is the margin
-    run = integrate(mechanism, start, times, method=Exact(compiled=True))
+    run = integrate(mechanism, start, times, method=Exact())
     monkeypatch.setattr(near, "LISTED", 10**6)
     mechanism, start = heap(27, 2, SLIDING, speed=30.0)
-    whole = integrate(mechanism, start, times, method=Exact(compiled=True))
+    whole = integrate(mechanism, start, times, method=Exact())
     assert max(made) > 0.1 and min(made) == pytest.approx(0.01)
     np.testing.assert_allclose(run.states, whole.states, rtol=0, atol=1e-6)
 
@@ -148,7 +144,7 @@ def test_steps_that_go_further_than_the_margin_take_a_wider_list(monkeypatch):
 @pytest.mark.slow
 def test_a_thousand_spheres_fall_into_a_box():
     mechanism, start = heap(1000, 3, SLIDING, side=10)
-    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=Exact(compiled=True), save_every=50)
+    run = integrate(mechanism, start, np.linspace(0.0, 0.1, 201), method=Exact(), save_every=50)
     assert np.abs(run.ledger.residual).max() <= 1e-13 * run.ledger.scale
     assert run.contact("side 2 1").normal.max() > 0.0
     assert min(run[f"ball {i}.centre"][-1, 2] for i in range(100)) > 0.8 * RADIUS

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from contact_runs import inside
+from contact_laws import unexplained
+from contact_runs import EXPLAINED, inside
 
 import rigid
 from flexph import GROUND, connect, hinge, integrate
@@ -41,15 +42,16 @@ def random_mechanism(rng):
     return mechanism, mechanism.consistent_state(mechanism.assemble(guess=places), velocities=moving)
 
 
-@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:the velocities given contradict the joints")
 @pytest.mark.parametrize("way", ["steps", "events"])
-def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way):
-    """400 of them: balanced to round-off, total losses that grow, no body in another."""
+@pytest.mark.parametrize(("count", "found"), [(6, 1), pytest.param(400, 60, marks=pytest.mark.slow)])
+def test_random_mechanisms_strike_without_gain_and_meet_their_laws(count, found, way):
+    """Balanced to round-off, total losses that grow, no body in another; impulses are found for some, by steps."""
     ended = []
-    for seed in range(400):
+    for seed in range(count):
         mechanism, start = random_mechanism(np.random.default_rng(seed))
         try:
-            run = integrate(mechanism, start, 5e-3 * np.arange(81), method=Exact(contact=way, compiled=True))
+            run = integrate(mechanism, start, 5e-3 * np.arange(81), method=Exact(contact=way))
         except IntegrationError as error:
             ended.append((seed, str(error)[:200]))
             continue
@@ -58,4 +60,5 @@ def test_random_mechanisms_strike_without_gain_and_meet_their_laws(way):
         assert sum(ledger.dissipation.values()).min() >= -1e-14 * ledger.scale, seed
         assert ledger.complementarity_residual.max() <= 1e-12, seed
         assert inside(run) <= 1e-12, seed
+        assert way == "events" or seed >= found or unexplained(run).max() <= EXPLAINED, seed
     assert not ended

@@ -3,7 +3,6 @@
 import math
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,13 +11,13 @@ import fem
 import rigid
 from flexph import GROUND, IntegrationError, connect, drive, hinge, integrate, slider
 from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
-from flexph.contacts.complementarity import Impulses, Problem, judged, solve
-from flexph.contacts.levels import Level
-from flexph.contacts.velocities import impact, settle
-from flexph.integration.contact.parts import solved
+from flexph.integration.blocks.block_stepper import BlockStepper
+from flexph.integration.blocks.of_scheme import blocks_of
+from flexph.integration.schemes.of_method import scheme_from
 from flexph.methods import Decaying, Exact
 from flexph.numerics.step_failed import StepFailed
 from flexph.results.validity import warn_of_doubts
+from flexph.systems.inputs import Forcing
 
 GRAVITY = 9.81
 
@@ -104,14 +103,6 @@ def test_five_balls_follow_newton_where_they_touch_and_hand_on_where_they_do_not
     sound(solution)
 
 
-def test_the_defect_of_complementarity_is_the_gap_that_impulses_leave_over_the_largest_rate():
-    problem = Problem(np.diag([2.0, 4.0]), np.array([-1.0, -3.0]), np.zeros(2))
-    right = solve(problem).flat
-    assert right == pytest.approx([0.5, 0.75])
-    for change, defect in ((0.01, 0.02 / 3.0), (-0.01, 0.02 / 3.0)):
-        assert judged(problem, right + np.array([change, 0.0])).defect == pytest.approx(defect)
-
-
 @pytest.mark.parametrize("way", ["events", "steps"])
 def test_a_drive_that_strikes_does_the_work_of_its_impulse(way):
     wheel = rigid.body(1.0, inertia=1.0, ports={"shaft": (0.0, 0.0), "pin": (0.5, 0.0)})
@@ -127,31 +118,6 @@ def test_a_drive_that_strikes_does_the_work_of_its_impulse(way):
     assert solution.ledger.dissipation["face: impact"].sum() == pytest.approx(lost, rel=1e-5)
     assert sum(work.sum() for work in solution.ledger.work.values()) == pytest.approx(2.0 * 1.5 * speed**2, rel=1e-5)
     sound(solution)
-
-
-@pytest.mark.parametrize("apart", [1e-4, 1e-8])
-def test_two_contacts_that_a_stiff_link_ties_together_wedge_until_one_slips(apart):
-    """Both cannot stick, by however little: the one that slides has all its friction, which the other must hold."""
-    D = np.eye(4)
-    D[2:, 2:] = 1.0
-    solved = solve(Problem(D, np.array([-1.0, -1.0, 0.0, apart]), np.full(2, 0.3)))
-    assert solved.defect <= 1e-11
-    assert solved.normal == pytest.approx([1.0, 1.0])
-    assert solved.friction[0] == pytest.approx([0.3, -0.3], abs=1e-7)
-
-
-def test_contacts_apart_are_solved_as_if_each_were_alone():
-    rng = np.random.default_rng(5)
-    square = rng.standard_normal((2, 4, 4))
-    D, b = square @ np.swapaxes(square, 1, 2), rng.standard_normal((2, 4))
-    one = [solve(Problem(D[i], b[i], np.full(2, 0.4))) for i in range(2)]
-    rows = [np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])]
-    whole, right = np.zeros((8, 8)), np.zeros(8)
-    for i, own in enumerate(rows):
-        whole[np.ix_(own, own)], right[own] = D[i], b[i]
-    both = solve(Problem(whole, right, np.full(4, 0.4)))
-    for i, own in enumerate(rows):
-        assert both.flat[own] == pytest.approx(one[i].flat, abs=1e-14)
 
 
 def sliding(slope, speed, times, way="events"):
@@ -261,48 +227,6 @@ def test_bodies_in_each_other_at_the_start_are_named():
         Rigid(restitution=1.5)
 
 
-def random_level(rng, contacts, tangents):
-    """Contacts on free bodies: some of full rank, some redundant."""
-    size = (1 + tangents) * contacts
-    rows = rng.standard_normal((size, size + 2 if rng.random() < 0.6 else max(2, size - 2)))
-    one = np.eye(rows.shape[1])
-    return Level(
-        rows, rows.T, rows @ rows.T, one, np.zeros((0, len(one))), one[:, :0], rng.choice([0.2, 0.8, 1.5], contacts)
-    )
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_random_impacts_with_friction_and_restitution_gain_no_energy(seed):
-    rng = np.random.default_rng(seed)
-    for _ in range(30):
-        contacts, tangents = int(rng.integers(1, 5)), int(rng.integers(1, 3))
-        level = random_level(rng, contacts, tangents)
-        v = rng.standard_normal(level.rows.shape[1])
-        strike = impact(level, v, rng.random(contacts))
-        after = level.struck(v, strike.impulses)
-        gained = 0.5 * (after @ after - v @ v)
-        assert gained <= 1e-12 * (v @ v)
-        assert strike.lost.sum() == pytest.approx(-gained, abs=1e-12 * (v @ v))
-        normal, friction = strike.impulses[:contacts], strike.impulses[contacts:].reshape(tangents, contacts)
-        assert normal.min() >= -1e-10
-        assert np.all(np.linalg.norm(friction, axis=0) <= level.friction * normal + 1e-9)
-        settled = level.struck(v, settle(level, v, 0.0 * strike.impulses).impulses)
-        assert settled @ settled <= v @ v * (1.0 + 1e-12)
-
-
-def test_problems_of_complementarity_are_solved_to_round_off():
-    rng = np.random.default_rng(5)
-    for contacts in (1, 3, 6):
-        for _ in range(10):
-            level = random_level(rng, contacts, 1)
-            v = rng.standard_normal(level.rows.shape[1])
-            found = solve(Problem(level.D, level.rates(v), level.friction))
-            rates = level.rates(v) + level.D @ found.flat
-            assert found.defect < 1e-11
-            assert rates[:contacts].min() > -1e-10
-            assert abs(found.normal @ rates[:contacts]) < 1e-9
-
-
 def ball_between(mass):
     """A light ball at rest between a wall and a heavy one that comes, all elastic."""
     bodies = {name: rigid.body(m, inertia=0.1, ports={"centre": (0.0, 0.0)}) for name, m in (("a", 1.0), ("b", mass))}
@@ -375,41 +299,28 @@ def test_a_run_by_events_says_that_it_has_more_impacts_in_a_step_than_it_takes_o
     assert solution.ledger.total_energy[-1] < 0.9 * solution.ledger.total_energy[0]
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_impacts_that_are_not_solved_create_no_energy(seed):
-    """Whatever impulses a solver leaves, an impact takes so much of them that nothing is gained."""
-    rng = np.random.default_rng(seed)
-    for _ in range(50):
-        level = random_level(rng, 3, 1)
-        wrong = Impulses(rng.random(3), np.zeros((1, 3)), 1.0, 1.0)
+@pytest.mark.parametrize(("longest", "count"), [(1.0, 1), (0.5, 2), (0.3, 4), (0.07, 16), (0.05, 0)])
+def test_a_step_that_is_not_solved_is_taken_in_halves(longest, count, monkeypatch):
+    """Of a ball that falls freely."""
+    mechanism, start = bouncing(0.5, gap=10.0)
+    forcing, taken, lengths = Forcing(mechanism.network.input_slices, {}, 2), BlockStepper._taken, []
+    blocks = blocks_of(scheme_from(mechanism, start, Exact(contact="steps"), forcing)[0])
 
-        class Unsolved(Level):
-            def solved(self, b, size, guess=None, wrong=wrong):
-                return wrong
+    def only_short(own, begin, times, *given):
+        if np.ptp(times) > longest:
+            return None, 0
+        lengths.append(np.ptp(times))
+        return taken(own, begin, times, *given)
 
-        v = rng.standard_normal(level.rows.shape[1])
-        strike = impact(Unsolved(*level), v, np.full(3, 0.5))
-        after = level.struck(v, strike.impulses)
-        assert after @ after <= (1.0 + 1e-12) * (v @ v)
-        assert strike.missed == 1.0
-        assert strike.lost.sum() == pytest.approx(0.5 * (v @ v - after @ after), abs=1e-12 * (v @ v))
-
-
-@pytest.mark.parametrize(("longest", "count"), [(1.0, 1), (0.5, 2), (0.3, 4), (0.2, 0)])
-def test_a_step_that_is_not_solved_is_taken_in_halves(longest, count):
-    def parts(start, time):
-        if time - start.time > longest:
-            raise StepFailed("too long", 3, 0.1)
-        return [SimpleNamespace(end=SimpleNamespace(time=time))]
-
-    start = SimpleNamespace(time=1.0)
-    if count:
-        assert [part.end.time for part in solved(parts, start, 2.0)] == pytest.approx(
-            np.linspace(1.0, 2.0, count + 1)[1:]
-        )
-    else:
+    monkeypatch.setattr(BlockStepper, "_taken", only_short)
+    monkeypatch.setattr(BlockStepper, "failed", lambda own, begin, time: StepFailed("too long", 3, 0.1))
+    if not count:
         with pytest.raises(StepFailed, match="too long"):
-            solved(parts, start, 2.0)
+            blocks.step(blocks.start(start), 1.0)
+        return
+    result = blocks.step(blocks.start(start), 1.0)
+    assert lengths == [1.0 / count] * count and result.end.time == 1.0
+    assert result.end.state.c.r[0] == pytest.approx((0.0, 10.1 - 0.5 * GRAVITY), abs=1e-14)
 
 
 def test_a_run_says_where_the_laws_of_contacts_were_not_met():
@@ -431,7 +342,7 @@ def test_what_settles_on_a_table_that_shakes_is_balanced():
     joints = [slider("table.top", GROUND, **along), shakes, touch]
     shaker = connect({"table": table, "block": block}, joints, gravity=(0.0, -9.81))
     start = shaker.consistent_state(shaker.assemble({"table": (0.0, 0.0, 0.0)}, guess={"block": (0.0, 0.05, 0.0)}))
-    run = integrate(shaker, start, np.linspace(0.0, 0.1, 26), method=Exact(compiled=False))
+    run = integrate(shaker, start, np.linspace(0.0, 0.1, 26))
     assert run.contact("table").touches[-3:].all() and not run.contact("table").touches.all()
     assert np.abs(run.ledger.residual).max() <= 1e-15 * run.ledger.scale
 
@@ -447,7 +358,7 @@ def test_a_law_that_is_not_met_is_told_with_contacts_and_masses():
     mechanism = connect(boxes, [floor, stack], gravity=(0.0, -9.81))
     pose = mechanism.assemble(guess={"low": (0.0, 0.1, 0.0), "high": (0.02, 0.305, 0.0)})
     start = mechanism.consistent_state(pose, velocities={"high": (0.2, 0.0, 0.0)})
-    words = r"met, of 'floor', 'stack' between masses of 0\.001 and 1e\+06 kg"
+    words = r"converge, of 'floor', 'stack' between masses of 0\.001 and 1e\+06 kg"
     with pytest.raises(IntegrationError, match=words) as failed:
-        integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(compiled=False, contact="steps"))
+        integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(contact="steps"))
     assert 1 < len(failed.value.solution.times) < 11

@@ -11,8 +11,10 @@ import rigid
 from flexph import (
     GROUND,
     PHDAE,
+    Checkpoint,
     Event,
     IntegrationError,
+    IntegrationInterrupted,
     Solution,
     connect,
     eliminate,
@@ -25,7 +27,7 @@ from flexph import (
 from flexph.control import Continuous, Sampled, feedback, joined, passive_observer, pid, port_spring
 from flexph.exchange import from_scipy
 from flexph.interconnection import gyrator
-from flexph.methods import DiscreteGradient, Exact, Exact4, Gauss
+from flexph.methods import DiscreteGradient, Exact4, Gauss
 from flexph.sensors import joint_angle, joint_rate
 
 STIFF, DAMPED = 40.0, 8.0
@@ -164,18 +166,13 @@ def test_torques_in_space_and_forces_that_follow_are_joined():
     assert all(abs(run.ledger.work[name]).max() < 1e-12 for name in ("motor", "push"))
 
 
-@pytest.mark.slow
-def test_compiled_steps_events_and_checkpoints_give_the_same(tmp_path):
-    from flexph import Checkpoint, Event, IntegrationInterrupted
-
-    plain, compiled = controlled(method=Exact(compiled=False)), controlled()
-    np.testing.assert_allclose(compiled.states, plain.states, atol=1e-12)
-    assert compiled.ledger.largest_residual < 1e-14
+@pytest.mark.usefixtures("route")
+def test_a_run_ends_at_an_event_and_goes_on_from_its_checkpoint(tmp_path):
+    whole, broken = controlled(), []
+    assert whole.ledger.largest_residual < 1e-14
     stopped = controlled(events={"half": Event(lambda t, x: t - 0.25, terminal=True)})
     assert stopped.times[-1] == pytest.approx(0.25)
     assert stopped.ledger.largest_residual < 1e-14
-    kept = {"checkpoint": Checkpoint(tmp_path / "run", every=0.0), "method": Exact()}
-    broken = []
 
     def stop(t, x):
         if t > 0.3 and not broken:
@@ -184,9 +181,16 @@ def test_compiled_steps_events_and_checkpoints_give_the_same(tmp_path):
         return 0.0
 
     with pytest.raises(IntegrationInterrupted):
-        controlled(observe=stop, **kept)
-    kept["checkpoint"] = Checkpoint(tmp_path / "run", every=0.0, resume=True)
-    np.testing.assert_array_equal(controlled(observe=stop, **kept).states, compiled.states)
+        controlled(observe=stop, checkpoint=Checkpoint(tmp_path / "run", every=0.0))
+    again = controlled(observe=stop, checkpoint=Checkpoint(tmp_path / "run", every=0.0, resume=True))
+    np.testing.assert_array_equal(again.states, whole.states)
+
+
+@pytest.mark.slow
+def test_loops_and_python_agree(by_python):
+    run = controlled()
+    with by_python():
+        np.testing.assert_allclose(controlled().states, run.states, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -217,10 +221,10 @@ def test_what_a_run_cannot_join_is_named():
         controlled(mechanism=named)
 
 
-def test_inputs_that_answers_do_not_determine_are_a_failed_step(monkeypatch):
+def test_inputs_that_answers_do_not_determine_are_a_failed_step(monkeypatch, by_python):
     monkeypatch.setattr(joined.TrialSteps, "slope", lambda self, inputs, forces: np.zeros((inputs.size, inputs.size)))
-    with pytest.raises(IntegrationError, match="inputs undetermined") as caught:
-        controlled(method=Exact(compiled=False))
+    with by_python(), pytest.raises(IntegrationError, match="inputs undetermined") as caught:
+        controlled()
     assert caught.value.solution.times.tolist() == [0.0]
 
 

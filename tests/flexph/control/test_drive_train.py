@@ -6,7 +6,6 @@ import pytest
 import rigid
 from flexph import GROUND, InputError, Solution, connect, gear, hinge, integrate, revolute, torque
 from flexph.control import Continuous, Sampled, gearbox, motor
-from flexph.methods import Exact
 from flexph.sensors import joint_angle, joint_rate
 from flexph.systems import coulomb
 
@@ -162,17 +161,9 @@ def test_bad_gearboxes_are_refused(options, told):
         gearbox(**options)
 
 
-@pytest.mark.parametrize(
-    ("method", "limit"),
-    [
-        (Exact(), 0.3),
-        *(
-            pytest.param(*own, marks=pytest.mark.slow)
-            for own in ((Exact(), None), (Exact(compiled=False), None), (Exact(compiled=False), 0.3))
-        ),
-    ],
-)
-def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, method, tmp_path):
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("limit", [0.3, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, tmp_path):
     """The same run as with what it held as a function of time; it stops and goes on, and its work is in the ledger."""
     arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND), torque("arm.root", name="drive")])
     rest = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, 0.0)}))
@@ -190,7 +181,7 @@ def test_a_sampled_controller_commands_the_supply_of_a_motor(limit, method, tmp_
         loops = {"servo": Continuous(system=system, ports={"shaft": "drive"}, inputs=inputs)}
         sensors = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
         loops |= {} if supply else {"law": Sampled(function=law, period=period, sensors=sensors)}
-        return integrate(arm, start, times, method=method, controllers=loops)
+        return integrate(arm, start, times, controllers=loops)
 
     run, volts = over(rest, times), list(given)
     assert len(volts) == 4

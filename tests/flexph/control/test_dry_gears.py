@@ -8,12 +8,10 @@ from flexph import GROUND, connect, hinge, integrate, torque
 from flexph.control import Continuous, DryFriction, Sampled, Terminated, gearbox, motor, port_spring
 from flexph.control.laws.laws import Limit, Smooth
 from flexph.control.laws.meeting import Line, meet_all
-from flexph.methods import Exact
 from flexph.numerics.step_failed import StepFailed
 from flexph.sensors import joint_angle, joint_rate
 from flexph.systems import LinearPHDAE, coulomb, quadratic
 
-NUMPY = Exact(compiled=False)
 TURNS, ROTOR, WOUND = 50.0, 2e-5, {"constant": 0.05, "resistance": 0.8, "inductance": 1e-3}
 LENGTH, MASS, GRAVITY = 0.5, 2.0, 9.81
 WEIGHT = MASS * GRAVITY * 0.5 * LENGTH  # [N m] at the shaft, of a level arm
@@ -33,13 +31,13 @@ HEAVY, FREE = (
 )  # of one inertia, with and without weight
 
 
-def driven(system, times, *, mechanism=HEAVY, rate=0.0, method=None, others=None, given=0.0, angle=0.0):
+def driven(system, times, *, mechanism=HEAVY, rate=0.0, others=None, given=0.0, angle=0.0):
     start = mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, angle)}), velocities={"arm": rate})
     first = np.zeros(system.size)
     first[system.size - 2] = TURNS * rate  # the spin
     port = next(port for port in system.ports if port != "shaft")
     train = Continuous(system=system, ports={"shaft": "drive"}, inputs={port: given}, start=first)
-    return integrate(mechanism, start, times, method=method, controllers={"train": train} | (others or {}))
+    return integrate(mechanism, start, times, controllers={"train": train} | (others or {}))
 
 
 def is_sound(run, closed=1e-12):
@@ -52,15 +50,14 @@ TRAINS = {
     "motor": lambda level: motor(**WOUND, ratio=TURNS, inertia=ROTOR, dry_friction=level),
     "limited": lambda level: motor(**WOUND, ratio=TURNS, inertia=ROTOR, dry_friction=level, torque_limit=0.3),
 }
-BOTH = [None, pytest.param(NUMPY, marks=pytest.mark.slow, id="NumPy")]
 
 
-@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.usefixtures("route")
 @pytest.mark.parametrize("train", TRAINS)
 @pytest.mark.parametrize("h", [1e-3, 0.05])
-def test_a_load_is_held_without_creep(train, method, h):
+def test_a_load_is_held_without_creep(train, h):
     """n T above the weight: nothing moves, at any step; smooth friction would creep by v artanh(P/F) t/n."""
-    run = driven(TRAINS[train](1.01 * WEIGHT / TURNS), h * np.arange(13.0), method=method)
+    run = driven(TRAINS[train](1.01 * WEIGHT / TURNS), h * np.arange(13.0))
     is_sound(run)
     assert abs(run.measured(ANGLE)).max() < 1e-15
     assert abs(run.measured(RATE)).max() < 1e-14
@@ -69,11 +66,13 @@ def test_a_load_is_held_without_creep(train, method, h):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("train", TRAINS)
-def test_compiled_loops_meet_laws_as_numpy_does(train):
-    """A supply that lets the arm stick, go and turn over, and exceeds the limit; the same steps, in blocks or not."""
+def test_loops_meet_laws_as_python_does(train, by_python):
+    """A supply that lets the arm stick, go and turn over, and exceeds the limit."""
     system, times = TRAINS[train](0.6 * WEIGHT / TURNS), 2e-3 * np.arange(301.0)
     given = (lambda t: 0.5 * np.sin(20.0 * t)) if train == "gearbox" else (lambda t: 12.0 * np.sin(20.0 * t))
-    runs = [driven(system, times, given=given, method=method, mechanism=FREE) for method in (NUMPY, Exact())]
+    runs = [driven(system, times, given=given, mechanism=FREE)]
+    with by_python():
+        runs.insert(0, driven(system, times, given=given, mechanism=FREE))
     for run in runs:
         is_sound(run)
     turned = np.sign(runs[0].measured(RATE))
@@ -87,8 +86,8 @@ def test_compiled_loops_meet_laws_as_numpy_does(train):
 
 
 @pytest.mark.slow
-def test_laws_of_several_trains_are_met_together():
-    """Two joints with dry gears, of which one is limited too: three laws, compiled and by NumPy."""
+def test_laws_of_several_trains_are_met_together(by_python):
+    """Two joints with dry gears, of which one is limited too: three laws, in loops and by Python."""
     bars = {"arm": rigid.bar(LENGTH, MASS), "hand": rigid.bar(LENGTH, 0.5 * MASS)}
     joints = [hinge("arm.root", GROUND), hinge("hand.root", "arm.tip")]
     ports = [torque("arm.root", name="drive"), torque("hand.root", against="arm.tip", name="wrist")]
@@ -100,7 +99,9 @@ def test_laws_of_several_trains_are_met_together():
         ),
         "elbow": Continuous(system=TRAINS["gearbox"](0.01 * WEIGHT / TURNS), ports={"shaft": "wrist"}),
     }
-    runs = [integrate(two, start, 1e-3 * np.arange(201.0), method=m, controllers=loops) for m in (NUMPY, Exact())]
+    runs = [integrate(two, start, 1e-3 * np.arange(201.0), controllers=loops)]
+    with by_python():
+        runs.insert(0, integrate(two, start, 1e-3 * np.arange(201.0), controllers=loops))
     np.testing.assert_allclose(runs[1].states, runs[0].states, atol=1e-9 * abs(runs[0].states).max())
     for run in runs:
         assert run.ledger.largest_residual < 1e-12
@@ -116,13 +117,13 @@ def test_less_friction_lets_the_load_go():
     np.testing.assert_allclose(run.measured(RATE), falls, rtol=1e-4)  # the weight goes with the cosine of the angle
 
 
-@pytest.mark.parametrize("method", BOTH)
+@pytest.mark.usefixtures("route")
 @pytest.mark.parametrize("h", [7e-3, 0.012])
-def test_motion_ends_in_rest_that_stays(method, h):
+def test_motion_ends_in_rest_that_stays(h):
     """A spin ω₀ is braked by nT/I, to rest within a step, and all of its energy goes to friction in the ledger."""
     level, rate = 0.02, 0.3
     braked = TURNS * level / INERTIA
-    run = driven(TRAINS["gearbox"](level), h * np.arange(16.0), mechanism=FREE, rate=rate, method=method)
+    run = driven(TRAINS["gearbox"](level), h * np.arange(16.0), mechanism=FREE, rate=rate)
     is_sound(run)
     resting = run.times >= rate / braked + h
     assert 3 < resting.sum() < 12
@@ -251,14 +252,15 @@ def test_what_laws_cannot_close_is_named(ports, laws, told):
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [None, 0.3])
 @pytest.mark.parametrize("speed", [None, 1.0, 1e-2, 1e-4])
-@pytest.mark.parametrize(("method", "h"), [(NUMPY, 1e-2), (Exact(), 1e-2), (Exact(), 1e-3)])
-def test_arms_turn_over_under_weight_and_friction(limit, speed, method, h):
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize(("route", "h"), [("loops", 1e-2), ("loops", 1e-3), ("Python", 1e-2)], indirect=["route"])
+def test_arms_turn_over_under_weight_and_friction(limit, speed, h):
     """Under a supply to and fro and one that rises, friction lets go, slides and holds, with a limit and without."""
     smooth = {"dry_friction": 0.15} if speed is None else {"friction": coulomb(0.15, speed=speed)}
     system = motor(**WOUND, ratio=TURNS, inertia=ROTOR, torque_limit=limit, **smooth)
     times = h * np.arange(round(0.8 / h) + 1)
     for given in (lambda t: 24.0 * np.sin(8.0 * t), lambda t: 24.0 * t):
-        is_sound(driven(system, times, method=method, given=given))
+        is_sound(driven(system, times, given=given))
 
 
 @pytest.mark.parametrize(("h", "end"), [(1e-2, 0.1), pytest.param(1e-3, 0.4, marks=pytest.mark.slow)])

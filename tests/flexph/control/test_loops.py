@@ -20,13 +20,11 @@ from flexph.control import Continuous, StateFeedback, gearbox, motor
 from flexph.control.agreement import CompiledAgreement
 from flexph.control.joined import Joined
 from flexph.control.loops import data
-from flexph.methods import Exact
 from flexph.numerics.loops.views import call_two
 from flexph.sensors import distance, joint_angle, joint_rate, seen
 from flexph.sensors.panel import Panel
 from flexph.systems import coulomb
 
-NUMPY, LOOPS = Exact(compiled=False), Exact(compiled=True)
 ROOT = Path(flexph.__file__).parent
 MODULES = [f"flexph.control.loops.{name}" for name in ("elimination", "answers", "laws", "agreement")]
 MODULES += ["flexph.sensors.loops"]
@@ -163,24 +161,25 @@ def test_source_and_compiled_loops_measure_the_same_bits(dim):
     assert compiled == source
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("period", [None, 0.02])
-def test_functions_in_c_are_those_of_python(period):
-    """The same numbers within steps and held, in loops and by NumPy, and a failure that is verdicts."""
+def test_functions_in_c_are_those_of_python(period, by_python):
+    """The same numbers within steps and held, and a failure that is verdicts; also where Python calls them."""
     arm, start = arm_of("motor")
     times = np.linspace(0.0, 0.3, 31)
 
-    def run(function, method, times=times):
+    def run(function, times=times):
         loop = StateFeedback(function=function, sensors=SENSORS, ports=["motor"], period=period)
-        return integrate(arm, start, times, method=method, controllers={"law": loop})
+        return integrate(arm, start, times, controllers={"law": loop})
 
-    expected = run(law_of(60.0), LOOPS).states
-    np.testing.assert_array_equal(run(c_law(60.0), LOOPS).states, expected)
-    np.testing.assert_allclose(run(c_law(60.0), NUMPY).states, expected, rtol=0.0, atol=1e-11)
-    spinning = c_law(-60.0)  # which leads away
-    for method in (LOOPS, NUMPY):
-        with pytest.raises(InputError, match=r"'law' raised ArithmeticError at t = .* did not return 1"):
-            run(spinning, method, np.linspace(0.0, 3.0, 151))
+    expected, spinning = run(law_of(60.0)).states, c_law(-60.0)  # which leads away
+    np.testing.assert_array_equal(run(c_law(60.0)).states, expected)
+    failed = r"'law' raised ArithmeticError at t = .* did not return 1"
+    with pytest.raises(InputError, match=failed):
+        run(spinning, np.linspace(0.0, 3.0, 151))
+    with by_python():
+        np.testing.assert_allclose(run(c_law(60.0)).states, expected, rtol=0.0, atol=1e-11)
+        with pytest.raises(InputError, match=failed):
+            run(spinning, np.linspace(0.0, 3.0, 151))
 
 
 def test_functions_in_c_of_other_arguments_are_refused():
@@ -190,14 +189,14 @@ def test_functions_in_c_of_other_arguments_are_refused():
 
 
 @pytest.mark.slow
-def test_smooth_laws_are_met_in_loops_as_by_numpy():
+def test_smooth_laws_are_met_in_loops_as_by_python(by_python):
     arm, start = arm_of("smooth")
     supply = {"drive": lambda t: 2.0 * np.sin(20.0 * t)}
     train = {"train": Continuous(system=TRAINS["smooth"], ports={"shaft": "smooth"}, inputs=supply)}
-    runs = [
-        integrate(arm, start, np.linspace(0.0, 0.3, 151), method=method, controllers=train) for method in (NUMPY, LOOPS)
-    ]
-    np.testing.assert_allclose(runs[1].states, runs[0].states, atol=1e-9 * abs(runs[0].states).max())
+    runs = [integrate(arm, start, np.linspace(0.0, 0.3, 151), controllers=train)]
+    with by_python():
+        runs.append(integrate(arm, start, np.linspace(0.0, 0.3, 151), controllers=train))
+    np.testing.assert_allclose(runs[0].states, runs[1].states, atol=1e-9 * abs(runs[1].states).max())
     for run in runs:
         assert run.ledger.largest_residual < 1e-12
         assert run.ledger.dissipation["train"].min() >= 0.0

@@ -22,11 +22,12 @@ from flexph import (
     torsion_spring,
 )
 from flexph.control import Sampled, StateFeedback
+from flexph.control.control_loops import ControlLoops
+from flexph.integration.blocks import sampled_steps
 from flexph.methods import DiscreteGradient, Exact, ExactGauss
 from flexph.sensors import distance, joint_angle, joint_force, joint_rate, position, velocity
 
 STIFF, DAMPED, TARGET = 40.0, 8.0, 0.5
-NUMPY = Exact(compiled=False)
 SENSORS = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
 
 
@@ -48,7 +49,6 @@ MOTOR = pendulum(torque("arm.root", name="motor"))
 
 def controlled(period, times, *, function=hold, method=None, **options):
     loop = Sampled(function=function, period=period, sensors=SENSORS)
-    method = method or Exact(compiled=False)
     return integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"hold": loop}, **options)
 
 
@@ -57,7 +57,7 @@ def test_the_limit_of_short_periods_is_the_spring_of_first_order():
     spring = pendulum(
         torsion_spring("arm.root", GROUND, stiffness=STIFF, damping=DAMPED, angle=lambda t: TARGET, name="motor")
     )
-    angle = integrate(spring, start_of(spring), np.linspace(0.0, 0.2, 321), method=Exact(compiled=False))
+    angle = integrate(spring, start_of(spring), np.linspace(0.0, 0.2, 321))
     errors = [
         abs(controlled(period, times).measured(SENSORS["angle"])[-1] - angle.measured(SENSORS["angle"])[-1])
         for period in (0.02, 0.01, 0.005)
@@ -94,16 +94,15 @@ def integrating(time, see, memory):
     return {"motor": 300.0 * total + 0.1 * see["force"][0]}, note
 
 
-@pytest.mark.parametrize("method", [Exact(compiled=False), pytest.param(Exact(compiled=True), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("stop", [25, 26])  # between two calls, and at one
-def test_a_run_from_the_end_of_another_is_one_run(stop, method, tmp_path):
+def test_a_run_from_the_end_of_another_is_one_run(stop, tmp_path):
     """Memories, what is held, when the next call is, turns of angles and the last step are in the final state."""
     times, joint = np.linspace(0.0, 0.4, 41), MOTOR.connections[0].name
     sensors = {**SENSORS, "force": joint_force(joint)}
     loop = Sampled(function=integrating, period=0.02, sensors=sensors, memory={"total": 0.0, "calls": 0})
 
     def over(start, times):
-        return integrate(MOTOR, start, times, method=method, controllers={"law": loop})
+        return integrate(MOTOR, start, times, controllers={"law": loop})
 
     spinning = MOTOR.consistent_state(MOTOR.assemble({"arm": (0.0, 0.0, 0.0)}), velocities={"arm": 18.0})
     whole, first = over(spinning, times), over(spinning, times[: stop + 1])
@@ -130,7 +129,7 @@ def test_another_period_begins_where_the_next_call_would_have_been():
         return hold(time, see)
 
     loop = Sampled(function=note, period=0.01, sensors=SENSORS)
-    run = integrate(MOTOR, first.final, times[5:], method=Exact(compiled=False), controllers={"hold": loop})
+    run = integrate(MOTOR, first.final, times[5:], controllers={"hold": loop})
     np.testing.assert_allclose(called, [0.06, 0.07, 0.08, 0.09], rtol=1e-12)
     assert run.controls["motor"][0] == first.controls["motor"][-1]
 
@@ -141,7 +140,7 @@ def test_a_memory_is_returned_and_the_inputs_are_those_of_the_call():
     )
     seen = []
     integrate(
-        MOTOR, start_of(MOTOR), np.linspace(0.0, 0.2, 5), method=Exact(compiled=False), controllers={"count": loop},
+        MOTOR, start_of(MOTOR), np.linspace(0.0, 0.2, 5), controllers={"count": loop},
         observe=lambda t, x: seen.append(t),
     )  # fmt: skip
     assert len(seen) == 5
@@ -155,7 +154,7 @@ def counted(function, start, times, name="count", memory=None, **options):
         if isinstance(function, Sampled)
         else Sampled(function=function, period=0.05, sensors={}, memory=memory)
     )
-    return integrate(MOTOR, start, times, method=NUMPY, controllers={name: loop}, **options)
+    return integrate(MOTOR, start, times, controllers={name: loop}, **options)
 
 
 def in_place(time, see, memory):
@@ -189,7 +188,7 @@ def test_a_start_whose_controllers_are_not_there_is_refused():
         ValueError, match=r"memory of controller 'count', which no controller .*: there are 'coutn'; to"
     ):
         counted(in_place, start, times[2:], name="coutn")
-    for method in (NUMPY, DiscreteGradient()):
+    for method in (Exact(), DiscreteGradient()):
         with pytest.raises(ValueError, match=r"there are none; .*replace\(start, controllers={}\)"):
             integrate(MOTOR, start, times[2:], method=method)
     counted(in_place, replace(start, controllers={}), times[2:], name="coutn")
@@ -211,7 +210,7 @@ def test_a_memory_that_cannot_be_kept_is_refused_when_it_is_returned(wrong, tmp_
     caught.value.solution.save(tmp_path / "run.h5")
 
 
-@pytest.mark.parametrize("options", [{}, {"method": Exact()}, {"events": {"never": lambda t, x: 1.0}}])
+@pytest.mark.parametrize("options", [{}, {"events": {"never": lambda t, x: 1.0}}])
 def test_what_controllers_held_and_gave_is_in_the_solution(options, tmp_path):
     times = np.linspace(0.0, 0.1, 11)
     run = controlled(0.01, times, save_every=2, **options)
@@ -224,7 +223,7 @@ def test_what_controllers_held_and_gave_is_in_the_solution(options, tmp_path):
     np.testing.assert_array_equal(fine.ledger.controllers["hold"], fine.ledger.work["motor"])
     run.save(tmp_path / "run.h5")
     np.testing.assert_array_equal(Solution.load(tmp_path / "run.h5", MOTOR).controls["motor"], run.controls["motor"])
-    joined = run.followed_by(integrate(MOTOR, replace(run.final, controllers={}), (0.1, 0.2), method=NUMPY))
+    joined = run.followed_by(integrate(MOTOR, replace(run.final, controllers={}), (0.1, 0.2)))
     np.testing.assert_array_equal(joined.controls["motor"][-1], 0.0)
 
 
@@ -232,7 +231,7 @@ def test_the_work_of_a_reference_is_in_the_ledger():
     mechanism = pendulum(
         torsion_spring("arm.root", GROUND, stiffness=50.0, damping=2.0, angle=lambda t: 0.5 * np.sin(3.0 * t), name="m")
     )
-    run = integrate(mechanism, start_of(mechanism), np.linspace(0.0, 2.0, 41), method=Exact(compiled=False))
+    run = integrate(mechanism, start_of(mechanism), np.linspace(0.0, 2.0, 41))
     assert run.ledger.largest_residual < 1e-13
     assert abs(run.ledger.work["m"][-1]) > 1e-2
     with pytest.raises(ValueError, match=r"reference moves|moving reference"):
@@ -245,7 +244,7 @@ def test_angles_count_turns_and_rates_are_those_of_measures():
     mechanism = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND.at(0.0, 0.0))])
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     start = mechanism.consistent_state(pose, velocities={"arm": 10.0})
-    run = integrate(mechanism, start, np.linspace(0.0, 2.0, 201), method=Exact(compiled=False))
+    run = integrate(mechanism, start, np.linspace(0.0, 2.0, 201))
     np.testing.assert_allclose(run.measured(joint_angle("arm.root"))[-1], 20.0, rtol=1e-2)  # of second order in h ω
     np.testing.assert_allclose(run.measured(joint_rate("arm.root")), 10.0, rtol=1e-12)
     np.testing.assert_allclose(run.measured(position("arm.tip")), run.position("arm.tip"), atol=1e-14)
@@ -287,16 +286,14 @@ def test_what_cannot_have_controllers_says_so():
         Sampled(function=hold, period=0.01, sensors={"angle": 1.0})
 
 
-def test_compiled_runs_take_the_same_steps():
+def test_steps_in_which_events_are_looked_for_are_the_same():
     times = np.linspace(0.0, 0.3, 91)
-    plain, compiled = controlled(0.01, times), controlled(0.01, times, method=Exact())
-    np.testing.assert_allclose(compiled.states, plain.states, rtol=0, atol=1e-12)
-    assert compiled.ledger.largest_residual < 1e-13
-    watched = controlled(0.01, times, method=Exact(), events={"never": lambda t, x: 1.0})
-    np.testing.assert_array_equal(watched.states, compiled.states)
+    plain, watched = controlled(0.01, times), controlled(0.01, times, events={"never": lambda t, x: 1.0})
+    np.testing.assert_array_equal(watched.states, plain.states)
+    assert plain.ledger.largest_residual < 1e-13
 
 
-def spun(start, times, compiled):
+def spun(start, times):
     """A sampled controller of numbers and arrays beside a feedback that is called and held."""
     mechanism = pendulum(torque("arm.root", name="motor"), torque("arm.tip", name="other"))
 
@@ -312,60 +309,60 @@ def spun(start, times, compiled):
     }
     if start is None:
         start = mechanism.consistent_state(mechanism.assemble({"arm": (0.0, 0.0, 0.0)}), velocities={"arm": 18.0})
-    return integrate(mechanism, start, times, method=Exact(compiled=compiled), controllers=loops)
+    return integrate(mechanism, start, times, controllers=loops)
 
 
-def test_compiled_loops_read_what_python_reads_and_go_on_to_the_bit():
+def test_loops_read_what_python_reads_and_go_on_to_the_bit(monkeypatch):
     """Turns of angles, arrays in their place, memories, and compiled functions beside those of Python."""
     times = np.linspace(0.0, 0.6, 61)
-    plain, whole = spun(None, times, compiled=False), spun(None, times, compiled=True)
+    whole = spun(None, times)
+    with monkeypatch.context() as patch:
+        patch.setattr(ControlLoops, "are_read_compiled", False)
+        plain = spun(None, times)
     assert whole.measured(SENSORS["angle"])[-1] > 2.0 * np.pi
     np.testing.assert_allclose(whole.states, plain.states, atol=1e-11)  # round-off of 60 steps
     np.testing.assert_allclose(whole.controls["motor"], plain.controls["motor"], atol=1e-11)
     for stop in (30, 31):
-        first = spun(None, times[: stop + 1], compiled=True)
-        later = spun(first.final, times[stop:], compiled=True)
+        first = spun(None, times[: stop + 1])
+        later = spun(first.final, times[stop:])
         np.testing.assert_array_equal(first.followed_by(later).states, whole.states)
         assert later.controller_memories["law"]["memory"] == 30
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_feedback_that_is_held_and_a_port_that_is_set_already(compiled):
+def test_feedback_that_is_held_and_a_port_that_is_set_already():
     twice = {
         name: StateFeedback(function=lambda t, y: y[0], sensors={"a": SENSORS["angle"]}, ports=["motor"], period=0.01)
         for name in ("one", "two")
     }
     with pytest.raises(InputError, match=r"'motor' is set by more than one controller.*'one', 'two'"):
-        integrate(MOTOR, start_of(MOTOR), (0.0, 0.1), method=Exact(compiled=compiled), controllers=twice)
+        integrate(MOTOR, start_of(MOTOR), (0.0, 0.1), controllers=twice)
 
 
-def test_a_port_that_is_set_later_by_two_is_told_with_the_time():
+def test_a_port_that_is_set_later_by_two_is_told_with_the_time(monkeypatch):
     def late(time, see):
         return {"motor": 1.0} if time > 0.045 else {}
 
     loops = {
         name: Sampled(function=function, period=0.01, sensors={}) for name, function in (("a", hold_none), ("b", late))
     }
-    for compiled in (False, True):
+    for few in (0, 16):  # up to which number of steps Python reads the sensors
+        monkeypatch.setattr(sampled_steps, "FEW", few)
         with pytest.raises(InputError, match=r"than one controller at t = 0.05 s: 'a', 'b'") as caught:
-            integrate(
-                MOTOR, start_of(MOTOR), np.linspace(0, 0.1, 11), method=Exact(compiled=compiled), controllers=loops
-            )
+            integrate(MOTOR, start_of(MOTOR), np.linspace(0, 0.1, 11), controllers=loops)
         assert caught.value.solution.times.size == 6
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_controller_may_run_the_mechanism_itself(compiled):
+def test_a_controller_may_run_the_mechanism_itself():
     """As predictive control does: runs within runs, of the same mechanism, leave each other alone to the bit."""
-    times, method = np.linspace(0.0, 0.3, 31), Exact(compiled=compiled)
+    times = np.linspace(0.0, 0.3, 31)
 
     def foresees(time, see):
         ahead = Sampled(function=hold, period=0.01, sensors=SENSORS)
-        integrate(MOTOR, start_of(MOTOR), times[:20], method=method, controllers={"hold": ahead})
-        Simulator(MOTOR, start_of(MOTOR), method=method).advance(0.01, {"motor": 3.0})
+        integrate(MOTOR, start_of(MOTOR), times[:20], controllers={"hold": ahead})
+        Simulator(MOTOR, start_of(MOTOR)).advance(0.01, {"motor": 3.0})
         return hold(time, see)
 
-    plain, nested = (controlled(0.05, times, function=f, method=method) for f in (hold, foresees))
+    plain, nested = (controlled(0.05, times, function=f) for f in (hold, foresees))
     np.testing.assert_array_equal(nested.states, plain.states)
 
 
@@ -385,9 +382,9 @@ def test_a_memory_may_become_none():
     assert seen == [1.0, None, None, None]
 
 
-def test_what_ends_a_call_in_compiled_loops_leaves_the_finished_steps():
+def test_what_ends_a_call_leaves_the_finished_steps():
     times = np.linspace(0.0, 0.1, 101)
-    whole = controlled(1e-3, times, method=Exact(compiled=True))
+    whole = controlled(1e-3, times)
 
     def ends_with(error):
         def function(time, see):
@@ -399,14 +396,13 @@ def test_what_ends_a_call_in_compiled_loops_leaves_the_finished_steps():
 
     for error, seen in ((KeyboardInterrupt(), IntegrationInterrupted), (TypeError("no"), InputError)):
         with pytest.raises(seen) as caught:
-            controlled(1e-3, times, function=ends_with(error), method=Exact(compiled=True))
+            controlled(1e-3, times, function=ends_with(error))
         np.testing.assert_array_equal(caught.value.solution.states, whole.states[:51])
     with pytest.raises(GeneratorExit):  # not taken for the end of what calls it
-        controlled(1e-3, times, function=ends_with(GeneratorExit()), method=Exact(compiled=True))
+        controlled(1e-3, times, function=ends_with(GeneratorExit()))
 
 
-@pytest.mark.parametrize("method", [Exact(compiled=False), pytest.param(Exact(compiled=True), marks=pytest.mark.slow)])
-def test_joint_forces_are_read_of_the_last_step(method, tmp_path):
+def test_joint_forces_are_read_of_the_last_step():
     joint, seen = MOTOR.connections[0].name, []
 
     def note(time, see):
@@ -417,13 +413,13 @@ def test_joint_forces_are_read_of_the_last_step(method, tmp_path):
         return {"weigh": Sampled(function=function, period=0.02, sensors={"force": joint_force(joint)})}
 
     times = np.linspace(0.0, 0.2, 21)
-    run = integrate(MOTOR, start_of(MOTOR), times, method=method, controllers=held(note))
+    run = integrate(MOTOR, start_of(MOTOR), times, controllers=held(note))
     np.testing.assert_array_equal(seen[0], 0.0)  # the start has none
     np.testing.assert_allclose(seen[1:], run.reaction(joint).force[1::2][: len(seen) - 1], atol=1e-9)
     np.testing.assert_array_equal(run.controls["motor"][2::2, 0], -0.1 * np.array(seen)[1:10, 1])
     with pytest.raises(ValueError, match="no joint 'axle'"):
         wrong = Sampled(function=note, period=0.02, sensors={"force": joint_force("axle")})
-        integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"weigh": wrong})
+        integrate(MOTOR, start_of(MOTOR), times, controllers={"weigh": wrong})
 
 
 @pytest.mark.parametrize("within", [False, True])
@@ -435,8 +431,8 @@ def test_an_input_beyond_all_numbers_is_told_with_its_controller_where_a_step_fa
     huge, see = lambda t: 1e300 if t > 0.002 else 0.0, {"turn": joint_angle("bar.pin")}
     servo = StateFeedback(function=lambda t, x: np.array([huge(t)]), sensors=see, ports=["motor"])
     held = Sampled(function=lambda t, x: {"motor": huge(t)}, period=1e-3, sensors=see)
-    times, method = np.linspace(0.0, 0.005, 6), Exact(compiled=False)
+    times = np.linspace(0.0, 0.005, 6)
     with pytest.raises(IntegrationError, match=r"the input of controller 'servo' at 'motor' is of size 1e\+300"):
-        integrate(pendulum, start, times, method=method, controllers={"servo": servo if within else held})
+        integrate(pendulum, start, times, controllers={"servo": servo if within else held})
     with pytest.raises(IntegrationError, match=r"motion; the input at 'motor' is of size 1e\+300 there; try"):
-        integrate(pendulum, start, times, method=method, inputs={"motor": huge})
+        integrate(pendulum, start, times, inputs={"motor": huge})

@@ -20,12 +20,10 @@ from flexph import (
     torsion_spring,
 )
 from flexph.control import Continuous, Sampled, StateFeedback, port_spring
-from flexph.methods import Exact
 from flexph.sensors import energy, joint_angle, joint_rate
 
 STIFF, DAMPED = 40.0, 8.0
 SENSORS = {"angle": joint_angle("arm.root"), "rate": joint_rate("arm.root")}
-NUMPY, LOOPS = Exact(compiled=False), Exact(compiled=True)
 TIMES = np.linspace(0.0, 0.5, 26)
 
 
@@ -49,15 +47,15 @@ def law(t, y):
     return STIFF * (0.5 * np.sin(3.0 * t) - y[0]) + DAMPED * (1.5 * np.cos(3.0 * t) - y[1])
 
 
-def fed_back(function=law, *, times=TIMES, method=NUMPY, mechanism=MOTOR, others=None, **options):
+def fed_back(function=law, *, times=TIMES, mechanism=MOTOR, others=None, **options):
     loop = StateFeedback(function=function, sensors=SENSORS, ports=["motor"])
     loops = {"law": loop, **(others or {})}
-    return integrate(mechanism, start_of(mechanism), times, method=method, controllers=loops, **options)
+    return integrate(mechanism, start_of(mechanism), times, controllers=loops, **options)
 
 
 def ends_of_spring(times):
     spring = pendulum(torsion_spring("arm.root", GROUND, stiffness=STIFF, damping=DAMPED, angle=aim, name="motor"))
-    return integrate(spring, start_of(spring), times, method=NUMPY).measured(SENSORS["angle"])[-1]
+    return integrate(spring, start_of(spring), times).measured(SENSORS["angle"])[-1]
 
 
 def test_proportional_and_derivative_feedback_is_the_spring_to_second_order():
@@ -76,7 +74,7 @@ def test_a_run_from_the_end_of_another_knows_its_turns(period, tmp_path):
         function=lambda t, y: 4.0 * (2.0 - y[0]) - y[1], sensors=SENSORS, ports=["motor"], period=period
     )
     spinning = MOTOR.consistent_state(MOTOR.assemble({"arm": (0.0, 0.0, 0.0)}), velocities={"arm": 18.0})
-    over = partial(integrate, MOTOR, method=NUMPY, controllers={"law": loop})
+    over = partial(integrate, MOTOR, controllers={"law": loop})
     whole, first = over(spinning, times), over(spinning, times[:27])
     assert abs(whole.measured(SENSORS["angle"])[26]) > np.pi
     first.save(tmp_path / "run.h5")
@@ -86,9 +84,9 @@ def test_a_run_from_the_end_of_another_knows_its_turns(period, tmp_path):
         over(replace(first.final, controllers={"law": np.zeros(1)}), times[26:])
 
 
-@pytest.mark.parametrize("method", [NUMPY, pytest.param(LOOPS, marks=pytest.mark.slow)])
-def test_inputs_are_those_of_the_means_of_the_step_and_the_balance_closes(method):
-    run = fed_back(lambda t, y: (np.tanh(3.0 * (aim(t) - y[0])) - y[1] ** 3,), method=method)
+@pytest.mark.usefixtures("route")
+def test_inputs_are_those_of_the_means_of_the_step_and_the_balance_closes():
+    run = fed_back(lambda t, y: (np.tanh(3.0 * (aim(t) - y[0])) - y[1] ** 3,))
     angle, rate = (run.measured(SENSORS[name]) for name in ("angle", "rate"))
     mean = [0.5 * (values[1:] + values[:-1]) for values in (angle, rate)]
     middle = 0.5 * (TIMES[1:] + TIMES[:-1])
@@ -101,40 +99,37 @@ def test_inputs_are_those_of_the_means_of_the_step_and_the_balance_closes(method
 
 
 @pytest.mark.slow
-def test_compiled_loops_and_numpy_agree():
+def test_loops_and_python_agree(by_python):
     servo = Continuous(system=port_spring(STIFF, DAMPED), ports={"spring": "motor"}, references={"spring": aim})
-    every = [
-        fed_back(law, method=method, others=other) for method in (NUMPY, LOOPS) for other in ({}, {"servo": servo})
-    ]
-    for plain, compiled in ((every[0], every[2]), (every[1], every[3])):
-        np.testing.assert_allclose(compiled.states, plain.states, rtol=0.0, atol=1e-11)
-        assert compiled.ledger.largest_residual < 1e-14
+    for others in ({}, {"servo": servo}):
+        run = fed_back(law, others=others)
+        with by_python():
+            other = fed_back(law, others=others)
+        np.testing.assert_allclose(run.states, other.states, rtol=0.0, atol=1e-11)
+        assert max(run.ledger.largest_residual, other.ledger.largest_residual) < 1e-14
 
 
-@pytest.mark.slow
-def test_compiled_loops_go_on_and_end_as_numpy_does(tmp_path):
+@pytest.mark.usefixtures("route")
+def test_errors_of_functions_end_a_run():
     def ends(t, y):
         return 1.0 / 0.0 if t > 0.3 else law(t, y)
 
-    for method in (NUMPY, LOOPS):
-        with pytest.raises(InputError, match=r"'law' raised ZeroDivisionError at t = 0.31 s") as caught:
-            fed_back(ends, method=method)
-        assert len(caught.value.solution.times) == 16
-    whole = fed_back(method=LOOPS)
-    half = fed_back(method=LOOPS, times=TIMES[:14])
-    again = integrate(
-        MOTOR,
-        half.final,
-        TIMES[13:],
-        method=LOOPS,
-        controllers={"law": StateFeedback(function=law, sensors=SENSORS, ports=["motor"])},
-    )
+    with pytest.raises(InputError, match=r"'law' raised ZeroDivisionError at t = 0.31 s") as caught:
+        fed_back(ends)
+    assert len(caught.value.solution.times) == 16
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_from_the_end_of_another():
+    whole, half = fed_back(), fed_back(times=TIMES[:14])
+    loop = StateFeedback(function=law, sensors=SENSORS, ports=["motor"])
+    again = integrate(MOTOR, half.final, TIMES[13:], controllers={"law": loop})
     np.testing.assert_allclose(again.states[-1], whole.states[-1], atol=1e-11)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit()])
-def test_what_ends_a_function_within_compiled_steps_ends_the_run(error):
+def test_what_ends_a_function_within_steps_ends_the_run(error):
     def ends(t, y):
         if t > 0.3:
             raise error
@@ -142,15 +137,15 @@ def test_what_ends_a_function_within_compiled_steps_ends_the_run(error):
 
     seen = IntegrationInterrupted if isinstance(error, KeyboardInterrupt) else type(error)
     with pytest.raises(seen) as caught:
-        fed_back(ends, method=LOOPS)
+        fed_back(ends)
     if isinstance(error, KeyboardInterrupt):
-        np.testing.assert_array_equal(caught.value.solution.states, fed_back(method=LOOPS).states[:16])
+        np.testing.assert_array_equal(caught.value.solution.states, fed_back().states[:16])
 
 
 @pytest.mark.slow
 def test_functions_may_keep_their_readings():
     kept = []
-    run = fed_back(lambda t, y: kept.append((t, y)) or float(law(t, y)), method=LOOPS)
+    run = fed_back(lambda t, y: kept.append((t, y)) or float(law(t, y)))
     angle, middle = run.measured(SENSORS["angle"]), 0.5 * (TIMES[1:] + TIMES[:-1])
     last = {round(t, 6): y[0] for t, y in kept}  # of the last try of each step
     found = [last[round(t, 6)] for t in middle.tolist()]
@@ -211,7 +206,7 @@ def test_what_does_not_fit_is_refused():
         integrate(MOTOR, start, TIMES, controllers={"law": loop, "other": loop})
     held = Sampled(function=lambda t, see: {"motor": 0.0}, period=0.02, sensors={})
     with pytest.raises(InputError, match="set by more than one controller"):
-        integrate(MOTOR, start, TIMES, method=NUMPY, controllers={"law": loop, "held": held})
+        integrate(MOTOR, start, TIMES, controllers={"law": loop, "held": held})
     for ports in ("motor", [], ["motor", "motor"]):
         with pytest.raises(ValueError, match="ports must be"):
             StateFeedback(function=law, sensors=SENSORS, ports=ports)
@@ -219,22 +214,21 @@ def test_what_does_not_fit_is_refused():
 
 def test_states_are_read_too():
     loop = StateFeedback(function=lambda t, y: -0.1 * y[0], sensors={"all": energy("total")}, ports=["motor"])
-    run = integrate(MOTOR, start_of(MOTOR), TIMES, method=NUMPY, controllers={"law": loop})
+    run = integrate(MOTOR, start_of(MOTOR), TIMES, controllers={"law": loop})
     whole = run.measured(energy("total"))
     np.testing.assert_allclose(run.controls["motor"][:, 0], -0.05 * (whole[1:] + whole[:-1]), atol=1e-11)
 
 
-@pytest.mark.parametrize("method", [NUMPY, pytest.param(LOOPS, marks=pytest.mark.slow)])
-def test_held_feedback_is_that_of_a_sampled_controller(method):
+def test_held_feedback_is_that_of_a_sampled_controller():
     times, period = np.linspace(0.0, 0.3, 31), 0.015  # steps end between the times, too
     told = {"period": period, "sensors": SENSORS}
     loop = Sampled(function=lambda t, see: {"motor": float(law(t, (see["angle"], see["rate"])))}, **told)
-    by_hand = integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"law": loop})
+    by_hand = integrate(MOTOR, start_of(MOTOR), times, controllers={"law": loop})
     held = StateFeedback(function=law, ports=["motor"], **told)
-    run = integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"law": held})
+    run = integrate(MOTOR, start_of(MOTOR), times, controllers={"law": held})
     np.testing.assert_allclose(run.states, by_hand.states, rtol=0.0, atol=1e-12)
     np.testing.assert_array_equal(run.ledger.controllers["law"], run.ledger.work["motor"])
     ends = StateFeedback(function=lambda t, y: np.nan if t > 0.1 else law(t, y), ports=["motor"], **told)
     with pytest.raises(InputError, match=r"'law' at t = 0.105 s: the inputs of its ports must be finite") as caught:
-        integrate(MOTOR, start_of(MOTOR), times, method=method, controllers={"law": ends})
+        integrate(MOTOR, start_of(MOTOR), times, controllers={"law": ends})
     assert caught.value.solution.times[-1] == pytest.approx(0.105)

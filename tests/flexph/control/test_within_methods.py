@@ -1,4 +1,4 @@
-"""Feedback and controllers within the steps of all methods: both routes, the readings it is of, the balance, orders."""
+"""Feedback and controllers within the steps of all methods: the readings that it is of, the balance, orders."""
 
 from functools import partial
 
@@ -8,6 +8,7 @@ import pytest
 import rigid
 from flexph import (
     GROUND,
+    PHDAE,
     Checkpoint,
     Event,
     InputError,
@@ -77,30 +78,55 @@ def run(made, method, *, times=TIMES, **controllers):
     return integrate(mechanism, start, times, method=method, controllers=controllers)
 
 
-def by(method, way):
-    """A method with or without loops."""
-    return type(method)(**{name: getattr(method, name) for name in method.__dataclass_fields__} | {"compiled": way})
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("name", CASES)
+def test_feedback_is_of_means_and_keeps_the_balance(name):
+    make, method, loop = CASES[name]
+    made, times = make(), TIMES[:17]  # the ball strikes in the eleventh step
+    solution = run(made, method, times=times, law=loop)
+    assert solution.ledger.largest_residual < 1e-12 * max(solution.ledger.scale, 1.0)
+    seen = np.hstack([solution.measured(own).reshape(times.size, -1) for own in loop.sensors.values()])
+    means, middle = 0.5 * (seen[1:] + seen[:-1]), 0.5 * (times[1:] + times[:-1])
+    given = np.array([np.ravel(loop.function(*at)) for at in zip(middle, means, strict=True)])
+    port = loop.ports[0]
+    np.testing.assert_allclose(solution.controls[port], given, rtol=0.0, atol=1e-9 * np.abs(given).max())
+    np.testing.assert_array_equal(solution.ledger.controllers["law"], solution.ledger.work[port])
+    if "ball" in made[0].bodies:
+        assert solution.ledger.complementarity_residual.max() < 1e-9
+        assert solution.ledger.dissipation["floor: impact"].sum() > 0.0 or name == "plastic"
+    if name == "friction":
+        assert solution.ledger.complementarity_residual.max() < 1e-10
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_loops_and_numpy_feed_back_the_same_means_and_balance(name):
+def test_loops_and_python_agree(name, by_python):
+    """On feedback, and on controllers with states."""
     make, method, loop = CASES[name]
-    made = make()
-    times = TIMES[:17]  # the ball strikes in the eleventh step
-    loops, arrays = (run(made, by(method, way), times=times, law=loop) for way in (True, False))
-    assert loops.steps_by == "compiled loops"
-    np.testing.assert_allclose(loops.states, arrays.states, rtol=0.0, atol=SAME)
-    for solution in (loops, arrays):
-        assert solution.ledger.largest_residual < 1e-12 * max(solution.ledger.scale, 1.0)
-        seen = np.hstack([solution.measured(own).reshape(times.size, -1) for own in loop.sensors.values()])
-        means, middle = 0.5 * (seen[1:] + seen[:-1]), 0.5 * (times[1:] + times[:-1])
-        given = np.array([np.ravel(loop.function(*at)) for at in zip(middle, means, strict=True)])
-        port = loop.ports[0]
-        np.testing.assert_allclose(solution.controls[port], given, rtol=0.0, atol=1e-9 * np.abs(given).max())
-        np.testing.assert_array_equal(solution.ledger.controllers["law"], solution.ledger.work[port])
-    if "ball" in made[0].bodies:
-        assert loops.ledger.complementarity_residual.max() < 1e-9
-        assert loops.ledger.dissipation["floor: impact"].sum() > 0.0 or name == "plastic"
+    made, port = make(), loop.ports[0]
+    spring = port_spring(30.0, 2.0, width=2) if port == "push" else port_spring(30.0, 2.0)
+    for own in (loop, Continuous(system=spring, ports={"spring": port})):
+        first = run(made, method, times=TIMES[:17], law=own)
+        with by_python():
+            second = run(made, method, times=TIMES[:17], law=own)
+        np.testing.assert_allclose(first.states, second.states, rtol=0.0, atol=SAME)
+        assert second.ledger.largest_residual < 1e-12 * max(second.ledger.scale, 1.0)
+
+
+def hardening():
+    """A spring with a cubic law, which loops do not know."""
+    return PHDAE(
+        E=np.eye(1), J=np.zeros((1, 1)), B=np.eye(1), z=lambda x: 30.0 * x + 50.0 * x**3,
+        H=lambda x: float(15.0 * x[0] ** 2 + 12.5 * x[0] ** 4), sample=np.array([0.2]), ports={"c": slice(0, 1)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["decaying", "friction"])
+def test_controllers_that_loops_do_not_know_keep_the_balance(name):
+    make, method, _ = CASES[name]
+    solution = run(make(), method, spring=Continuous(system=hardening(), ports={"c": "motor"}))
+    assert solution.ledger.largest_residual < 1e-12 * max(solution.ledger.scale, 1.0)
+    assert solution.ledger.energy["stored spring"].max() > 0.1
+    assert np.diff(solution.ledger.total_energy).max() <= 1e-12 * solution.ledger.scale
 
 
 @pytest.mark.parametrize("name", ["decaying", "friction", "events", "steps", "tolerance", "friction by tolerance"])
@@ -116,6 +142,25 @@ def test_controllers_with_states_keep_the_balance(name):
     solution = run(made, method, servo=servo)
     assert solution.ledger.largest_residual < 1e-12 * max(solution.ledger.scale, 1.0)
     assert (solution.ledger.dissipation["servo"] >= -1e-15).all() and solution.ledger.dissipation["servo"].sum() > 0.0
+
+
+@pytest.mark.parametrize("contact_by", ["events", "steps"])
+@pytest.mark.parametrize("kind", ["feedback", "controller"])
+def test_steps_in_which_balls_would_pass_each_other_are_divided(kind, contact_by):
+    """A ball that moves ten times its size in a step gives all of its speed to another one."""
+    ball = rigid.body(1.0, inertia=1e-3, ports={"centre": (0.0, 0.0)})
+    hit = contact(Sphere("ball.centre", 0.05), Sphere("other.centre", 0.05), Rigid(restitution=1.0))
+    mechanism = connect({"ball": ball, "other": ball}, [hit, force("ball.centre", name="push")])
+    pose = mechanism.assemble(guess={"ball": (0.0, 0.0, 0.0), "other": (0.26, 0.0, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"ball": (10.0, 0.0, 0.0)})
+    spring = Continuous(system=port_spring(1.0, 0.1, width=2), ports={"spring": "push"})
+    loop = StateFeedback(function=lambda t, y: -0.1 * y[2:], sensors=BALL, ports=["push"])
+    own = spring if kind == "controller" else loop
+    solution = run((mechanism, start), Exact(contact=contact_by), times=0.05 * np.arange(4), law=own)
+    assert np.abs(solution["ball.velocity"][-1]).max() < 0.1 and solution["other.velocity"][-1, 0] > 9.9
+    assert solution.ledger.largest_residual < 1e-12 * solution.ledger.scale
+    if kind == "feedback":
+        np.testing.assert_array_equal(solution.ledger.controllers["law"], solution.ledger.work["push"])
 
 
 def disc():
@@ -238,14 +283,13 @@ def test_errors_of_functions_end_a_run(method):
 def test_what_methods_cannot_have_is_refused_by_name():
     servo = Continuous(system=port_spring(30.0, 2.0), ports={"spring": "motor"})
     called = Sampled(function=lambda t, see: {"motor": 0.0}, period=0.02, sensors={})
+    cubic = Continuous(system=hardening(), ports={"c": "motor"})
     made = pendulum()
     for method, loop, told in (
         (Exact4(), TURN, "steps back in time, in which nothing may dissipate, as controller 'own' may"),
         (ExactGauss(2), servo, "does not take the Continuous 'own', which has states"),
         (Exact(tolerance=1e-3), called, "such as 'own', need steps that are given"),
-        (ExactGauss(2, compiled=False), TURN, "takes compiled loops, and there are none: compiled=False"),
-        (Exact(tolerance=1e-3, compiled=False), TURN, "takes compiled loops, and there are none: compiled=False"),
-        (Decaying(0.5, compiled=False), servo, "takes compiled loops, and there are none: compiled=False"),
+        (Exact(tolerance=1e-3), cubic, "must be evaluated by the loops, which do not know its system: take Exact()"),
     ):
         with pytest.raises(ValueError, match=told):
             run(made, method, own=loop)

@@ -80,7 +80,6 @@ RUNS = {
         str(method): (of_mechanism, method)
         for method in (
             Exact(),
-            Exact(compiled=False),
             Exact4(),
             ExactGauss(),
             Exact(tolerance=1e-2),
@@ -154,8 +153,8 @@ def test_a_run_has_its_time_between_two_pieces_on_a_slow_disk(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("run", "method"),
     [
-        (of_mechanism, Exact(compiled=True)),
-        (of_mechanism, Exact4(compiled=True)),
+        (of_mechanism, Exact()),
+        (of_mechanism, Exact4()),
         (of_particles, DiscreteGradient()),
     ],
 )

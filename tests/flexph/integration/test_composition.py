@@ -1,18 +1,20 @@
 """The fourth-order composition: order 4 in positions and velocities, 3 in multipliers, every invariant as before."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from order_problems import MEASURES, PLUMB, PROBLEMS, chain, crank_slider, four_bar, vertical
+from uncompiled import uncompiled
 
 import rigid
 from flexph import GROUND, Event, connect, drive, force, hinge, integrate, spring_damper
-from flexph.integration.exact.composition import OUTER, SUBSTEPS, ComposedStepper
-from flexph.integration.exact.record import recorder_of, solution_of
-from flexph.integration.exact.step import ExactStepper, InitialValueProblem
+from flexph.integration.blocks.block_stepper import BlockStepper
+from flexph.integration.schemes.record import recorder_of, solution_of
+from flexph.integration.schemes.scheme import InitialValueProblem, Scheme
+from flexph.integration.schemes.shares import OUTER, SUBSTEPS
 from flexph.kernels.convergence.tolerances import HISTORY
-from flexph.kernels.guess import predicted, predicted_alternating
 from flexph.mechanisms.arrays import network
 from flexph.methods import Exact4, ExactGauss
 from flexph.systems.inputs import Forcing
@@ -58,6 +60,18 @@ def test_a_free_chain_keeps_both_momenta():
         assert np.abs(momentum - momentum[0]).max() < 1e-13 * 10
 
 
+def foreseen(means, lengths, h, known=HISTORY):
+    """Mean velocities from which a step of length h begins to iterate, after steps with some means and lengths."""
+    history = np.zeros((HISTORY, means.shape[1] + 1))
+    history[HISTORY - len(means) :] = np.column_stack([means, lengths])
+    extrapolation, velocities = np.zeros((HISTORY, HISTORY + 1)), np.zeros(means.shape[1])
+    at = {"at_velocities": np.full(means.shape[1], np.nan), "x_lam": np.zeros(0), "x_velocities": velocities}
+    m = SimpleNamespace(run_history=history, run_extrapolation=extrapolation, **at)
+    with np.errstate(divide="ignore", invalid="ignore"):  # as in C
+        uncompiled("flexph.integration.loops.steps.history").guess(m, 2, h, known)
+    return velocities
+
+
 def test_means_of_steps_to_and_fro_are_foreseen():
     """Exact for parabolas in time, and for what changes its sign with each step and turns slowly beside that."""
     lengths = 0.1 * np.tile(SUBSTEPS, 3)
@@ -66,33 +80,36 @@ def test_means_of_steps_to_and_fro_are_foreseen():
     shaken = np.stack([np.ones_like(turns), turns], axis=1) / lengths[:, None] * (-1.0) ** np.arange(18)[:, None]
     means = np.hstack([smooth, shaken])
     for k in range(6, 18):
-        found = predicted_alternating(means[k - HISTORY : k], lengths[k - HISTORY : k], lengths[k])
+        found = foreseen(means[k - HISTORY : k], lengths[k - HISTORY : k], lengths[k])
         # weights up to 30, and a matrix that loses three digits
         assert np.abs(found - means[k]).max(axis=0) == pytest.approx(0.0, abs=1e-10 * np.abs(means).max())
 
 
-def test_steps_that_are_too_alike_are_foreseen_by_two_of_them():
-    lengths = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # three middles coincide, with equal signs
+def test_steps_that_are_too_alike_are_foreseen_by_two_of_them_at_most():
     means = np.random.default_rng(3).normal(size=(HISTORY, 2))
-    assert np.array_equal(predicted_alternating(means, lengths, 1.0), predicted(means, lengths, 1.0))
+    lengths = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # all middles coincide
+    np.testing.assert_array_equal(foreseen(means, lengths, 1.0), means[-1])
+    lengths = np.array([2.0, 1.0, -1.0, 1.0, -1.0])  # three do, with equal signs, half a step of 1 s ahead
+    np.testing.assert_allclose(foreseen(means, lengths, 1.0), means[-1], rtol=1e-15)
+    few, h = means[-2:], 0.7  # middles at -1.3 and -0.4, the next one at 0.35
+    expected = few[1] + 0.75 / 0.9 * (few[1] - few[0])
+    np.testing.assert_allclose(foreseen(few, np.array([1.0, 0.8]), h, known=2), expected, rtol=1e-14)
 
 
 def three_single_steps(mechanism, start, times):
     """The plain triple jump, of single steps."""
     forcing = Forcing(mechanism.network.input_slices, {}, mechanism.layout.dim)
-    method = ComposedStepper(
-        ExactStepper(InitialValueProblem(mechanism, start, forcing), depth=4),
-        np.array([OUTER, 1.0 - 2.0 * OUTER, OUTER]),
-        np.array([0.0, 1.0, 0.0]),
-    )
-    at = method.start(start)
-    recorder = recorder_of(method.accounts, at, len(times) - 1, None)
+    shares = OUTER, 1.0 - 2.0 * OUTER, OUTER
+    scheme = Scheme(InitialValueProblem(mechanism, start, forcing), depth=4, shares=shares, weights=(0.0, 1.0, 0.0))
+    blocks = BlockStepper(scheme)
+    at = blocks.start(start)
+    recorder = recorder_of(scheme.accounts, at, len(times) - 1, None)
     for time in times[1:]:
-        step = method.step(at, float(time))
+        step = blocks.step(at, float(time))
         recorder.add(step.row(), saved=True)
         at = step.end
     rest = {"anchors": start.anchors, "history": at.history, "events": {}}
-    return solution_of(mechanism, method.accounts, recorder, **rest)
+    return solution_of(mechanism, scheme.accounts, recorder, **rest)
 
 
 def test_a_triple_jump_of_single_steps_loses_its_order_in_the_velocities():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sample_mechanisms import chain, doubled, pendulum, stub
 from scipy.interpolate import CubicSpline
 
 import fem
@@ -22,7 +23,7 @@ from flexph import (
 )
 from flexph.integration.times.step_size import Controller, StepTooSmall
 from flexph.mechanisms.arrays import network
-from flexph.methods import Exact, Exact4
+from flexph.methods import Decaying, Exact, Exact4
 
 PLUMB = (0.0, -9.81)
 
@@ -185,12 +186,23 @@ def test_save_every_thins_the_saved_times(runs):
     np.testing.assert_allclose(thin.ledger.steps, np.add.reduceat(runs[1][0].ledger.steps, [0, 2, 4]))
 
 
-def test_loops_choose_the_steps_that_python_does():
-    mechanism, start = four_bar()
+CHOSEN = {
+    "four bar": (four_bar, SAVED, Exact(tolerance=1e-4)),
+    "rigid": (pendulum, 1e-3 * np.arange(17), Exact(tolerance=1e-3)),
+    "chain in space": (lambda: chain(3), 1e-3 * np.arange(17), Exact(tolerance=1e-3)),
+    "no inner coordinate": (stub, 1e-3 * np.arange(17), Exact(tolerance=1e-3)),
+    "least norm": (doubled, 1e-3 * np.arange(41), Exact(tolerance=1e-3, redundant="least_norm")),
+    "decaying": (lambda: chain(3), 1e-3 * np.arange(17), Decaying(0.4, tolerance=1e-3)),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_loops_choose_the_steps_that_python_does(name):
+    make, saved, method = CHOSEN[name]
+    mechanism, start = make()[:2]
     never = {"never": Event(lambda t, x: 1.0)}  # events are looked for after each pair, in Python
     loops, python = (
-        integrate(mechanism, start, SAVED, method=Exact(tolerance=1e-4), save_every=2, events=events)
-        for events in ({}, never)
+        integrate(mechanism, start, saved, method=method, save_every=2, events=events) for events in ({}, never)
     )
     assert loops.times == pytest.approx(python.times, abs=0.0)
     assert loops.states == pytest.approx(python.states, abs=1e-9)

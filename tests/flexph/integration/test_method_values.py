@@ -57,7 +57,7 @@ def test_names_take_the_options_of_their_method():
         (lambda: Exact(tolerance=(1e-3, -1.0)), "atol must not be negative, got -1"),
         (lambda: Exact4(redundant="drop"), "redundant must be one of 'refuse', 'least_norm', got 'drop'"),
         (lambda: ExactGauss(0), "stages must be at least 1, got 0"),
-        (lambda: ExactGauss(6, compiled=True), "compiled=True takes no stages=6"),
+        (lambda: ExactGauss(6), "stages must be at most 5, got 6"),
         (lambda: Decaying("half"), "radius must be a number, got 'half'"),
         (lambda: DiscreteGradient("euler"), "gradient must be one of 'gonzalez', .* got 'euler'"),
         (lambda: DiracDissipative(tolerance=-1.0), "the relative tolerance must be positive"),
@@ -105,12 +105,11 @@ def test_a_switching_system_takes_no_adaptive_method():
         integrate(SwitchingPHDAE({"on": GENERAL}), (1.0, 0.0), [0.0, 0.1], method=Radau())
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(("stages", "order"), [(1, 2), (2, 4), (3, 6)])
-def test_stages_of_exact_gauss(stages, order, compiled):
+def test_stages_of_exact_gauss(stages, order):
     """Positions of a pendulum under hinges, against a fine run, at twice as many steps; of two stages see the docs."""
     mechanism, start = bar()
-    coarse, fine, finest = (ExactGauss(count, compiled=compiled) for count in (stages, stages, 4))
+    coarse, fine, finest = (ExactGauss(count) for count in (stages, stages, 4))
     angle = [
         integrate(mechanism, start, np.linspace(0.0, 1.0, n + 1), method=method).states[-1][:4]
         for method, n in ((coarse, 8), (fine, 16), (finest, 60))
@@ -120,9 +119,7 @@ def test_stages_of_exact_gauss(stages, order, compiled):
 
 
 def test_an_option_of_another_method_says_which_methods_have_it():
-    with pytest.raises(
-        TypeError, match=r"ExactGauss\(\) has no argument 'redundant': it takes stages, compiled; .*Exact4"
-    ):
+    with pytest.raises(TypeError, match=r"ExactGauss\(\) has no argument 'redundant': it takes stages; .*Exact4"):
         ExactGauss(redundant="least_norm")
 
 

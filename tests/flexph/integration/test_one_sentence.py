@@ -20,7 +20,6 @@ from flexph import (
     spherical,
     spring_damper,
 )
-from flexph.integration.choice import left_to_numpy
 from flexph.methods import Exact, ExactGauss
 
 BAR = rigid.bar(1.0, 2.0)
@@ -97,7 +96,7 @@ def test_drives_that_turn_by_more_than_a_step_follows(dim, named):
 
 def test_whole_turns_that_a_step_solves_are_told():
     with pytest.warns(UserWarning, match=r"turns by 3\.2 rad from t = 0 s to 0\.1 s, and a step follows less"):
-        run(driven(32.0, 2), np.linspace(0.0, 0.2, 3), ExactGauss(compiled=False))
+        run(driven(32.0, 2), np.linspace(0.0, 0.2, 3), ExactGauss())
 
 
 def test_a_revolute_joint_speaks_of_itself():
@@ -134,11 +133,3 @@ def test_bodies_that_have_a_place_are_not_told():
     silent(lambda: connect({"b": BAR}, []).assemble())
     silent(lambda: connect({"b": BAR, "c": BAR}, [hinge("b.root", "c.tip")]).assemble())
     silent(lambda: connect({"b": BAR, "c": BAR}, [PIN, spring]).assemble())
-
-
-def test_steps_that_loops_leave_are_counted():
-    assert left_to_numpy(set()) == ""
-    assert left_to_numpy({0.4, 0.2, 0.8}).startswith(
-        ", but 3 steps by NumPy (the first from t = 0.2 s), which the loops"
-    )
-    assert left_to_numpy({0.4}).startswith(", but one step by NumPy (from t = 0.4 s), which the loops did not solve")

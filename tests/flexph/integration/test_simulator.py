@@ -13,7 +13,7 @@ from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.sensors import joint_angle, joint_rate
 
 H = 2.0**-16  # times are exact sums
-METHODS = [Exact(compiled=False), ExactGauss(2), Exact(compiled=True), Exact4()]
+METHODS = [Exact(), ExactGauss(2), Exact4()]
 
 
 def crank_slider():
@@ -44,7 +44,7 @@ def test_steps_are_those_of_a_run(method):
     assert_equal(simulator.state, run.final)
 
 
-@pytest.mark.parametrize("method", METHODS[:3:2], ids=repr)
+@pytest.mark.parametrize("method", METHODS[:2], ids=repr)
 def test_a_run_and_another_simulator_go_on_from_its_state(method):
     mechanism, start = motor()
     first = Simulator(mechanism, start, method=method)
@@ -58,7 +58,7 @@ def test_a_run_and_another_simulator_go_on_from_its_state(method):
     assert_equal(second.state, run.final)
 
 
-@pytest.mark.parametrize("method", METHODS[:3:2], ids=repr)
+@pytest.mark.parametrize("method", METHODS[:2], ids=repr)
 def test_the_work_of_the_input_is_what_the_energy_gains(method):
     """ΔH = Σ h F·v̄ of a point mass, with the mean of both outputs; forces change from step to step."""
     mass = connect({"mass": rigid.point(2.0)}, [force("mass.point", name="push")])
@@ -91,15 +91,14 @@ LOOPS = {
 INPUT = {"motor": 0.3}
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", LOOPS)
-def test_with_controllers_steps_are_those_of_a_run(name, compiled):
+def test_with_controllers_steps_are_those_of_a_run(name):
     """Called within steps, too, at their ends and after the last; states and memories to the bit."""
     mechanism, start = motor()
-    method, loops = Exact(compiled=compiled), {name: LOOPS[name]}
+    loops = {name: LOOPS[name]}
     times = H * np.array([0, 1, 3, 8, 9])
-    run = integrate(mechanism, start, times, method=method, controllers=loops, inputs=INPUT, progress=False)
-    simulator = Simulator(mechanism, start, method=method, controllers=loops)
+    run = integrate(mechanism, start, times, controllers=loops, inputs=INPUT, progress=False)
+    simulator = Simulator(mechanism, start, controllers=loops)
     for time in times[1:]:
         simulator.advance_to(float(time), INPUT)
     assert_equal(simulator.state, run.final)
@@ -107,8 +106,8 @@ def test_with_controllers_steps_are_those_of_a_run(name, compiled):
     assert all(np.array_equal(known[n], expected[n]) or known[n] == expected[n] for n in {**known, **expected})
     assert known.keys() == expected.keys()
     if name != "continuous":  # of which a state does not have what its solution goes on from
-        run = integrate(mechanism, run.final, times[-1] + times, method=method, controllers=loops, progress=False)
-        simulator = Simulator(mechanism, simulator.state, method=method, controllers=loops)
+        run = integrate(mechanism, run.final, times[-1] + times, controllers=loops, progress=False)
+        simulator = Simulator(mechanism, simulator.state, controllers=loops)
         for k in range(1, times.size):
             simulator.advance_to(float(run.times[k]))
         assert_equal(simulator.state, run.final)
@@ -116,8 +115,8 @@ def test_with_controllers_steps_are_those_of_a_run(name, compiled):
 
 def test_memories_that_a_simulator_would_lose_are_refused():
     mechanism, start = motor()
-    method, loops = Exact(compiled=False), {"sampled": LOOPS["sampled"]}
-    simulator = Simulator(mechanism, start, method=method, controllers=loops)
+    loops = {"sampled": LOOPS["sampled"]}
+    simulator = Simulator(mechanism, start, controllers=loops)
     simulator.advance(4 * H)
     for other in (
         lambda: Simulator(mechanism, simulator.state),
@@ -138,7 +137,7 @@ def test_controllers_stay_where_they_were_if_they_fail():
         return {"motor": 1.0}, calls + 1
 
     loops = {"count": Sampled(function=count, period=H, sensors={}, memory=0)}
-    simulator = Simulator(mechanism, start, method=Exact(compiled=False), controllers=loops)
+    simulator = Simulator(mechanism, start, controllers=loops)
     simulator.advance(H)
     broken.append(True)
     with pytest.raises(ValueError, match=r"raised RuntimeError at t = .*: no reading"):
@@ -154,7 +153,7 @@ def test_the_output_of_a_torque_is_the_spin():
     assert Simulator(mechanism, start).outputs["motor"] == pytest.approx(0.5, abs=1e-15)
 
 
-@pytest.mark.parametrize("method", METHODS[:3:2], ids=repr)
+@pytest.mark.parametrize("method", METHODS[:2], ids=repr)
 def test_a_step_that_fails_leaves_everything_as_it_was(method):
     mechanism, start = crank_slider()
     simulator, other = (Simulator(mechanism, start, method=method) for _ in range(2))
@@ -189,7 +188,7 @@ def test_what_no_single_step_can_have_is_refused():
     mechanism, start = motor()
     with pytest.raises(ValueError, match="leave its tolerance out"):
         Simulator(mechanism, start, method=Exact(tolerance=1e-6))
-    simulator = Simulator(mechanism, start, method=Exact(compiled=False))
+    simulator = Simulator(mechanism, start)
     with pytest.raises(ValueError, match="h must be"):
         simulator.advance(0.0)
     with pytest.raises(ValueError, match="motor"):
@@ -200,7 +199,7 @@ def test_what_no_single_step_can_have_is_refused():
 def test_steps_that_numbers_do_not_resolve_are_refused(h):
     """Of 1e-16 s the next time is not another one; of more, squares overflow."""
     mechanism, start = motor()
-    simulator = Simulator(mechanism, replace(start, time=1.0), method=Exact(compiled=False))
+    simulator = Simulator(mechanism, replace(start, time=1.0))
     with pytest.raises(ValueError, match=r"h must be .* s to 1e\+75 s at t = 1 s, got"):
         simulator.advance(h)
     assert simulator.time == 1.0

@@ -1,6 +1,5 @@
 """Steps by a sparse border, which wide mechanisms have, against those by a banded one: of all rows and methods."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,6 @@ from uncompiled import uncompiled
 
 import fem
 from flexph import GROUND, connect, hinge, integrate, torque
-from flexph.integration.choice import LOOPS
 from flexph.integration.loops import build
 from flexph.integration.loops.wide import kept_block
 from flexph.mechanisms.arrays import network
@@ -37,7 +35,6 @@ def test_steps_are_those_by_a_banded_border(monkeypatch, name):
     made = SAMPLES[name].make()
     found = run(name, made=made, steps=STEPS)
     assert made[0].once(build.is_wide)
-    assert found.steps_by == banded.steps_by == LOOPS
     np.testing.assert_array_equal(found.ledger.iterations, banded.ledger.iterations)
     np.testing.assert_allclose(found.states, banded.states, rtol=0.0, atol=1e-10 * np.abs(banded.states).max())
 
@@ -57,43 +54,45 @@ def plate(cells=3, damping=None):
     return connect({"plate": body}, joints, gravity=(0.0, 0.0, -9.81))
 
 
-def test_a_plate_of_a_sparse_border_takes_the_steps_of_numpy(sparse):
-    """All its coordinates are unknowns of the border."""
-    whole = plate()
+def turned(whole, method=None, *, steps=5):
+    """Run of a plate from rest under torques at its hinge."""
     start = whole.consistent_state(whole.assemble({"plate": ((0.0, 0.0, 0.0), np.eye(3))}))
-    times = 1e-3 * np.arange(6)
-    inputs = {"twist": (0.1, 1.0, 0.2)}
-    ours, theirs = (integrate(whole, start, times, inputs=inputs, method=Exact(compiled=c)) for c in (None, False))
-    assert ours.steps_by == LOOPS
-    assert whole.once(build.constants).border.size[1] < 0
-    assert ours.ledger.largest_residual < 1e-13
+    return integrate(whole, start, 1e-3 * np.arange(steps + 1), inputs={"twist": (0.1, 1.0, 0.2)}, method=method)
+
+
+def test_all_coordinates_of_a_plate_may_be_unknowns_of_a_sparse_border(monkeypatch):
+    """Those that no joint holds are eliminated before a banded border."""
+    banded = turned(plate())
+    monkeypatch.setattr(build, "WIDE", -1.0)
+    whole = plate()
+    found = turned(whole)
+    assert banded.mechanism.once(build.constants).border.size[1] >= 0 > whole.once(build.constants).border.size[1]
+    assert found.ledger.largest_residual < 1e-13
     # stresses are known to round-off of strains, 1e-16, times the stiffness, 2e8
-    np.testing.assert_allclose(ours.states, theirs.states, rtol=0.0, atol=1e-9 * np.abs(theirs.states).max())
+    np.testing.assert_allclose(found.states, banded.states, rtol=0.0, atol=1e-9 * np.abs(banded.states).max())
 
 
 @pytest.mark.parametrize("limit", ["folded", "sparse"])
 @pytest.mark.parametrize("method", [Exact(), Exact4()], ids=repr)
-def test_strains_of_many_products_take_the_steps_of_numpy(monkeypatch, limit, method):
-    """Python keeps all matrices of the coordinates then, dense ones of small mechanisms, too."""
+def test_strains_of_many_products_take_the_steps_of_few(monkeypatch, limit, method):
+    """Python keeps all matrices of the coordinates of many, dense ones of small mechanisms, too."""
+    damping = fem.Damping(mass=0.1, stiffness=1e-4) if method == Exact() else None
+    few = turned(plate(2, damping=damping), method, steps=4)
     monkeypatch.setattr(kept_block, "PRODUCTS_OF_FEW", -1.0)
     monkeypatch.setattr(kept_block, "PRODUCTS_OF_MANY", -1.0)
     monkeypatch.setattr(network, "DENSE_LIMIT", 1000 if limit == "folded" else 0)
-    whole = plate(2, damping=fem.Damping(mass=0.1, stiffness=1e-4) if method == Exact() else None)
-    start = whole.consistent_state(whole.assemble({"plate": ((0.0, 0.0, 0.0), np.eye(3))}))
-    times, inputs = 1e-3 * np.arange(5), {"twist": (0.1, 1.0, 0.2)}
-    ours, theirs = (
-        integrate(whole, start, times, inputs=inputs, method=replace(method, compiled=c)) for c in (None, False)
-    )
-    assert ours.steps_by == LOOPS and whole.once(build.constants).elastic.col.size == 0
-    assert ours.ledger.largest_residual < 1e-13
-    for name, own in ours.ledger.dissipation.items():
-        np.testing.assert_allclose(own, theirs.ledger.dissipation[name], rtol=1e-6, atol=1e-12)
+    whole = plate(2, damping=damping)
+    many = turned(whole, method, steps=4)
+    assert whole.once(build.constants).elastic.col.size == 0 < few.mechanism.once(build.constants).elastic.col.size
+    assert many.ledger.largest_residual < 1e-13
+    for name, own in many.ledger.dissipation.items():
+        np.testing.assert_allclose(own, few.ledger.dissipation[name], rtol=1e-6, atol=1e-12)
     # stresses are known to round-off of strains, 1e-16, times the stiffness, 2e8, in four substeps or more
-    np.testing.assert_allclose(ours.states, theirs.states, rtol=0.0, atol=1e-8 * np.abs(theirs.states).max())
+    np.testing.assert_allclose(many.states, few.states, rtol=0.0, atol=1e-8 * np.abs(few.states).max())
 
 
 def test_an_entry_outside_of_the_pattern_makes_no_matrix():
-    """It would be lost else; what is not finite is not factored, and NumPy takes the step."""
+    """It would be lost else; what is not finite is not factored, and the step fails."""
     terms = uncompiled("flexph.integration.loops.terms.border")
     pattern = {"border_column_ptr": np.array([0, 1, 2]), "border_row": np.array([0, 1])}
     m = SimpleNamespace(border_size=np.array([2, -1]), system_border=np.zeros((1, 2)), **pattern)

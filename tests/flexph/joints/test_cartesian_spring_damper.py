@@ -9,7 +9,6 @@ import rigid
 from flexph import GROUND, connect, eigenfrequencies, integrate, spherical
 from flexph.joints import cartesian_spring_damper
 from flexph.linear import damping_ratios
-from flexph.methods import Exact
 from flexph.systems import coulomb
 
 AXES = Rotation.from_rotvec((0.3, -0.8, 0.5))
@@ -36,14 +35,12 @@ def start_of(mechanism, seed=0):
 
 @pytest.mark.parametrize("damping", [C, (coulomb(0.3, speed=0.1), 0.2, 0.0)], ids=["numbers", "relation"])
 def test_energy_is_balanced_at_large_steps(damping):
-    """To round-off, by both kernels alike; what is dissipated is in the ledger by direction."""
+    """To round-off; what is dissipated is in the ledger by direction."""
     mechanism = chain(stiffness=K, damping=damping, offset=(0.1, -0.2, 0.3))
-    start, times = start_of(mechanism), np.linspace(0.0, 0.8, 17)
-    runs = [integrate(mechanism, start, times, method=Exact(compiled=flag), progress=False) for flag in (False, True)]
-    for run in runs:
-        assert run.ledger.largest_residual < 5e-13  # round-off
-    np.testing.assert_allclose(runs[0].states, runs[1].states, atol=1e-9 * np.abs(runs[0].states).max())
-    lost = {name: values.sum() for name, values in runs[0].ledger.dissipation.items()}
+    run = integrate(mechanism, start_of(mechanism), np.linspace(0.0, 0.8, 17))
+    assert run.ledger.largest_residual < 5e-13  # round-off
+    lost = {name: values.sum() for name, values in run.ledger.dissipation.items()}
+    assert min(values.min() for values in run.ledger.dissipation.values()) >= 0.0
     assert lost["cartesian spring-damper a.p–b.s: x"] > 0.0 and "cartesian spring-damper c.p–b.q: x" not in lost
 
 

@@ -337,12 +337,6 @@ def test_periodic_potentials_are_laws():
     assert law.force(0.1) == pytest.approx(0.1 * np.sin(1.2))
 
 
-def test_numpy_steps_refuse_laws():
-    mechanism = oscillator(LAWS["polynomial"])
-    with pytest.raises(ValueError, match=r"springs with a law, such as polynomial.*need compiled loops"):
-        integrate(mechanism, released(mechanism, 0.1), [0.0, 0.1], method=Exact(compiled=False))
-
-
 def test_other_functions_are_another_mechanism(tmp_path):
     first, second = (
         oscillator(potential(lambda x, k=k: 0.5 * k * x * x, lambda x, k=k: k * x)) for k in (100.0, 400.0)

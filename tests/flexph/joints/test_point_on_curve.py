@@ -28,15 +28,10 @@ from flexph import (
 from flexph.contacts import Plane, Rigid, contact
 from flexph.control import Continuous, Sampled, port_spring
 from flexph.joints import point_on_curve
-from flexph.kernels.jacobians.blocks import flatten, unflatten
-from flexph.kernels.jacobians.factor import factor
 from flexph.kernels.rates.curves import Curve, pieces
 from flexph.kernels.rates.on_curves import all_at_state, curve_weights
 from flexph.kernels.state import derive
-from flexph.kernels.step import residual
-from flexph.kernels.values import Point, Step
 from flexph.mechanisms.model.state import configuration
-from flexph.mechanisms.model.time_table import TimeTable, schedule
 from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import dense
 from flexph.sensors import place_on_curve, rate
@@ -215,39 +210,6 @@ def test_a_curve_that_does_not_bend_is_a_rail(friction):
         assert len(lost) == (friction is not None)
         found.append([*run.position("bead.point")[-1], *on[0].force[-1], *on[1].force[-1], *on[1].torque[-1], *lost])
     assert found[1] == pytest.approx(found[0], rel=1e-11)
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"friction": coulomb(0.4, speed=0.5, viscous=2.0)}, {"motor": True}, {"place": lambda t: 2.4 + 3.0 * t}],
-)
-def test_the_slopes_are_derivatives(dim, options):
-    """The Jacobian of a step from a state off the curve, at a random iterate."""
-    mechanism, start = bead(dim, **options)
-    rng, a, h = np.random.default_rng(dim), mechanism.network.arrays, 0.1
-    off = 0.01 * rng.standard_normal(start.x.size)
-    off[mechanism.layout.parts["beam.rotation"]] = 0.0
-    c = configuration(mechanism, start.x + off)
-    push = np.full(len(mechanism.input_names), 2.0)
-    step = Step(c, derive(a, c), h, schedule(TimeTable(mechanism, start.anchors), 0.0, h, push))
-    count = mechanism.layout.velocities
-    y = rng.standard_normal(count + mechanism.layout.multipliers)
-
-    def means(y):
-        return unflatten(a, y[:count], y[count:] / h)
-
-    def defects(y):
-        r = residual(a, step, means(y))[0]
-        return np.concatenate([flatten(a, r), r.lam / h])
-
-    e = 1e-3
-    changes = [8.0 * (defects(y + s) - defects(y - s)) - defects(y + 2.0 * s) + defects(y - 2.0 * s)
-               for s in e * np.eye(y.size)]  # fmt: skip
-    solve = factor(a, Point(*step, residual(a, step, means(y))[1]))
-    solved = [solve(unflatten(a, b[:count], b[count:] * h)) for b in np.array(changes) / (12.0 * e)]
-    found = np.array([np.concatenate([flatten(a, x), x.lam * h]) for x in solved]).T
-    assert np.abs(found - np.eye(y.size)).max() < 1e-6  # differences are good to 1e-10, amplified by up to 1e4
 
 
 def test_mean_slopes_are_exact_and_go_to_slopes():

@@ -1,4 +1,4 @@
-"""Wheels that slip: dry friction in closed form, what the step keeps, its Jacobian, and bad input."""
+"""Wheels that slip: dry friction in closed form, what the step keeps, and bad input."""
 
 import math
 
@@ -9,7 +9,6 @@ from sliding_samples import RADIUS, Z, cart
 import rigid
 from flexph import GROUND, connect, integrate, slider
 from flexph.joints import slipping_wheel
-from flexph.kernels.rates.slips import slid, slip_tangent
 from flexph.methods import ExactGauss
 from flexph.systems import coulomb, viscous
 
@@ -22,17 +21,22 @@ def rolling(friction):
     return connect({"disc": DISC}, [rail, slipping_wheel("disc.centre", radius=RADIUS, friction=friction)])
 
 
-def test_a_disc_that_spins_is_set_down_and_rolls():
-    """It slips for t = ω₀r/(F/m + Fr²/J), and rolls then; what is lost is the energy that is missing."""
-    mechanism = rolling(coulomb(LOAD, speed=1e-4))
+@pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # the longer steps turn it by 1.5 rad
+@pytest.mark.parametrize(("dry", "h"), [(1e-4, 0.01), (1e-6, 0.05)])
+def test_a_disc_that_spins_is_set_down_and_rolls(dry, h):
+    """It slips for t = ω₀r/(F/m + Fr²/J), and rolls then; what is lost is the energy that is missing.
+
+    Newton's method alone does not solve the longer steps with friction that is nearly dry.
+    """
+    mechanism = rolling(coulomb(LOAD, speed=dry))
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"disc": (0.0, 0.0, -30.0)})
-    run = integrate(mechanism, start, np.linspace(0.0, 1.5, 151))
+    run = integrate(mechanism, start, np.linspace(0.0, 1.5, round(1.5 / h) + 1))
     slips = 30.0 * RADIUS / (LOAD / MASS + LOAD * RADIUS**2 / INERTIA)
     speed = LOAD / MASS * slips
-    assert run["disc.velocity"][-1, 0] == pytest.approx(speed, rel=1e-3)  # steps of a hundredth see when slip ends
+    assert run["disc.velocity"][-1, 0] == pytest.approx(speed, rel=1e-3)  # steps see when slip ends
     lost = 0.5 * INERTIA * 30.0**2 - 0.5 * (MASS + INERTIA / RADIUS**2) * speed**2
     (taken,) = run.ledger.dissipation.values()
-    assert taken.sum() == pytest.approx(lost, rel=1e-2)  # (ωh)²/12 of the spin
+    assert taken.sum() == pytest.approx(lost, rel=(30.0 * h) ** 2 / 12.0)  # of the phase
     assert taken.min() >= 0.0
     assert run.ledger.largest_residual < 1e-13
 
@@ -44,26 +48,6 @@ def test_friction_takes_what_it_takes_and_no_more(roller):
     (taken,) = run.ledger.dissipation.values()
     assert run.ledger.largest_residual < 1e-13 and taken.min() >= 0.0 and taken.sum() > 0.5
     assert np.median(run.ledger.iterations) <= 5  # the tangent is exact
-
-
-def test_the_tangent_is_that_of_differences():
-    mechanism, _ = cart(None, coulomb(20.0, speed=0.7))
-    slips, rng, h = mechanism.network.arrays.slips, np.random.default_rng(0), 0.1
-    size = mechanism.network.arrays.first.size
-    angular = np.flatnonzero(slips.angular)
-    before, after = rng.standard_normal((2, size))
-    pair = [slips.product[angular[0]], slips.by[angular[0]]]
-    before[pair], after[pair] = (math.sin(0.3), math.cos(0.3)), (math.sin(0.9), math.cos(0.9))
-
-    def forces(end):
-        own, on = slid(slips, (before, end), (end - before) / h, h, ()), np.zeros(size)
-        np.add.at(on, slips.product, own.force.take(slips.row) * own.gain)
-        return on
-
-    own = slid(slips, (before, after), (after - before) / h, h, ())
-    found = slip_tangent(slips, own, h, (before, after), ())
-    wanted = np.array([(forces(after + e) - forces(after - e)) / 2e-6 for e in 1e-6 * np.eye(size)]).T
-    np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(wanted).max())
 
 
 def test_a_mecanum_wheel_gives_way_across_its_rollers():

@@ -25,7 +25,7 @@ from flexph import (
 from flexph.joints import belt, rack, screw
 from flexph.joints.rows.rate_laws import Transmission
 from flexph.mechanisms.model.state import configuration
-from flexph.methods import Exact, by_name
+from flexph.methods import by_name
 from flexph.sensors import joint_angle, offset
 
 ROUND_OFF = 1e-13  # of sums of about a hundred steps
@@ -59,12 +59,11 @@ def exact(run):
 
 
 @pytest.mark.filterwarnings("ignore:velocities leave the constraints|.* turns by up to")
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_gear_keeps_its_ratio_over_many_turns_of_large_steps(compiled):
+def test_a_gear_keeps_its_ratio_over_many_turns_of_large_steps():
     """Steps of up to two radians; the torque does the work that both wheels have, of θ̈ = τ/(J₁ + J₂/i²)."""
     mechanism = train()
     start = mechanism.consistent_state(mechanism.assemble({"motor": 0.3}, guess={"load": 2.0}))
-    run = integrate(mechanism, start, np.linspace(0.0, 1.2, 61), method=Exact(compiled=compiled), inputs={"drive": 1.5})
+    run = integrate(mechanism, start, np.linspace(0.0, 1.2, 61), inputs={"drive": 1.5})
     motor, load = turned(run, "motor.centre", "load.centre")
     moved = motor - motor[0]
     assert moved[-1] > 8.0 * 2.0 * math.pi and np.diff(motor).max() > 1.4
@@ -219,9 +218,8 @@ def test_general_methods_and_collocation_agree_with_the_exact_step(method):
     mechanism = train(-1.6)
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"motor": 2.0})
     times, size = np.linspace(0.0, 0.2, 21), mechanism.layout.size
-    options = {"compiled": False} if method == "exact_gauss" else {}
-    one = integrate(mechanism, start, times, inputs={"drive": 0.4}, method=by_name(method, **options))
-    other = integrate(mechanism, start, times, inputs={"drive": 0.4}, method=Exact(compiled=False))
+    one = integrate(mechanism, start, times, inputs={"drive": 0.4}, method=by_name(method))
+    other = integrate(mechanism, start, times, inputs={"drive": 0.4})
     errors = np.abs(one.states[:, :size] - other.states[:, :size]).max(axis=1)
     assert errors[-1] < 2e-3  # order h² of the exact step
     cosine, sine = one.states[-1, mechanism.layout.parts["motor.rotation"]]

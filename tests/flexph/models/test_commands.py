@@ -12,7 +12,7 @@ from flexph.cli import main
 from flexph.models import load_model
 from flexph.models.shipped_examples import COMPANIONS, EXAMPLES
 
-PLAIN = "steps: 10\n    method: {name: exact, compiled: false}"
+PLAIN = "steps: 10\n    method: {name: exact}"
 
 
 def flexph(*arguments):

@@ -17,7 +17,7 @@ connections:
   - {kind: torque, port: arm.root, name: motor}
 start: {fixed: {arm: [0, 0, 0]}}
 runs:
-  a: {end: 0.01, steps: 10, method: {name: exact, compiled: false}, REST}
+  a: {end: 0.01, steps: 10, REST}
 """
 PD = "controllers: {c: {kind: pd, port: motor, angle: arm.root, proportional: 3, period: 1 ms, reference: REF}}"
 AT, ANGLE = "position of arm.tip", "{measure: angle, port: arm.root}"

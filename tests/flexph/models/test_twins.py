@@ -48,10 +48,8 @@ def test_slider_crank_in_space():
     np.testing.assert_allclose(solution.spin("crank")[:, 0], result.solution.spin("crank")[:, 0], rtol=1e-8)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_bouncing_ball(compiled):
-    short = {"runs.falls.steps": 50, "runs.falls.end": 0.5, "runs.falls.method.compiled": compiled}
-    file = model("bouncing-ball", **short)
+def test_bouncing_ball():
+    file = model("bouncing-ball", **{"runs.falls.steps": 50, "runs.falls.end": 0.5})
     run = file.run("falls")
     twin = bouncing_ball.run(step=0.01, end=0.5)
     np.testing.assert_allclose(run.solution["ball.centre"], twin["ball.centre"], rtol=1e-9, atol=1e-12)

@@ -93,7 +93,7 @@ connections:
   - {kind: drive, port: arm.root, angle: DRIVE}
   - {kind: force, port: arm.tip, name: load}
 runs:
-  short: {end: 1 ms, steps: 2, method: {name: exact, compiled: false}, inputs: {load: [1 kN, 200*t]}}
+  short: {end: 1 ms, steps: 2, inputs: {load: [1 kN, 200*t]}}
 """
 
 

@@ -11,7 +11,6 @@ import fem
 import flexph
 import rigid
 from flexph import GROUND, LinearPHDAE, connect, eliminate, hinge, integrate
-from flexph.methods import Exact
 from flexph.numerics.arguments import warn
 
 bar = rigid.body(1.0, inertia=0.01, ports={"pin": (0.0, 0.5)})
@@ -24,7 +23,7 @@ twice = LinearPHDAE(E=np.eye(2), J=np.zeros((2, 2)), G=np.array([[1.0, -1.0], [2
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: integrate(pendulum, fast, [0.0, 0.1], method=Exact(compiled=False)),
+        lambda: integrate(pendulum, fast, [0.0, 0.1]),
         lambda: pendulum.consistent_state(pose, velocities={"bar": (0.0, 1.0, 0.0)}),
         lambda: eliminate(twice),
         lambda: passed["own"](),

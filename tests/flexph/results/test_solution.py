@@ -25,7 +25,6 @@ from flexph import (
     spring_damper,
 )
 from flexph.kernels.convergence.tolerances import NEWTON
-from flexph.methods import Exact
 
 MATERIAL = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)
@@ -386,13 +385,12 @@ def pulled():
 
 
 @pytest.mark.processor
-@pytest.mark.parametrize("compiled", [None, False])
-def test_no_step_goes_beyond_reach(compiled):
+def test_no_step_goes_beyond_reach():
     """Some of these steps end the iteration far away, at energies of 1e90, which were once taken for found."""
     mechanism, start = pulled()
     for steps in (47, 62, 80, 91, 96):
         with pytest.raises(IntegrationError) as caught:
-            integrate(mechanism, start, np.linspace(0.0, 1.0, steps + 1), method=Exact(compiled=compiled))
+            integrate(mechanism, start, np.linspace(0.0, 1.0, steps + 1))
         assert caught.value.solution.times[-1] <= 0.5 + 1e-9
         # some runs end in the stretched pose itself, where a step that stagnates is taken with defects of this size
         assert caught.value.solution.ledger.position_residual.max() < NEWTON.balanced

@@ -8,7 +8,6 @@ import pytest
 import rigid
 from flexph import GROUND, Simulator, connect, hinge, integrate, torque
 from flexph.control import Sampled, plant_of
-from flexph.methods import Exact
 from flexph.sensors import acceleration, joint_angle, joint_force, joint_rate, offset, rate, velocity
 
 BAR = connect(
@@ -17,7 +16,6 @@ BAR = connect(
     gravity=(0.0, -9.81),
 )
 START = BAR.consistent_state(BAR.assemble({"bar": (0.0, 0.0, 0.0)}))
-METHODS = [Exact(), pytest.param(Exact(compiled=True), marks=pytest.mark.slow)]
 
 
 def test_accelerations_of_a_falling_bar():
@@ -35,9 +33,8 @@ def test_accelerations_of_a_falling_bar():
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.6)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("stop", [12, 13])  # between two calls, and at one
-def test_controllers_read_the_mean_of_the_last_step_and_go_on_with_it(method, stop):
+def test_controllers_read_the_mean_of_the_last_step_and_go_on_with_it(stop):
     along = rate(rate(offset("bar.tip", GROUND, (1.0, 0.0))))
     read = {"end": acceleration("bar.tip"), "turning": rate(joint_rate("bar.root")), "along": along}
     seen, times = [], np.linspace(0.0, 0.2, 21)
@@ -48,7 +45,7 @@ def test_controllers_read_the_mean_of_the_last_step_and_go_on_with_it(method, st
 
     def over(start, times):
         loop = Sampled(function=note, period=0.04, sensors=read)
-        return integrate(BAR, start, times, method=method, controllers={"note": loop})
+        return integrate(BAR, start, times, controllers={"note": loop})
 
     whole = over(START, times)
     at = np.arange(4, 20, 4)  # steps that end where it is called
@@ -62,9 +59,8 @@ def test_controllers_read_the_mean_of_the_last_step_and_go_on_with_it(method, st
     np.testing.assert_array_equal(first.followed_by(over(first.final, times[stop:])).states, whole.states)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("controlled", [False, True])
-def test_simulators_read_what_steps_leave(method, controlled):
+def test_simulators_read_what_steps_leave(controlled):
     """Accelerations and joint forces, as controllers read them; of a state that is restored there is no last step."""
     joint = BAR.connections[0].name
     read = {"end": acceleration("bar.tip"), "turning": rate(joint_rate("bar.root")), "force": joint_force(joint)}
@@ -75,12 +71,12 @@ def test_simulators_read_what_steps_leave(method, controlled):
         return {}
 
     loop = {"note": Sampled(function=note, period=0.01, sensors=read)}
-    simulator = Simulator(BAR, START, method=method, sensors=read, controllers=loop if controlled else None)
+    simulator = Simulator(BAR, START, sensors=read, controllers=loop if controlled else None)
     readings, state = [simulator.readings], simulator.state
     for k in range(4):
         simulator.advance_to(0.01 * (k + 1))
         readings.append(simulator.readings)
-    integrate(BAR, START, [0.0, 0.01, 0.02, 0.03, 0.04], method=method, controllers=loop)
+    integrate(BAR, START, [0.0, 0.01, 0.02, 0.03, 0.04], controllers=loop)
     for name in read:
         np.testing.assert_array_equal([r[name] for r in readings[:4]], [see[name] for see in seen[-4:]])
     assert readings[1]["turning"] == pytest.approx(-1.5 * 9.81, rel=1e-2)

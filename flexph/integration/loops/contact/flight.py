@@ -1,4 +1,4 @@
-"""Checks of open rigid contacts in steps of the loops (see integration.contact.stepper)."""
+"""Checks of contacts at the end of a step: stops that turn too far, balls that pass through each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from ....contacts.broad_phase import DEEP as _DEEP
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
-from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -16,43 +15,12 @@ if not cython.compiled:
     from math import pi as M_PI
 
     from ..memory.memory import Memory
-    from .gaps import dot, gap_of, place_vectors, turned_gap
+    from .gaps import dot, place_vectors
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
 DEEP = cython.declare(cython.double, _DEEP)
 DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
-TOUCHING = cython.declare(cython.double, _TOUCHING)
-
-
-INSIDE = cython.declare(cython.double, 1e-2 * TOUCHING)
-"""Depth over the size of the mechanism at which bodies count as overlapping."""
-
-
-def touches(m: Memory, dim: int, size: float) -> bool:
-    """True if a rigid contact touches at the start of a step, in a mechanism of a size [m]."""
-    for c in range(m.contacts_kind.size):
-        if m.contacts_rigid[c]:
-            place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
-            if gap_of(m, dim, c, m.touch_first) <= TOUCHING * size:
-                return True
-    return False
-
-
-def closes(m: Memory, dim: int, size: float) -> bool:
-    """True if bodies of a rigid contact overlap at the end of a step, or have passed through each other in it."""
-    found = cython.declare(cython.bint)
-    found = False
-    for c in range(m.contacts_kind.size):
-        if m.contacts_rigid[c]:
-            place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
-            if m.contacts_kind[c] == ANGLE:
-                place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
-                m.touch_after[c] = turned_gap(m, dim, c, gap_of(m, dim, c, m.touch_first))
-            else:
-                m.touch_after[c] = gap_of(m, dim, c, m.touch_last)
-            found = found or m.touch_after[c] < -INSIDE * size or passes(m, dim, c, DEEP)
-    return found
 
 
 def turns_away(m: Memory) -> bool:

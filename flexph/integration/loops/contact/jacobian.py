@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for contacts, one by one (see kernels.jacobians.contacts).
+"""Blocks of the Jacobian for contacts, one by one.
 
 A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W_k f_k over its vectors, and its force F
 

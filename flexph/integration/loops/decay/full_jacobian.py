@@ -1,4 +1,4 @@
-"""Correction of the Jacobian for bodies with full matrices in steps that lose energy (see kernels.decay.correction)."""
+"""Correction of the Jacobian for bodies with full matrices in steps that lose energy."""
 
 from __future__ import annotations
 

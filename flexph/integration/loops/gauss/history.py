@@ -1,4 +1,4 @@
-"""Values at the nodes of the last step, and the guess for the next one (see exact.gauss)."""
+"""Values at the nodes of the last step, and the guess for the next one."""
 
 from __future__ import annotations
 

@@ -1,13 +1,33 @@
-"""Defects of momenta and constraints at the nodes of a step in loops (see kernels.gauss.collocation)."""
+"""Defects of momenta and constraints at the nodes of a step of Gauss collocation, with one stage the exact scheme.
+
+At the nodes c_i of a step h the unknowns are ṙ, the world spins Ω, u̇ and the multipliers. With y = ∫ẏ the collocated
+value of any ẏ (:mod:`flexph.numerics.gauss_tableau`), every quantity of which the equations of a mechanism are
+polynomials is collocated by its rate as a product of two others, so that it is exact at the end of the step:
+
+    Ṙ = Ω × R,  ȧ = Ω × a + R⁻ᵀφu̇ (arms),  Π̇ = V̇·W + V·Ẇ (products),  Cσ̇ = D(u)u̇,  J̇ = 2(s + Ku)·u̇,  p of w by
+    M(u)
+
+with w = (ω, u̇), ω = R⁻¹Ω. At the nodes themselves a ≠ Rx and p ≠ M(u)w by the error of collocation. The equations are
+
+    m v̇ = forces,  R⁻ᵀṗ_r + Ω × π = torques Σ a × f,  π̇ = torques,  ṗ_u = f_u + Σ φᵀR⁻¹f − D(u)ᵀ(σ + βσ̇),
+    f_u = ½ wᵀ(∂M/∂u)w − ½ h² Σ_ik e_ik ẇ_iᵀ(∂M/∂u)ẇ_k,  Σ c Π̇ + ċ Π = ȯ.
+
+Since Σ b_i ẋ_i·y_i + x_i·ẏ_i is the increment of x·y, Σ b_i Ω·(torques) + … is that of the energy: f_u makes up for
+p ≠ M(u)w. Angular momentum is kept as V × φW + W × φV = 0 at each node; constraints as increments of products.
+Constraints on velocities and squares of products (:mod:`flexph.kernels.rolling`) are rates w Π_by Π̇ and a·Ω of these.
+"""
 
 from __future__ import annotations
 
 import cython
 
+from ....kernels.convergence.tolerances import NEWTON
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from ....numerics.loops.views import copy, fill, flat
+    from math import fabs
+
+    from ....numerics.loops.views import copy, fill, flat, larger
     from ..mechanics.forces import act
     from ..mechanics.residual import resist
     from ..mechanics.rolling import gain
@@ -17,6 +37,8 @@ if not cython.compiled:
     from .field import add_field
     from .prescribed import row_of
     from .scheme import Scheme
+
+NEWTON_BALANCED = cython.declare(cython.double, NEWTON.balanced)
 
 
 def begin(m: Memory, dim: int) -> None:
@@ -185,6 +207,57 @@ def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> No
     for term in range(s.joints_term_row.size):
         change = given.coefficient_rate[rated][term] * s.end_product[s.joints_term_product[term]]
         s.defect_lam[s.joints_term_row[term]] += change
+
+
+def is_balanced(m: Memory, g: Scheme, h: float) -> bool:
+    """True if momenta and constraints balance at all nodes to round-off of their terms.
+
+    Near a singular pose corrections are round-off that the Jacobian blows up, however well an iterate is balanced.
+    """
+    limit = cython.declare(cython.double, NEWTON_BALANCED)
+    length = m.joints_lengths[1]
+    for i in range(m.at_vector.shape[0]):
+        for k in range(m.at_vector.shape[1]):
+            length = larger(length, fabs(m.at_vector[i][k]) * m.joints_joins_points[i])
+    for i in range(g.stages.size):
+        s = stage(g.stages, i)
+        if not (_balances(s, h) and _closes(s, limit, length)):
+            return False
+    return True
+
+
+def _balances(s: Memory, h: float) -> bool:
+    """True if the momenta at a node balance."""
+    limit = cython.declare(cython.double, NEWTON_BALANCED)
+    forces = 0.0
+    push = 0.0
+    torques = 0.0
+    turn = 0.0
+    flexing = 0.0
+    bend = 0.0
+    for b in range(s.inertia_mass.size):
+        for k in range(s.x_v.shape[1]):
+            forces = larger(forces, fabs(s.defect_v[b][k]))
+            pull = fabs(s.inertia_weight[b][k]) + fabs(s.trial_on_body[b][k])
+            push = larger(push, s.inertia_mass[b] * fabs(s.x_v[b][k]) + h * pull)
+        for k in range(s.defect_w.shape[1]):
+            torques = larger(torques, fabs(s.defect_w[b][k]))
+            spun = 0.0
+            for j in range(s.defect_w.shape[1]):
+                spun += fabs(s.stage_J[b][k][j] * s.end_w[b][j])
+            turn = larger(turn, spun + h * fabs(s.trial_torque[b][k]))
+    for k in range(s.defect_du.size):
+        flexing = larger(flexing, fabs(s.defect_du[k]))
+        bend = larger(bend, fabs(s.end_Pdu[k][0]))
+    return forces <= limit * push and torques <= limit * turn and flexing <= limit * bend
+
+
+def _closes(s: Memory, limit: float, length: float) -> bool:
+    """True if the constraints at a node hold, those on points relative to a length [m]."""
+    for row in range(s.defect_lam.size):
+        if not fabs(s.defect_lam[row]) <= limit * (length if s.joints_holds_points[row] > 0.0 else 1.0):
+            return False
+    return True
 
 
 def constraint_rates(s: Memory, dim: int, coefficient: Array) -> None:

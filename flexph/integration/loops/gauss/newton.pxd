@@ -4,7 +4,7 @@ from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
 from .acceleration cimport accelerate
-from .momenta cimport balance
+from .momenta cimport balance, is_balanced
 from .places cimport places
 from .prescribed cimport row_of
 from .scheme cimport Scheme
@@ -12,6 +12,11 @@ from .stresses cimport add_stress_defects, correct_stress_rates, keep_strain_row
 from .systems cimport factor_all, solve_all
 from .unknowns cimport gather, subtract, weigh
 from libc.math cimport INFINITY, fabs, sqrt
+from ..steps.rows cimport fail
+
+cdef Py_ssize_t DIVERGED
+cdef Py_ssize_t SINGULAR
+cdef Py_ssize_t UNSETTLED
 
 cdef double SLOW
 cdef double MANY

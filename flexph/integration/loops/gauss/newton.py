@@ -1,4 +1,4 @@
-"""Newton iteration of all nodes of a step in loops (see exact.gauss_newton)."""
+"""Newton iteration of all nodes of a step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....kernels.convergence.tolerances import TINY as _TINY
+from ..memory.codes import DIVERGED as _DIVERGED
+from ..memory.codes import SINGULAR as _SINGULAR
+from ..memory.codes import UNSETTLED as _UNSETTLED
 
 if not cython.compiled:
     from math import fabs, sqrt
@@ -15,8 +18,9 @@ if not cython.compiled:
     from ....numerics.loops.views import fewest, larger, smaller
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
+    from ..steps.rows import fail
     from .acceleration import accelerate
-    from .momenta import balance
+    from .momenta import balance, is_balanced
     from .places import places
     from .prescribed import row_of
     from .scheme import Scheme
@@ -24,6 +28,9 @@ if not cython.compiled:
     from .systems import factor_all, solve_all
     from .unknowns import gather, subtract, weigh
 
+DIVERGED = cython.declare(cython.Py_ssize_t, _DIVERGED)
+SINGULAR = cython.declare(cython.Py_ssize_t, _SINGULAR)
+UNSETTLED = cython.declare(cython.Py_ssize_t, _UNSETTLED)
 TINY = cython.declare(cython.double, _TINY)
 NEWTON_NOISE = cython.declare(cython.double, NEWTON.noise)
 NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
@@ -41,20 +48,21 @@ would add up in long runs. Accelerated corrections shrink unevenly: they must be
 ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of iterations. With one Jacobian for all nodes they converge linearly; slow ones are accelerated."""
 GROWN = cython.declare(cython.double, 10.0)
-"""Ratio of a correction to the larger of the first two from which NumPy kernels, with a full Jacobian, take over."""
+"""Ratio of a correction to the larger of the first two at which the iteration has diverged."""
 MIXED = cython.declare(cython.double, 0.03)
 """Size of the first correction, or ratio of two, from which stress rates are unknowns, at 10 % more per iteration."""
 
 
 def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
-    """Solve a step from the guess at its nodes; return the iterations, or −1 to leave it to the NumPy kernels."""
+    """Solve a step from the guess at its nodes; return the iterations, or −1 if it is not solved."""
     changes = cython.declare(cython.bint)
     count = cython.declare(cython.Py_ssize_t)
     factored = cython.declare(cython.bint)
     mixed = cython.declare(cython.bint)
+    stalls = cython.declare(cython.bint)
     used = cython.declare(cython.Py_ssize_t)
     if not places(m, dim, g, h, given, True):
-        return -1
+        return fail(m, DIVERGED, 0, 0.0)
     balance(m, dim, g, h, given)
     changes = m.elastic_G_val.size > 0
     mixed = False  # True if strain rows change
@@ -62,6 +70,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     factored = False
     used = 0
     previous = INFINITY
+    size = INFINITY
     largest = 0.0
     scale = TINY
     settled = REMAINS * settled_at(g.stages.size * m.x_du.size)
@@ -69,7 +78,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
             if not factor_all(dim, g, h, given.coefficient[middle]):
-                return -1
+                return fail(m, SINGULAR, iteration, size)
             factored = True
             used = 0
             if changes:
@@ -83,7 +92,10 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
             scale = _energy_scale(g, h)
         size = sqrt(work / larger(largest, scale))
         if not size <= GROWN:
-            return -1
+            return iteration if is_balanced(m, g, h) else fail(m, DIVERGED, iteration, size)
+        stalls = used > 0 and count < 0 and stagnates(size, previous) and size <= NEWTON_STAGNATED
+        if stalls and is_balanced(m, g, h):
+            return iteration
         if not mixed and changes and size > MIXED * smaller(1.0, previous):
             mixed = True
             count = fewest(count, 0)
@@ -94,7 +106,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
             _take_accelerated(m, dim, g, h, mixed, count, scale)
             count += 1
         if not places(m, dim, g, h, given, not mixed):
-            return -1
+            return fail(m, DIVERGED, iteration, size)
         if count < 0 and settles(size, previous, used, settled):
             return iteration
         if count >= 0 and size * larger(smaller(1.0, size / previous), 0.1) < settled:
@@ -102,14 +114,14 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
         if stagnates(size, previous) and used > 1 and size <= NEWTON_STAGNATED:
             if size <= NEWTON_NOISE * sqrt(m.x.size):
                 return iteration
-            if count < 0:
-                return -1
+            if count < 0:  # near a singular pose a Jacobian of its own may lead on
+                factored = False
         balance(m, dim, g, h, given)
         if count < 0 and is_slow(size, previous, used, SLOW, MANY):
             factored = False
             count = 0
         previous = size
-    return -1
+    return fail(m, UNSETTLED, ITERATIONS, size)
 
 
 def _take(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:

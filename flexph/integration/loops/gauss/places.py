@@ -1,4 +1,4 @@
-"""Positions, rates and forces at the nodes of a step in loops (see kernels.gauss.collocation)."""
+"""Positions, rates and forces at the nodes of a step (equations in gauss.momenta)."""
 
 from __future__ import annotations
 

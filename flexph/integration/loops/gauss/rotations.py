@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 LEAST_PIVOT = cython.declare(cython.double, 1e-3)
-"""Pivot of 1 − hA[Ω]× below which a step turns too far and is left to the NumPy kernels."""
+"""Pivot of 1 − hA[Ω]× below which a step turns too far."""
 
 
 def factor_rotations(dim: int, g: Scheme, h: float) -> bool:

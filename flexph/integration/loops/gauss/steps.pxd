@@ -14,6 +14,9 @@ from .newton cimport newton
 from .prescribed cimport row_of
 from .scheme cimport Scheme
 from libc.math cimport fabs
+from ..steps.rows cimport refuse
+
+cdef Py_ssize_t OPENED
 
 cdef double NEWTON_CLOSED
 cdef double NEWTON_FORGOTTEN

@@ -1,4 +1,4 @@
-"""Steps of Gauss collocation in loops (see exact.gauss): guess, solution, records and end."""
+"""Steps of Gauss collocation: guess, solution, records and end (equations in gauss.momenta)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....numerics.arrays import Array
+from ..memory.codes import OPENED as _OPENED
 
 if not cython.compiled:
     from math import fabs
@@ -17,7 +18,7 @@ if not cython.compiled:
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes, Course, GaussTable, Within
     from ..steps.calls import ask_again, begin_within, hold
-    from ..steps.rows import begin_row, close_row, record_energy, store
+    from ..steps.rows import begin_row, close_row, record_energy, refuse, store
     from .field import add_field
     from .history import guess, remember
     from .momenta import begin, constraint_rates
@@ -25,6 +26,7 @@ if not cython.compiled:
     from .prescribed import row_of
     from .scheme import Scheme
 
+OPENED = cython.declare(cython.Py_ssize_t, _OPENED)
 NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
 NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
@@ -87,7 +89,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     _end(m, dim, g, h)
     gaps(m, table.coefficient[last], table.offset[last])
     if _is_open(m) or _lies(m):
-        return False
+        return refuse(m, OPENED, iterations)
     velocity_defect(m, dim, table.coefficient[last], table.own_coefficient[first], table.own_offset[first])
     _book(m, dim, g, h, given)
     m.run_step_audit[4] += iterations

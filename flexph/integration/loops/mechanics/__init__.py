@@ -1,4 +1,4 @@
-"""Formulas of the kernels in loops, with one file for each file of the kernels.
+"""Residual, Jacobian and ledger of a step in loops: motion of bodies, forces, springs, slips, curves and constraints.
 
 Imports: integration.loops.contact, integration.loops.decay, integration.loops.memory, integration.loops.nodal,
 integration.loops.solids, integration.loops.terms, integration.loops.wide, mechanisms.model, numerics,

@@ -1,4 +1,4 @@
-"""Forces on products, nodes, sections and bodies over a step (formulas of kernels.step)."""
+"""Forces on products, nodes, sections and bodies over a step."""
 
 from __future__ import annotations
 

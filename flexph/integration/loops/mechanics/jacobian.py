@@ -1,4 +1,10 @@
-"""Blocks of the Jacobian of a step in loops (formulas of kernels.jacobians).
+"""Blocks of the Jacobian of a step.
+
+The unknowns are (ṙ̄, ω̄ of turning bodies, u̇̄, hλ); constraint rows are divided by h, so that both off-diagonal blocks
+have the size of lengths. With B the discrete gradient of the vectors, W = ∂(end vectors)/∂(mean velocities), β and γ
+the gradients of the products at the mean and at the end, Θ the stiffness of the products,
+
+    K = [[F − h Bᵀ Θ W, −(c̄ β B)ᵀ], [c₁ γ W/h, 0]].
 
 All are entries of the flexible matrices, of their columns and rows, or of the border (see
 :mod:`flexph.integration.loops.mechanics.arrow`).

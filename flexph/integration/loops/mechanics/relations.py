@@ -68,7 +68,7 @@ def keep_rates(m: Memory) -> None:
 
 
 def stick(m: Memory, h: float) -> bool:
-    """Mark relations to be replaced by their tangent at rest (see exact.newton); True if any is or was marked."""
+    """Mark relations to be replaced by their tangent at rest; True if any is or was marked."""
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)
     marked = False

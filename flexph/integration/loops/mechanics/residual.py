@@ -1,4 +1,19 @@
-"""Residual of a step in loops (formulas of kernels.step)."""
+"""Residual of a step of the exact scheme, a discrete gradient pair ([dg] eq. (18)).
+
+With Δ the difference and a bar the mean over a step h, the unknowns are the mean velocities (ṙ̄, ω̄, u̇̄) and the
+multipliers:
+
+    Δr = h ṙ̄,  R₁ = R₀ cayley(½hω̄),  Δu = h u̇̄,  CΔσ = h D(ū) u̇̄,
+    m Δṙ = h (forces),  Δp_r = h (p̄_r × ω̄ + R̄⁻¹ torques),
+    Δp_u = h (f_u − D(ū)ᵀσ̃ + generalised forces),  g(q₁, t₁) = 0,
+    f_u = ½ w₀ᵀ (∂M/∂u)(ū) w₁,  σ̃ = σ̄ + β Δσ/h.
+
+A force f on a node acts with f, with the lever ℓ = ½(R₀x₀ + R₁x₁) and with φᵀ R̄⁻¹ f: the transpose of the exact
+increment Δ(r + Rx) = h[ṙ̄ + Ω × ℓ + R̄⁻ᵀ φ u̇̄], Ω = R̄ω̄ = R̄⁻ᵀω̄. In the plane p̄_r × ω̄ vanishes and R̄⁻¹ does not
+change torques. Loads that follow a section have their components on its mean directions. All vectors enter by products
+V·W, whose increments are also exact. Constraints on velocities (:mod:`flexph.kernels.rolling`) hold for the increments
+of the step. tests/samples/exact_scheme has all of it in plain NumPy.
+"""
 
 from __future__ import annotations
 
@@ -170,6 +185,24 @@ def _stress(m: Memory, h: float) -> None:
         m.trial_jump[i] = h * m.trial_jump[i]
         m.end_sigma[i] = m.at_sigma[i] + m.trial_jump[i]
         m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] * rate) * m.trial_jump[i]
+
+
+def take_stresses(m: Memory, h: float) -> None:
+    """Take mean stresses σ̃ for a Jacobian from the stresses ahead in place of those at the end of the trial."""
+    for i in range(m.trial_stress.size):
+        m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
+
+
+def run_stresses_ahead(m: Memory, h: float) -> None:
+    """Stresses σ₁ − hC⁻¹D(u₁)δu̇̄ to first order after a correction, which is subtracted."""
+    for i in range(m.trial_stress.size):
+        strained = 0.0
+        for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
+            strained += m.system_D[e] * m.correction_du[m.elastic_col[e]]
+        m.trial_local[i] = strained
+    stiffen(m, m.trial_local, m.trial_ahead)
+    for i in range(m.trial_stress.size):
+        m.trial_ahead[i] = m.end_sigma[i] - h * m.trial_ahead[i]
 
 
 def stress_rates(m: Memory) -> None:

@@ -365,6 +365,7 @@ cdef struct ComplexMemory:
     Vec trial_stress
     Vec trial_jump
     Vec trial_local
+    Vec trial_ahead
     Mat trial_lever
     Mat trial_mean
     Vec trial_force
@@ -524,7 +525,6 @@ cdef struct ComplexMemory:
     IVec touch_watched
     Mat touch_listed
     Vec touch_reach
-    Vec touch_keeps_open
     Ten touch_apart
     Mat touch_krylov
     Ten strike_act
@@ -583,6 +583,7 @@ cdef struct ComplexMemory:
     Vec run_asked
     Mat run_answered
     Vec run_length
+    Vec run_failure
     Mat stage_spin
     Mat stage_spin_change
     Mat stage_spread

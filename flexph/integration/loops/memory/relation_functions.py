@@ -111,7 +111,7 @@ def _address(function: Callable[[float], float]) -> int:
 
 @cache  # code at an address must last as long as the process
 def _callback(function: Callable[[float], float]) -> Any:
-    """C callback of a function; NaN if it raises, so that the NumPy steps take over and report the error."""
+    """C callback of a function; NaN if it raises, which is then the error of the step."""
 
     return REAL.c_type(_safe(function))  # no Callback: threads share the function
 

@@ -8,7 +8,7 @@ from .data import Index, Matrix, Tensor, Vector
 
 
 class RunSpace(NamedTuple):
-    """State of a run between steps: rows of history (see exact.step.StepStart), energies, G v − ∂g/∂t.
+    """State of a run between steps: rows of history (see schemes.start.StepStart), energies, G v − ∂g/∂t.
 
     ``back_…`` are their values at the start of the current step, which may have several substeps; ``step_…`` are the
     records of the current step, which are added to a row when it is finished.
@@ -39,10 +39,11 @@ class RunSpace(NamedTuple):
     asked: Vector  # (n,), vector that Python multiplies with matrices of large bodies (see loops.wide.kept_block),
     answered: Matrix  # (n, K), and the products; empty if Python holds no matrices
     length: Vector  # (1,), length of the step whose Jacobian is factored [s]
+    failure: Vector  # (3,), reason, iterations and last correction of a step that is not solved (see codes)
 
 
 class StageSpace(NamedTuple):
-    """Values of Gauss collocation at a node of a step, in addition to those of a trial (see kernels.gauss.collocation).
+    """Values of Gauss collocation at a node of a step, in addition to those of a trial (see gauss.momenta).
 
     In the memory of the run ``J`` and ``momentum`` are those at the start of the step.
     """

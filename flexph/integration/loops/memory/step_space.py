@@ -49,6 +49,7 @@ class Trial(NamedTuple):
     stress: Vector  # (m,), σ̃
     jump: Vector  # (m,), Δσ
     local: Vector  # (m,), work space
+    ahead: Vector  # (m,), stresses to first order after a correction (see steps.newton)
     lever: Matrix  # (k, d)
     mean: Matrix  # (v, d), mean vectors
     force: Vector  # (p,), on products
@@ -243,7 +244,6 @@ class TouchSpace(NamedTuple):
     watched: Index  # (k,), nodes of listed pairs (see integration.loops.near), in the first entries, up to their count
     listed: Matrix  # (k, d), positions of these nodes when the list was made
     reach: Vector  # (3,): largest displacement [m] allowed, zero without lists; their count; 1 if a step exceeded it
-    keeps_open: Vector  # (1,), 1 if only steps in which rigid contacts stay open are accepted
     apart: Tensor  # (2 c, n, n), of a pile: coupling of each body of a pair to the other one
     krylov: Matrix  # (5, N), of a pile: work space of the iterative solution
 

@@ -160,7 +160,7 @@ def column_torque(m: Memory, b: int, i: int) -> float:
 
 
 def run_ahead(m: Memory, h: float) -> None:
-    """Stresses to first order after a correction (which is subtracted), from those of the end (see jacobians.mixed)."""
+    """Stresses to first order after a correction (which is subtracted), from those of the end."""
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             _move_columns(m, h, b)

@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for strain rows, element by element, with first-order stresses (see jacobians.mixed).
+"""Blocks of the Jacobian for strain rows, element by element, with stresses to first order after a correction.
 
 Forces on vectors V are Σ g W̄ over their products V·W, with g = Σ σ̃ ∂̄ε. They change with the unknowns x of an element by
 

@@ -1,4 +1,4 @@
-"""Steps by events: split at times when gaps close, with impacts there (see contact.stepper)."""
+"""Steps by events: split at times when gaps close, with impacts there."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import cython
 
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
 from ....kernels.convergence.tolerances import RESOLUTION as _RESOLUTION
-from ..memory.strike_accounts import CROWDED as _CROWDED
-from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.codes import CROWDED as _CROWDED
+from ..memory.codes import KNOWN as _KNOWN
 from ..memory.structures import AT_TIME as _AT_TIME
 from ..memory.structures import RATES_AT_END as _RATES_AT_END
 
@@ -43,7 +43,7 @@ CROWD = cython.declare(cython.Py_ssize_t, 20)
 GROUP = cython.declare(cython.Py_ssize_t, 10)
 SHORTEST = cython.declare(cython.double, 1e-7)
 """Limit of impacts in a step, numbers of impacts and of closed contacts from which a step is flagged as crowded, and
-relative length below which a part of a step is not taken, as in contact.stepper."""
+relative length below which a part of a step is not taken."""
 
 
 def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
@@ -151,7 +151,7 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 
 
 def _hold(m: Memory, length: float, size: float, rests: bool) -> None:
-    """Mark touching contacts as CLOSES if they do not bounce off (see contact.stepper), or all of them if ``rests``."""
+    """Mark touching contacts as CLOSES if they do not bounce off, or all of them if ``rests``."""
     holds = cython.declare(cython.bint)
     still = larger(RESTING * fastest(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):

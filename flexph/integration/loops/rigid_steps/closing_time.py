@@ -68,7 +68,7 @@ def closing_time(
 def _zero(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
     """Time when the least gap is zero, by Brent's method over parts of a step from ``begin``; NaN if one is not solved.
 
-    The iterates are those of SciPy's brentq, which the NumPy steps use, so that both find the same times.
+    The iterates are those of SciPy's brentq.
     """
     a = at.first
     fa = at.before

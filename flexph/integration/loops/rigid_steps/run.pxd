@@ -3,7 +3,7 @@ from ....numerics.loops.views cimport copy
 from ..memory.memory cimport Memory
 from ..steps.calls cimport begin_within, hold, is_to_be_tried
 from ..steps.iterate cimport coordinate_size
-from ..steps.rows cimport begin_row, close_row
+from ..steps.rows cimport begin_row, close_row, refuse
 from ..memory.given cimport given_of
 from ..strikes.impacts cimport fastest, strike
 from ..strikes.marks cimport CLOSES
@@ -15,14 +15,19 @@ from .by_events cimport step_by_events
 from .striking cimport Striking
 from .ways cimport begin_way, close_all
 
+from libc.math cimport fabs
+
+cdef double UNBALANCED
 cdef double REACH
 cdef Py_ssize_t BALANCE
 cdef Py_ssize_t KNOWN
+cdef Py_ssize_t LAWLESS
 cdef Py_ssize_t MISSED
 cdef Py_ssize_t SCALE
 cdef double TOUCHING
 
 cdef void run_strikes(Memory* m, Py_ssize_t dim, Striking striking, Table table, Course course) noexcept nogil
 cdef bint _step(Memory* m, Py_ssize_t dim, Striking striking, Table table, Py_ssize_t k) noexcept nogil
+cdef bint _is_balanced(Memory* m) noexcept nogil
 cdef bint _step_at_once(Memory* m, Py_ssize_t dim, int kinds, LawSpace law, Prescribed p) noexcept nogil
 cdef void _mark(Memory* m, double h, double size) noexcept nogil

@@ -5,12 +5,15 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
-from ..memory.strike_accounts import BALANCE as _BALANCE
-from ..memory.strike_accounts import KNOWN as _KNOWN
-from ..memory.strike_accounts import MISSED as _MISSED
-from ..memory.strike_accounts import SCALE as _SCALE
+from ..memory.codes import BALANCE as _BALANCE
+from ..memory.codes import KNOWN as _KNOWN
+from ..memory.codes import LAWLESS as _LAWLESS
+from ..memory.codes import MISSED as _MISSED
+from ..memory.codes import SCALE as _SCALE
 
 if not cython.compiled:
+    from math import fabs
+
     from ....contacts.loops.island_space import LawSpace
     from ....numerics.loops.views import copy
     from ..memory.given import given_of
@@ -18,7 +21,7 @@ if not cython.compiled:
     from ..memory.structures import Course, Prescribed, Table
     from ..steps.calls import begin_within, hold, is_to_be_tried
     from ..steps.iterate import coordinate_size
-    from ..steps.rows import begin_row, close_row
+    from ..steps.rows import begin_row, close_row, refuse
     from ..strikes.impacts import fastest, strike
     from ..strikes.marks import CLOSES, OPEN
     from ..strikes.records import record_way
@@ -29,13 +32,16 @@ if not cython.compiled:
 
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
 KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 MISSED = cython.declare(cython.Py_ssize_t, _MISSED)
 SCALE = cython.declare(cython.Py_ssize_t, _SCALE)
 TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
+UNBALANCED = cython.declare(cython.double, 1e-6)
+"""Energy residual of a step, over all its energies and flows, above which it is not solved."""
 REACH = cython.declare(cython.double, 0.1)
-"""Predicted gap over the largest displacement up to which a contact may close in a step, as in contact.stepper."""
+"""Predicted gap over the largest displacement up to which a contact may close in a step."""
 
 
 def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: Course) -> None:
@@ -59,7 +65,7 @@ def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: C
         while answer == 1:
             m.strike_audit[KNOWN] = before
             answer = 2
-            if _step(m, dim, striking, table, step):
+            if _step(m, dim, striking, table, step) and _is_balanced(m):
                 answer = is_to_be_tried(m, dim, calls.within, table.inputs, step)
         if answer != 0:
             m.strike_audit[KNOWN] = before
@@ -82,6 +88,16 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
     return _step_at_once(m, dim, striking.kinds, striking.law, prescribed)
+
+
+def _is_balanced(m: Memory) -> bool:
+    """True if the energy of a step balances, roughly: nearly redundant impulses may grow without bound."""
+    scale = 0.0
+    for i in range(m.run_energy.size):
+        scale += fabs(m.run_energy[i]) + fabs(m.run_back_energy[i])
+    for i in range(m.run_step_flow.size):
+        scale += fabs(m.run_step_flow[i])
+    return m.run_step_audit[0] <= UNBALANCED * scale or refuse(m, LAWLESS, 0)
 
 
 def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:

@@ -11,6 +11,9 @@ from ..strikes.marks cimport CLOSES
 from ..strikes.marks cimport look_inside, may_close
 from ..strikes.trial cimport fly
 from ..memory.structures cimport Given, Prescribed
+from ..steps.rows cimport fail
+
+cdef Py_ssize_t CLOSING
 
 cdef Py_ssize_t CLOSINGS
 cdef Py_ssize_t CLOSED

@@ -5,8 +5,9 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
-from ..memory.strike_accounts import CLOSED as _CLOSED
-from ..memory.strike_accounts import KNOWN as _KNOWN
+from ..memory.codes import CLOSED as _CLOSED
+from ..memory.codes import CLOSING as _CLOSING
+from ..memory.codes import KNOWN as _KNOWN
 from ..memory.structures import OVER_PART as _OVER_PART
 
 if not cython.compiled:
@@ -16,6 +17,7 @@ if not cython.compiled:
     from ..memory.structures import Given, Prescribed
     from ..steps.history import guess
     from ..steps.iterate import coordinate_size
+    from ..steps.rows import fail
     from ..strikes.bearings import mark_bearings
     from ..strikes.bodies import are_apart
     from ..strikes.closing import close
@@ -23,6 +25,7 @@ if not cython.compiled:
     from ..strikes.marks import CLOSES, look_inside, may_close
     from ..strikes.trial import fly
 
+CLOSING = cython.declare(cython.Py_ssize_t, _CLOSING)
 CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
 KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
 OVER_PART = cython.declare(cython.Py_ssize_t, _OVER_PART)
@@ -30,7 +33,7 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 
 
 CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
-"""Limit of repetitions of a step with further closing contacts, as in contact.stepper."""
+"""Limit of repetitions of a step with further closing contacts."""
 
 
 def begin_way(m: Memory, dim: int, h: float) -> None:
@@ -64,7 +67,7 @@ def close_all(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> i
             return -1
         if inside == 0:
             return iterations
-    return -1
+    return fail(m, CLOSING, CLOSINGS, 0.0)
 
 
 def go(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool) -> int:

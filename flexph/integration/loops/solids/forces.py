@@ -164,7 +164,7 @@ def turn_frames(m: Memory, dim: int, torque: Array) -> None:
 
 
 def run_solids_ahead(m: Memory, dim: int, h: float) -> None:
-    """Compute the stresses after a correction to first order, from those at the end (see jacobians.mixed).
+    """Compute the stresses after a correction to first order, from those at the end.
 
     The correction is subtracted from the mean velocities.
     """

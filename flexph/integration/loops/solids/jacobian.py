@@ -1,4 +1,4 @@
-"""Stiffness of solids of finite strain in the border, cell by cell (see kernels.jacobians.cells).
+"""Stiffness of solids of finite strain in the border, cell by cell.
 
 At a point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient by these columns at
 the end. The stiffness over the places of a cell is Σ (C ⊗ 1)ᵀ T (C ⊗ 1) over its points, with the slopes C (d, n) of
@@ -24,7 +24,7 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 
 
 def add_solids(m: Memory, dim: int, h: float) -> None:
-    """Add the stiffness of solids to the border, with the stresses of the mixed iteration (see jacobians.mixed)."""
+    """Add the stiffness of solids to the border, with stresses to first order after a correction."""
     if m.solid_torque.shape[0] > 0:
         _stress(m, h, 0.0)
         pull_places(m, dim)

@@ -1,4 +1,4 @@
-"""Dry friction of joints in the iteration of a step, and after it (see contact.closing, contact.part_stepper)."""
+"""Dry friction of joints in the iteration of a step, and after it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ UNSOLVED = cython.declare(cython.double, 1e-9)
 disagree, and at its end."""
 STILL = cython.declare(cython.double, 1e-12)
 SLIPPING = cython.declare(cython.double, 1e-9)
-"""Relative slip up to which a bearing rests, and relative distance to its bound above which it sticks, as in
-contact.part_stepper."""
+"""Relative slip up to which a bearing rests, and relative distance to its bound above which it sticks."""
 
 
 def begin_friction(m: Memory) -> None:

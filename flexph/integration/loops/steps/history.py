@@ -21,7 +21,11 @@ WEIGHT_LIMIT = cython.declare(cython.double, _WEIGHT_LIMIT)
 
 
 def guess(m: Memory, dim: int, h: float, known: int) -> None:
-    """Predict mean velocities from the last steps (see kernels.guess), else take the present ones; last multipliers."""
+    """Predict mean velocities from the last steps, else take the present ones; take the last multipliers.
+
+    From two steps the prediction is linear in time. The velocity at the start, which is known too, would save a tenth
+    of the iterations where steps resolve most vibrations, and leads astray where they do not: there its sign changes.
+    """
     velocities = m.x_velocities
     now = m.at_velocities
     if not (known == HISTORY and _predict_alternating(m.run_history, h, m.run_extrapolation, velocities)):
@@ -37,7 +41,11 @@ def guess(m: Memory, dim: int, h: float, known: int) -> None:
 
 
 def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """Predict velocities as kernels.guess.predicted_alternating; False if a weight exceeds its limit."""
+    """Predict velocities from the last steps, of any lengths and signs hₖ; False if a weight exceeds its limit.
+
+    The prediction is a parabola in time and, for unresolved vibrations, (−1)ᵏ/hₖ times a line in Σ 1/hₖ. Such a
+    coordinate q changes its sign with each step, up to a turn of 4/(ω hₖ), and its mean velocity is −2q/hₖ.
+    """
     end = -0.5
     turned = -0.5
     sign = 1.0

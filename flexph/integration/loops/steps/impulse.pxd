@@ -11,6 +11,9 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Given
 from .rows cimport record_energy
 from libc.math cimport fabs
+from .rows cimport refuse
+
+cdef Py_ssize_t DEPENDENT
 
 cdef double INSTANT
 

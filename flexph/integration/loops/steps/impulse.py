@@ -1,10 +1,19 @@
-"""Impulses of the joints that reduce the velocity defect between steps, in loops (see exact.impulse)."""
+"""Impulses of the joints that reduce the velocity defect e = G v − ∂g/∂t between steps.
+
+With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = ∂g/∂t prescribed by drives (zero for joints), the velocities
+
+    v′ = v − κ M⁻¹Gᵀμ   have the defect   e′ = (1 − κ) e   and   ΔT = −κ b·μ − κ(1 − ½κ) e·μ :
+
+work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Both momenta stay, as under all forces of joints.
+κ = 2 is the reflection e′ = −e, without loss: the step of the exact scheme of length zero.
+"""
 
 from __future__ import annotations
 
 import cython
 
 from ....numerics.arrays import Array
+from ..memory.codes import DEPENDENT as _DEPENDENT
 
 if not cython.compiled:
     from math import fabs
@@ -20,7 +29,9 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..terms.paths import stand_on_curves
-    from .rows import record_energy
+    from .rows import record_energy, refuse
+
+DEPENDENT = cython.declare(cython.Py_ssize_t, _DEPENDENT)
 
 
 INSTANT = cython.declare(cython.double, 2.0**-500)
@@ -133,7 +144,7 @@ def lose_defect(m: Memory, dim: int, redundant: int, given: Given, length: float
     if left == 0.0 or share == 0.0:
         return True
     if not factor_instant(m, dim, redundant, given.after):
-        return False
+        return refuse(m, DEPENDENT, 0)
     copy(m.run_defect, m.run_gap)
     answer(m, dim, redundant, m.run_gap, m.decay_mu)
     strike(m, dim, given, m.decay_mu, share, length)

@@ -1,4 +1,4 @@
-"""Measures of the iterates of a compiled step (see exact.iterate): work, energies, gaps and balances."""
+"""Measures of the iterates of a step: work of corrections, energies, gaps and balances."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def is_balanced(m: Memory, h: float) -> bool:
 def take_increments(m: Memory, dim: int, given: Given) -> None:
     """Constraint defects by increments over the step, in which the gap at its start decays.
 
-    See exact.iterate.increment_of_gap.
+    Round-off of g(q₁) is that of positions ε; of Δg it is that of the way, ε h|v|: the work of multipliers, which are
+    large near a singular pose, balances to that.
     """
     forgotten = cython.declare(cython.double)
     h = given.h

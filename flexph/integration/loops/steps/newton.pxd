@@ -6,16 +6,23 @@ from ..mechanics.arrow cimport factor, solve
 from ..terms.paths cimport leaves_curves
 from ..mechanics.redundancy cimport factor as factor_least, keep_independent, solve as solve_least
 from ..mechanics.relations cimport keep_rates, stick
-from ..mechanics.residual cimport residual, trial
+from ..mechanics.residual cimport residual, run_stresses_ahead, take_stresses, trial
 from ..mechanics.rolling cimport has_fallen
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Kinds
 from ..nodal.forces cimport begin_strains, run_ahead
 from ..solids.forces cimport begin_solids, run_solids_ahead
+from .rows cimport fail
 from .friction cimport begin_friction, correct_friction
 from .iterate cimport below_resolution, coordinate_size, energy_scale, is_balanced, is_open, kinetic_energy, take_increments, work
 from .pile cimport solve_pile
 from libc.math cimport INFINITY, isfinite, sqrt
+
+cdef Py_ssize_t DIVERGED
+cdef Py_ssize_t LAWLESS
+cdef Py_ssize_t OPENED
+cdef Py_ssize_t SINGULAR
+cdef Py_ssize_t UNSETTLED
 
 cdef double NEWTON_BETTER
 cdef double NEWTON_CLOSED
@@ -27,7 +34,7 @@ cdef double NEWTON_NOISE
 cdef double NEWTON_SLOW
 cdef double NEWTON_STAGNATED
 
-cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil
+cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Kinds kinds, Given given, bint ahead) noexcept nogil
 cdef void begin(Memory* m, Py_ssize_t dim, Kinds kinds) noexcept nogil
 cdef double _best(Memory* m, double size, double best) noexcept nogil
 cdef bint turns_back(Memory* m, Py_ssize_t dim, Kinds kinds, Given given) noexcept nogil

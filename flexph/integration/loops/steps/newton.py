@@ -1,10 +1,15 @@
-"""Newton iteration of a step in loops (see exact.newton)."""
+"""Newton iteration of a step."""
 
 from __future__ import annotations
 
 import cython
 
 from ....kernels.convergence.tolerances import NEWTON
+from ..memory.codes import DIVERGED as _DIVERGED
+from ..memory.codes import LAWLESS as _LAWLESS
+from ..memory.codes import OPENED as _OPENED
+from ..memory.codes import SINGULAR as _SINGULAR
+from ..memory.codes import UNSETTLED as _UNSETTLED
 
 if not cython.compiled:
     from math import inf as INFINITY
@@ -19,7 +24,7 @@ if not cython.compiled:
     from ..mechanics.redundancy import keep_independent
     from ..mechanics.redundancy import solve as solve_least
     from ..mechanics.relations import keep_rates, stick
-    from ..mechanics.residual import residual, trial
+    from ..mechanics.residual import residual, run_stresses_ahead, take_stresses, trial
     from ..mechanics.rolling import has_fallen
     from ..memory.memory import Memory
     from ..memory.structures import Given, Kinds
@@ -38,7 +43,13 @@ if not cython.compiled:
         work,
     )
     from .pile import solve_pile
+    from .rows import fail
 
+DIVERGED = cython.declare(cython.Py_ssize_t, _DIVERGED)
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
+OPENED = cython.declare(cython.Py_ssize_t, _OPENED)
+SINGULAR = cython.declare(cython.Py_ssize_t, _SINGULAR)
+UNSETTLED = cython.declare(cython.Py_ssize_t, _UNSETTLED)
 NEWTON_BETTER = cython.declare(cython.double, NEWTON.better)
 NEWTON_CLOSED = cython.declare(cython.double, NEWTON.closed)
 NEWTON_COARSE = cython.declare(cython.double, NEWTON.coarse)
@@ -50,8 +61,16 @@ NEWTON_SLOW = cython.declare(cython.double, NEWTON.slow)
 NEWTON_STAGNATED = cython.declare(cython.double, NEWTON.stagnated)
 
 
-def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
-    """Solve a step from the guess in ``x`` (see exact.newton); the number of iterations, −1 if it is not solved."""
+def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
+    """Solve a step from the guess in ``x``; the number of iterations, −1 if it is not solved.
+
+    Corrections δ are measured by √(|δ|·|r|), which has the square root of an energy as unit and does not see velocities
+    that are ill-determined (singular poses). The Jacobian is kept while the iteration converges fast, to stagnation;
+    bodies at rest, whose velocities are round-off of positions, take one correction. Where round-off of positions keeps
+    the iteration from converging, constraints g(q₁) = 0 become Δg = 0, whose increments are known more exactly. With
+    ``ahead`` stresses of bodies with quadratic strains are known to first order after a correction, and a Jacobian is
+    taken with these: quadratic strains of an iterate far from the solution, times the stiffness, make it useless.
+    """
     at_rest = cython.declare(cython.bint)
     by_increments = cython.declare(cython.bint)
     ends = cython.declare(cython.bint)
@@ -66,14 +85,17 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     used = cython.declare(cython.Py_ssize_t)
     h = given.h
     resists = m.joints_resisting.size > 0
-    mixed = m.strains_stress.size + m.solids_frame.size > 0
+    mixed = ahead or m.strains_stress.size + m.solids_frame.size > 0
     begin(m, dim, kinds)
+    if ahead:
+        copy(m.at_sigma, m.trial_ahead)
     evaluate(m, dim, kinds, given)
     factored = False
     used = 0
     scaled = False
     by_increments = False
     previous = INFINITY
+    size = INFINITY
     largest = 0.0
     scale = 0.0
     best = INFINITY
@@ -84,15 +106,17 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     unresolved = unresolved_energy(terms[0], terms[1], terms[2], terms[3], extent, h)
     for iteration in range(1, NEWTON_ITERATIONS + 1):
         if not factored:
+            if ahead:
+                take_stresses(m, h)
             if not factor_step(m, dim, kinds, given):
-                return -1
+                return fail(m, SINGULAR, iteration, size)
             if kinds.friction > 0:
                 answer_forces(m, dim, kinds.redundant, kinds.decay, h)
             factored = True
             used = used if mixed else 0  # the mixed iteration refactors often, at a known rate
         solve_step(m, dim, kinds, h)
         if kinds.friction > 0 and not correct_friction(m, dim, h, extent):
-            return -1
+            return fail(m, LAWLESS, iteration, size)
         done = work(m)
         if kinds.contact > 0 or m.joints_laws[0] > 0:  # an iterate deep in a contact or a law gives no scale
             largest = 0.0
@@ -103,10 +127,12 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
             scaled = True
         size = sqrt(done / larger(largest, scale))
         if not isfinite(size):
-            return -1
+            return fail(m, DIVERGED, iteration, size)
         best = _best(m, size, best)
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
-        if dim == 3 and mixed:
+        if ahead:
+            run_stresses_ahead(m, h)
+        if dim == 3 and m.strains_stress.size > 0:
             run_ahead(m, h)
         if m.solids_frame.size > 0:
             run_solids_ahead(m, dim, h)
@@ -140,11 +166,11 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         if ends or (stalls and size <= noise):
             if stalls and best < NEWTON_BETTER * size:
                 copy(m.best, m.x)
-            return iteration if holds(m, dim, kinds, given) else -1
+            return iteration if holds(m, dim, kinds, given) else fail(m, OPENED, iteration, size)
         if is_slow(size, previous, used, NEWTON_SLOW, NEWTON_MANY) or (mixed and size > NEWTON_MIXED):
             factored = False
         previous = size
-    return -1
+    return fail(m, UNSETTLED, NEWTON_ITERATIONS, size)
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:

@@ -5,6 +5,9 @@ from ..memory.structures cimport Given, Kinds, Pair
 from .impulse cimport answer, factor_instant, strike
 from .newton cimport solve_step
 from libc.math cimport fabs
+from .rows cimport refuse
+
+cdef Py_ssize_t DEPENDENT
 
 cdef Py_ssize_t HISTORY
 

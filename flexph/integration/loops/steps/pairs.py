@@ -1,4 +1,4 @@
-"""Pairs of equal steps with an estimate of their error, in loops (see exact.pairs_of_steps)."""
+"""Pairs of equal steps with an estimate of their error (see flexph.integration.blocks.pair_error)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import cython
 
 from ....kernels.convergence.tolerances import HISTORY as _HISTORY
 from ....numerics.arrays import Array
+from ..memory.codes import DEPENDENT as _DEPENDENT
 
 if not cython.compiled:
     from math import fabs
@@ -16,7 +17,9 @@ if not cython.compiled:
     from ..memory.structures import Given, Kinds, Pair
     from .impulse import answer, factor_instant, strike
     from .newton import solve_step
+    from .rows import refuse
 
+DEPENDENT = cython.declare(cython.Py_ssize_t, _DEPENDENT)
 HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
 
 
@@ -109,7 +112,7 @@ def reflect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, lengt
     if pair.mu.size == 0:
         return True
     if not factor_instant(m, dim, redundant, given.after):
-        return False
+        return refuse(m, DEPENDENT, 0)
     kept = 0.0 if m.rub_settles[1] > 0.0 else 1.0  # settling begins with velocities without a defect
     for i in range(pair.mu.size):
         m.run_gap[i] = m.run_defect[i] - kept * m.run_back_defect[i]

@@ -1,4 +1,4 @@
-"""Rows of a run in loops: records of the steps, and the state to which a failed step returns."""
+"""Rows of a run in loops: records of the steps, the state to which a failed step returns, and the reason of failure."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def begin_row(m: Memory) -> None:
     """Store the state to which a failed step returns, and set its sums to zero."""
     copy(m.run_now, m.run_back)
     fill(m.run_step, 0.0)
+    fill(m.run_failure, 0.0)
 
 
 def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
@@ -78,3 +79,17 @@ def _append(field: Array, out: Array, first: int) -> int:
     for i in range(field.size):
         out[first + i] = get(field, i)
     return first + field.size
+
+
+def fail(m: Memory, reason: int, iterations: int, size: float) -> int:
+    """Record why a step is not solved, after so many iterations and a last correction of a relative size; −1."""
+    m.run_failure[0] = reason
+    m.run_failure[1] = iterations
+    m.run_failure[2] = size
+    return -1
+
+
+def refuse(m: Memory, reason: int, iterations: int) -> bool:
+    """Record why a step is not accepted after so many iterations; False."""
+    fail(m, reason, iterations, 0.0)
+    return False

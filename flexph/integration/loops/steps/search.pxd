@@ -4,9 +4,15 @@ from ..memory.memory cimport Memory
 from ..memory.structures cimport Given, Kinds
 from ..nodal.forces cimport begin_strains, run_ahead
 from ..solids.forces cimport begin_solids, run_solids_ahead
+from .rows cimport fail
 from .iterate cimport below_resolution, coordinate_size, energy_scale, work
 from .newton cimport evaluate, factor_step, holds, solve_step
 from libc.math cimport INFINITY, fabs, isfinite, isinf, sqrt
+
+cdef Py_ssize_t DIVERGED
+cdef Py_ssize_t OPENED
+cdef Py_ssize_t SINGULAR
+cdef Py_ssize_t UNSETTLED
 
 cdef double SHORTEST
 cdef double LEFT_OVER

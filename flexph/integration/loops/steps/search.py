@@ -1,4 +1,9 @@
-"""Line search for steps in which many contacts or slips change together, in loops (see exact.newton)."""
+"""Line search for steps in which many contacts, slips or laws change together.
+
+The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex where
+no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is zero. There
+θ is taken, and the Jacobian renewed.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,10 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....kernels.convergence.tolerances import TINY as _TINY
+from ..memory.codes import DIVERGED as _DIVERGED
+from ..memory.codes import OPENED as _OPENED
+from ..memory.codes import SINGULAR as _SINGULAR
+from ..memory.codes import UNSETTLED as _UNSETTLED
 
 if not cython.compiled:
     from math import fabs, isfinite, isinf, sqrt
@@ -19,7 +28,12 @@ if not cython.compiled:
     from ..solids.forces import begin_solids, run_solids_ahead
     from .iterate import below_resolution, coordinate_size, energy_scale, work
     from .newton import evaluate, factor_step, holds, solve_step
+    from .rows import fail
 
+DIVERGED = cython.declare(cython.Py_ssize_t, _DIVERGED)
+OPENED = cython.declare(cython.Py_ssize_t, _OPENED)
+SINGULAR = cython.declare(cython.Py_ssize_t, _SINGULAR)
+UNSETTLED = cython.declare(cython.Py_ssize_t, _UNSETTLED)
 TINY = cython.declare(cython.double, _TINY)
 NEWTON_ITERATIONS = cython.declare(cython.Py_ssize_t, NEWTON.iterations)
 NEWTON_NOISE = cython.declare(cython.double, NEWTON.noise)
@@ -30,7 +44,7 @@ NEWTON_SETTLED = cython.declare(cython.double, NEWTON.settled)
 SHORTEST = cython.declare(cython.double, 1e-3)
 LEFT_OVER = cython.declare(cython.double, 0.3)
 """Share of a correction below which no shorter one is tried, and relative work of the defects along a correction at
-which the search ends, as in exact.newton."""
+which the search ends."""
 
 
 def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
@@ -38,7 +52,6 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     first = cython.declare(cython.bint)
     mixed = cython.declare(cython.bint)
     settled = cython.declare(cython.bint)
-    solved = cython.declare(cython.bint)
     h = given.h
     mixed = m.strains_stress.size + m.solids_frame.size > 0
     fill(m.trial_stuck, 0.0)
@@ -50,18 +63,19 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         begin_contacts(m, dim)
     evaluate(m, dim, kinds, given)
     previous = INFINITY
+    size = INFINITY
     largest = TINY
     extent = coordinate_size(m)
     for iteration in range(1, NEWTON_SEARCHES + 1):
         if not factor_step(m, dim, kinds, given):
-            return -1
+            return fail(m, SINGULAR, NEWTON_ITERATIONS + iteration, size)
         solve_step(m, dim, kinds, h)
         done = work(m)
         first = iteration == 1 or kinds.contact > 0 or m.joints_laws[0] > 0  # as in newton
         largest = larger(done if first else largest, energy_scale(m, h))
         size = sqrt(done / largest)
         if not isfinite(size):
-            return -1
+            return fail(m, DIVERGED, NEWTON_ITERATIONS + iteration, size)
         if dim == 3 and mixed:
             run_ahead(m, h)
         if m.solids_frame.size > 0:
@@ -71,10 +85,11 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         expected = size if isinf(previous) else size * smaller(1.0, size / previous)
         settled = size <= NEWTON_NOISE * m.x.size or (share == 1.0 and expected <= NEWTON_SETTLED)
         if settled or (size >= previous and below_resolution(m, extent, h)):
-            solved = holds(m, dim, kinds, given)
-            return NEWTON_ITERATIONS + iteration if solved else -1
+            if not holds(m, dim, kinds, given):
+                return fail(m, OPENED, NEWTON_ITERATIONS + iteration, size)
+            return NEWTON_ITERATIONS + iteration
         previous = size
-    return -1
+    return fail(m, UNSETTLED, NEWTON_ITERATIONS + NEWTON_SEARCHES, size)
 
 
 def _follow(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:

@@ -13,6 +13,10 @@ from .impulse cimport INSTANT
 from .impulse cimport factor_instant, hold_joints, work_of_joints
 from .rows cimport record_energy
 from libc.math cimport fabs, sqrt
+from .rows cimport refuse
+
+cdef Py_ssize_t DEPENDENT
+cdef Py_ssize_t LAWLESS
 
 cdef bint settle(Memory* m, Py_ssize_t dim, int redundant, Given given) noexcept nogil
 cdef double _keep_joints(Memory* m, Py_ssize_t dim, int redundant, double h) noexcept nogil

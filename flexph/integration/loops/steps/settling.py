@@ -1,4 +1,4 @@
-"""Settling of slip at the end of a step with dry friction of joints (see contact.part_stepper, contacts.velocities).
+"""Settling of slip at the end of a step with dry friction of joints.
 
 The plastic law holds for the impulses of the whole step: |Λ| ≤ μ|λ|, against the slip rates after them. It starts from
 velocities without a defect in the joints, and is applied only so far that step and impulses together create no energy.
@@ -7,6 +7,9 @@ velocities without a defect in the joints, and is applied only so far that step 
 from __future__ import annotations
 
 import cython
+
+from ..memory.codes import DEPENDENT as _DEPENDENT
+from ..memory.codes import LAWLESS as _LAWLESS
 
 if not cython.compiled:
     from math import fabs, sqrt
@@ -22,7 +25,10 @@ if not cython.compiled:
     from ..memory.structures import Given
     from .friction import UNSOLVED, free_rates
     from .impulse import INSTANT, factor_instant, hold_joints, work_of_joints
-    from .rows import record_energy
+    from .rows import record_energy, refuse
+
+DEPENDENT = cython.declare(cython.Py_ssize_t, _DEPENDENT)
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 
 
 def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
@@ -32,7 +38,7 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
     for i in range(m.bearings_friction.size):
         taken += m.run_flow[m.bearings_lost[i]]
     if not factor_instant(m, dim, redundant, given.after):
-        return False
+        return refuse(m, DEPENDENT, 0)
     set_gradients(m)
     differentiate_slips(m, dim, INSTANT)
     lost = _keep_joints(m, dim, redundant, given.h)
@@ -40,7 +46,7 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
     mean_shapes(m, dim, m.at_du, m.trial_c)
     m.rub_scale[0] = larger(larger(free_rates(m), sized(m, dim, m.at_v, m.at_w, m.at_du, m.trial_c)), 1e-300)
     if not solve_law(m) <= UNSOLVED:
-        return False
+        return refuse(m, LAWLESS, 0)
     copy(m.rub_best, m.rub_found)
     m.run_step_audit[7] = larger(m.run_step_audit[7], law(m) / m.rub_scale[0])
     _strike(m, dim, _share(m, taken))

@@ -1,6 +1,6 @@
 from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
 from ..contact.anchors cimport has_no_row
-from ..contact.flight cimport closes, touches, turns_away
+from ..contact.flight cimport turns_away
 from ..contact.forces cimport leaves_list, record_contacts, store_contacts
 from ..decay.step cimport prepare
 from ..mechanics.arrow cimport solve_border
@@ -12,13 +12,13 @@ from ..mechanics.redundancy cimport find_dependent, keep_independent, keep_least
 from ..mechanics.relations cimport generates
 from ..mechanics.rolling cimport add_squares
 from ..memory.memory cimport Memory
-from ..memory.structures cimport Course, Given, Parts, Table
+from ..memory.structures cimport Course, Given, Kinds, Parts, Table
 from .calls cimport begin_within, is_to_be_tried
+from .rows cimport refuse
 from .friction cimport obeys, record_friction, sticks
 from ..memory.given cimport given_of
 from .history cimport guess, remember
 from .impulse cimport lose_defect
-from .iterate cimport coordinate_size
 from .newton cimport factor_step, newton
 from .pairs cimport begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
 from .rows cimport record_energy
@@ -26,11 +26,19 @@ from .search cimport search
 from .settling cimport settle
 from libc.math cimport fabs
 
+cdef Py_ssize_t CROWDED_TABLE
+cdef Py_ssize_t DOUBTFUL
+cdef Py_ssize_t GENERATING
+cdef Py_ssize_t LAWLESS
+cdef Py_ssize_t TURNED
+
 cdef bint take_step(Memory* m, Py_ssize_t dim, Table table, Course course, Py_ssize_t step, Py_ssize_t known) noexcept nogil
 cdef bint _end_substep(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t k, Py_ssize_t first) noexcept nogil
 cdef bint _judge(Memory* m, Py_ssize_t dim, Parts parts, Given given, Py_ssize_t known) noexcept nogil
 cdef bint _finish_pair(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t step) noexcept nogil
 cdef bint take_substep(Memory* m, Py_ssize_t dim, Parts parts, Table table, Py_ssize_t k, Py_ssize_t known) noexcept nogil
+cdef Py_ssize_t _solve(Memory* m, Py_ssize_t dim, Kinds kinds, Given given, Py_ssize_t known) noexcept nogil
+cdef void _guess_again(Memory* m, Py_ssize_t dim, Kinds kinds, Given given, Py_ssize_t known) noexcept nogil
 cdef void _record(Memory* m, Py_ssize_t dim, Parts parts, Given given, Py_ssize_t i) noexcept nogil
 cdef void _finish(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void record_gaps(Memory* m, double h, Vec after, Vec offset) noexcept nogil

@@ -1,17 +1,22 @@
-"""Compiled step of a mechanism, with its substeps and their records (see flexph.integration.exact.newton)."""
+"""Step of a mechanism, with its substeps and their records."""
 
 from __future__ import annotations
 
 import cython
 
 from ....numerics.arrays import Array
+from ..memory.codes import CROWDED_TABLE as _CROWDED_TABLE
+from ..memory.codes import DOUBTFUL as _DOUBTFUL
+from ..memory.codes import GENERATING as _GENERATING
+from ..memory.codes import LAWLESS as _LAWLESS
+from ..memory.codes import TURNED as _TURNED
 
 if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.views import copy, fewest, fill, larger
     from ..contact.anchors import has_no_row
-    from ..contact.flight import closes, touches, turns_away
+    from ..contact.flight import turns_away
     from ..contact.forces import leaves_list, record_contacts, store_contacts
     from ..decay.step import prepare
     from ..mechanics.arrow import solve_border
@@ -23,18 +28,23 @@ if not cython.compiled:
     from ..mechanics.rolling import add_squares
     from ..memory.given import given_of
     from ..memory.memory import Memory
-    from ..memory.structures import Course, Given, Parts, Table
+    from ..memory.structures import Course, Given, Kinds, Parts, Table
     from ..terms.paths import place_points
     from .calls import begin_within, is_to_be_tried
     from .friction import obeys, record_friction, sticks
     from .history import guess, remember
     from .impulse import lose_defect
-    from .iterate import coordinate_size
     from .newton import factor_step, newton
     from .pairs import begin_pair, estimate, keep_gaps, let_go, reflect, watch_energy
-    from .rows import record_energy
+    from .rows import record_energy, refuse
     from .search import search
     from .settling import settle
+
+CROWDED_TABLE = cython.declare(cython.Py_ssize_t, _CROWDED_TABLE)
+DOUBTFUL = cython.declare(cython.Py_ssize_t, _DOUBTFUL)
+GENERATING = cython.declare(cython.Py_ssize_t, _GENERATING)
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
+TURNED = cython.declare(cython.Py_ssize_t, _TURNED)
 
 
 def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, known: int) -> bool:
@@ -105,36 +115,57 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
     """Take a substep from its guess and add it to the records of the step; False if it is not solved."""
     kinds = parts.kinds
     given = given_of(table, k)
-    extent = coordinate_size(m)
-    if m.touch_keeps_open[0] > 0.0 and touches(m, dim, extent):
-        return False
     if kinds.decay > 0:
         prepare(m, dim, given.h)
     if kinds.redundant > 0:
         if not find_dependent(m, dim, given.before):
-            return False
+            return refuse(m, DOUBTFUL, 0)
         keep_least(m, m.x_lam)
     copy(table.moved[k if table.moved.shape[0] > 1 else 0], m.trial_moved)
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
-    iterations = newton(m, dim, kinds, given)
-    searched = kinds.contact + m.slips_lost.size + m.solids_lawful.size + m.joints_laws[0]
-    if searched > 0 and kinds.friction == 0 and iterations < 0:
-        guess(m, dim, given.h, known)
-        if kinds.redundant > 0:
-            keep_least(m, m.x_lam)
-        iterations = search(m, dim, kinds, given)
-    if iterations < 0 or generates(m, given.h):
+    iterations = _solve(m, dim, kinds, given, known)
+    if iterations < 0:
         return False
-    if (closes(m, dim, extent) and m.touch_keeps_open[0] > 0.0) or turns_away(m):
+    if generates(m, given.h):
+        return refuse(m, GENERATING, iterations)
+    if turns_away(m):
+        return refuse(m, TURNED, iterations)
+    if kinds.contact > 0 and leaves_list(m, dim):
         return False
-    if kinds.contact > 0 and (leaves_list(m, dim) or has_no_row(m, dim)):
-        return False
+    if kinds.contact > 0 and has_no_row(m, dim):
+        return refuse(m, CROWDED_TABLE, iterations)
     if kinds.friction > 0 and not obeys(m, given.h):
-        return False
+        return refuse(m, LAWLESS, iterations)
     m.run_step_audit[4] += iterations
     _record(m, dim, parts, given, k % parts.shares.size)
     remember(m, given.h, known)
     return True
+
+
+def _solve(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> int:
+    """Solve a substep in the ways that suit its mechanism, one after the other; its iterations, −1 if none does.
+
+    Steps with friction of joints, which stresses ahead do not know, have one way.
+    """
+    iterations = newton(m, dim, kinds, given, False)
+    if iterations >= 0 or kinds.friction > 0:
+        return iterations
+    tried = cython.cast(cython.Py_ssize_t, m.run_failure[1])
+    if m.elastic_G_val.size > 0 and m.strains_stress.size == 0 and m.run_asked.size == 0:
+        _guess_again(m, dim, kinds, given, known)
+        iterations = newton(m, dim, kinds, given, True)
+        if iterations >= 0:
+            return tried + iterations
+    if kinds.contact + m.slips_lost.size + m.solids_lawful.size + m.joints_laws[0] > 0:
+        _guess_again(m, dim, kinds, given, known)
+        return search(m, dim, kinds, given)
+    return -1
+
+
+def _guess_again(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> None:
+    guess(m, dim, given.h, known)
+    if kinds.redundant > 0:
+        keep_least(m, m.x_lam)
 
 
 def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
@@ -155,7 +186,7 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
     energies(m, dim, m.run_new_energy)
     velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
     if kinds.friction > 0:
-        m.rub_settles[0] = 1.0 if m.touch_keeps_open[0] > 0.0 and sticks(m, dim) else 0.0
+        m.rub_settles[0] = 1.0 if sticks(m, dim) else 0.0
     m.run_step_audit[0] = larger(m.run_step_audit[0], fabs(record_energy(m)))
     record_gaps(m, given.h, given.after, given.offset)
     close_gaps(m, kinds.redundant)
@@ -190,7 +221,7 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Solve for the multipliers that close a gap of ½h(e₁ − e₀), in the border alone (see exact.advance)."""
+    """Solve for the multipliers that close a gap of ½h(e₁ − e₀), in the border alone."""
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
         m.run_defect[i] = m.run_new_defect[i]

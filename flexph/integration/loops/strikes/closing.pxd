@@ -19,6 +19,12 @@ from .trial cimport SETTLED
 from .trial cimport STAGNATED
 from .trial cimport balance_bodies, correct, evaluate, velocity_scale
 from libc.math cimport INFINITY, fabs
+from ..steps.rows cimport fail
+
+cdef Py_ssize_t TOO_MANY
+cdef Py_ssize_t DOUBTFUL
+cdef Py_ssize_t LAWLESS
+cdef Py_ssize_t UNSETTLED
 
 cdef Py_ssize_t STALLED
 cdef Py_ssize_t POLISHED

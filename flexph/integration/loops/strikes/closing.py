@@ -1,4 +1,4 @@
-"""Step in which some rigid contacts may close (see contact.closing).
+"""Step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction on its slip.
 
 Newton's method. For free bodies it uses the Jacobian of each body: the coupling of two balls by their turning normal is
 left to further iterations, each of which leaves about a hundredth of the defect. From the third iteration on matrices
@@ -11,9 +11,13 @@ import cython
 
 from ....kernels.convergence.tolerances import NEWTON
 from ....kernels.convergence.tolerances import POSITIONAL as _POSITIONAL
-from ..memory.strike_accounts import CLOSED as _CLOSED
-from ..memory.strike_accounts import FREE as _FREE
-from ..memory.strike_accounts import TOLD as _TOLD
+from ..memory.codes import CLOSED as _CLOSED
+from ..memory.codes import DOUBTFUL as _DOUBTFUL
+from ..memory.codes import FREE as _FREE
+from ..memory.codes import LAWLESS as _LAWLESS
+from ..memory.codes import TOLD as _TOLD
+from ..memory.codes import TOO_MANY as _TOO_MANY
+from ..memory.codes import UNSETTLED as _UNSETTLED
 
 if not cython.compiled:
     from math import fabs
@@ -26,6 +30,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..steps.iterate import coordinate_size, is_open
+    from ..steps.rows import fail
     from .bearings import friction_of, is_bearing, size_slips
     from .bodies import are_apart, weigh_step
     from .coupled import answer_members, begin_coupled, factor_coupled, go_ahead, relations_stick
@@ -36,6 +41,10 @@ if not cython.compiled:
     from .rows import answer, fill_rows
     from .trial import ITERATIONS, RENEWED, SETTLED, STAGNATED, balance_bodies, correct, evaluate, velocity_scale
 
+TOO_MANY = cython.declare(cython.Py_ssize_t, _TOO_MANY)
+DOUBTFUL = cython.declare(cython.Py_ssize_t, _DOUBTFUL)
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
+UNSETTLED = cython.declare(cython.Py_ssize_t, _UNSETTLED)
 CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
 FREE = cython.declare(cython.Py_ssize_t, _FREE)
 POSITIONAL = cython.declare(cython.double, _POSITIONAL)
@@ -58,7 +67,7 @@ SOLVED = cython.declare(cython.double, 3e-13)
 LAW = cython.declare(cython.double, 1e-12)
 REDUNDANT = cython.declare(cython.double, 1e-11)
 """Tolerated defects of the complementarity: during the iteration, at its end, in the final check, and in the last check
-for free bodies, as gaps of redundant contacts disagree by round-off. Steps with larger ones are left to NumPy."""
+for free bodies, as gaps of redundant contacts disagree by round-off. Steps with larger ones are not solved."""
 NEAR = cython.declare(cython.double, 1e-4)
 """Change up to which iterates may be solutions that are not unique, so that each is checked."""
 SLOW = cython.declare(cython.double, 0.8)
@@ -81,9 +90,9 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
     h = given.h
     islands = find_islands(m, m.strike_may_close)
     if not are_apart(m) and m.strike_begin[islands] * dim > m.strike_response.shape[0]:
-        return -1
+        return fail(m, TOO_MANY, 0, 0.0)
     if not are_apart(m) and not begin_coupled(m, dim, kinds, given):
-        return -1
+        return fail(m, DOUBTFUL, 0, 0.0)
     scale = velocity_scale(m, h)
     coarse = COARSE * m.joints_lengths[0] / (h * scale)
     weight = WEIGHT
@@ -98,7 +107,7 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
         renews = iteration <= RENEWED or size > FAST
         defect = _linearised(m, dim, kinds, law, given, islands, (weight, iteration == 1, renews))
         if not defect <= AFAR:
-            return -1
+            return fail(m, LAWLESS, iteration, defect)
         size, previous = correct(m, scale), size
         if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, dim, kinds, given):
             least = INFINITY
@@ -113,7 +122,7 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
             ratio = _go_further(m, size / previous, ratio)
         if size > 0.5 * previous and not ends:
             ends = size <= larger(STAGNATED, coarse) and weight >= STIFFEST
-            if size <= AFAR:  # nearly redundant impulses keep changing
+            if size <= larger(AFAR, coarse):  # nearly redundant impulses keep changing
                 weight = smaller(STIFFER * weight, STIFFEST)
                 since = iteration
         if ends:
@@ -121,7 +130,7 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
             if missed <= LAW or (tries == TRIES and are_apart(m) and missed <= REDUNDANT):
                 return iteration
             if tries == TRIES:
-                return -1
+                return fail(m, LAWLESS, iteration, missed)
             tries = tries + 1
             weight = LIGHTER * weight
             since = iteration
@@ -130,8 +139,8 @@ def close(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
             least = size
             since = iteration
         if iteration - since >= STALLED:
-            return -1
-    return -1
+            return fail(m, UNSETTLED, iteration, size)
+    return fail(m, UNSETTLED, ITERATIONS, size)
 
 
 def _linearised(
@@ -248,16 +257,20 @@ def _obey_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: f
 
 
 def _missed(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
-    """Relative defect of the laws at the velocities of the final impulses; inf if joints open.
+    """Relative defect of the laws at the velocities of the final impulses; inf if these do not settle or joints open.
 
     It is recorded as the defect of the step.
     """
     h = given.h
+    size = INFINITY
     for _ in range(POLISHED):
         evaluate(m, dim, kinds, given)
         balance_bodies(m, dim, kinds, h)
-        if correct(m, scale) <= SETTLED:
+        size = correct(m, scale)
+        if size <= SETTLED:
             break
+    if not size <= larger(STAGNATED, COARSE * m.joints_lengths[0] / (h * scale)):
+        return INFINITY
     evaluate(m, dim, kinds, given)
     if not are_apart(m) and (is_open(m, NEWTON_CLOSED) or has_fallen(m)):
         return INFINITY

@@ -9,6 +9,7 @@ from ..mechanics.residual cimport balance_momenta, trial
 from ..memory.memory cimport Memory
 from ..nodal.forces cimport begin_strains, run_ahead
 from ..solids.forces cimport begin_solids, run_solids_ahead
+from ..steps.rows cimport refuse
 from ..steps.impulse cimport INSTANT
 from ..steps.impulse cimport factor_instant
 from ..steps.newton cimport turns_back
@@ -19,7 +20,9 @@ from .bearings cimport friction_of, is_bearing, meet_bearings, push_joints, slip
 from .rows cimport bending, meet, side_velocity
 from libc.math cimport fabs
 
+cdef Py_ssize_t DEPENDENT
 cdef Py_ssize_t DISTANCE
+cdef Py_ssize_t DOUBTFUL
 
 cdef void evaluate_coupled(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
 cdef bint begin_coupled(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil

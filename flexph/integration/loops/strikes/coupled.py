@@ -10,6 +10,8 @@ import cython
 
 from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
 from ....numerics.arrays import Array
+from ..memory.codes import DEPENDENT as _DEPENDENT
+from ..memory.codes import DOUBTFUL as _DOUBTFUL
 
 if not cython.compiled:
     from math import fabs
@@ -29,12 +31,15 @@ if not cython.compiled:
     from ..solids.forces import begin_solids, run_solids_ahead
     from ..steps.impulse import INSTANT, factor_instant
     from ..steps.newton import turns_back
+    from ..steps.rows import refuse
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
     from .bearings import friction_of, is_bearing, meet_bearings, push_joints, slip_of
     from .rows import bending, meet, side_velocity
 
+DEPENDENT = cython.declare(cython.Py_ssize_t, _DEPENDENT)
 DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+DOUBTFUL = cython.declare(cython.Py_ssize_t, _DOUBTFUL)
 
 
 def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
@@ -135,8 +140,8 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
     """Factor the masses and joints at ``at``; False if joints are dependent, or their rank is in doubt."""
     if kinds > 1 and not find_dependent(m, dim, coefficient):
-        return False
-    return factor_instant(m, dim, kinds > 1, coefficient)
+        return refuse(m, DOUBTFUL, 0)
+    return factor_instant(m, dim, kinds > 1, coefficient) or refuse(m, DEPENDENT, 0)
 
 
 def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:

@@ -1,4 +1,4 @@
-"""Impacts at the start of a step, of contacts that would close in it (see contact.impact_stepper)."""
+"""Impacts at the start of a step, of contacts that would close in it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STRIKES = cython.declare(cython.Py_ssize_t, 200)
 WIDE = cython.declare(cython.double, 0.5)
 RESTING = cython.declare(cython.double, 1e-11)
 """Limit of impacts at the start of a step, predicted gap over the largest displacement above which a contact is
-skipped, and relative speed up to which a gap does not close (as in contact.impact_stepper and contact.strikes)."""
+skipped, and relative speed up to which a gap does not close."""
 
 
 def strike(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:

@@ -4,6 +4,9 @@ from ..contact.gaps cimport gap_of, place_vectors, turned_gap
 from ..memory.memory cimport Memory
 from ..steps.iterate cimport coordinate_size
 from libc.math cimport fabs
+from ..steps.rows cimport fail
+
+cdef Py_ssize_t PASSED
 
 cdef Py_ssize_t ENTERS
 cdef Py_ssize_t OPEN

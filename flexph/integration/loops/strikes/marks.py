@@ -8,6 +8,7 @@ from ....contacts.broad_phase import ACROSS as _ACROSS
 from ....contacts.broad_phase import DEEP as _DEEP
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
+from ..memory.codes import PASSED as _PASSED
 
 if not cython.compiled:
     from math import fabs
@@ -17,7 +18,9 @@ if not cython.compiled:
     from ..contact.gaps import gap_of, place_vectors, turned_gap
     from ..memory.memory import Memory
     from ..steps.iterate import coordinate_size
+    from ..steps.rows import fail
 
+PASSED = cython.declare(cython.Py_ssize_t, _PASSED)
 ACROSS = cython.declare(cython.double, _ACROSS)
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 DEEP = cython.declare(cython.double, _DEEP)
@@ -42,7 +45,7 @@ def look_inside(m: Memory, dim: int, mark: int) -> int:
             continue
         place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
         if passes(m, dim, c, ACROSS if m.strike_may_close[c] > OPEN else DEEP):
-            return -1
+            return fail(m, PASSED, 0, 0.0)
         if m.strike_may_close[c] <= OPEN:
             m.touch_after[c] = gap_at_end(m, dim, c)
             if m.touch_after[c] < -1e-2 * TOUCHING * size:

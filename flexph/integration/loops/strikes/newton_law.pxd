@@ -13,6 +13,10 @@ from .pressed cimport move_rates, solve_pressed
 from .records cimport begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
 from .rows cimport rate, rate_after
 from libc.math cimport sqrt
+from ..steps.rows cimport refuse
+
+cdef Py_ssize_t TOO_MANY
+cdef Py_ssize_t LAWLESS
 
 cdef double WEIGHT
 cdef double HEAVIER

@@ -1,11 +1,13 @@
-"""Newton's impact law with Coulomb friction for islands of contacts, without energy gain (see contacts.velocities)."""
+"""Newton's impact law with Coulomb friction for islands of contacts, without energy gain."""
 
 from __future__ import annotations
 
 import cython
 
 from ....numerics.arrays import Array
-from ..memory.strike_accounts import IMPACT as _IMPACT
+from ..memory.codes import IMPACT as _IMPACT
+from ..memory.codes import LAWLESS as _LAWLESS
+from ..memory.codes import TOO_MANY as _TOO_MANY
 
 if not cython.compiled:
     from math import sqrt
@@ -15,6 +17,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..steps.impulse import hold_joints, work_of_joints
+    from ..steps.rows import refuse
     from .bearings import begin_slips, carry, find_slips, is_bearing, mark_bearings, record_struck, size_slips
     from .bodies import are_apart
     from .coupled import answer_members
@@ -25,6 +28,8 @@ if not cython.compiled:
     from .records import begin_part, end_part, judge, record_impulses, record_loss, rubbed, see_defect
     from .rows import rate, rate_after
 
+TOO_MANY = cython.declare(cython.Py_ssize_t, _TOO_MANY)
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 IMPACT = cython.declare(cython.Py_ssize_t, _IMPACT)
 
 
@@ -34,7 +39,7 @@ HEAVIEST = cython.declare(cython.double, 1e-3)
 SOLVED = cython.declare(cython.double, 1e-12)
 ROUGH = cython.declare(cython.double, 1e-10)
 """Proximal weight over the largest entry of D, its growth factor while the law is not solved, and its limit; defect
-of a solved law, and defect above which an impact is left to NumPy."""
+of a solved law, and defect above which an impact is not solved."""
 
 
 def strike_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
@@ -68,7 +73,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
     begin_part(m)
     if not are_apart(m):
         if members * dim > m.strike_response.shape[0]:
-            return False
+            return refuse(m, TOO_MANY, 0)
         if kinds > 0:
             begin_slips(m, dim)
         answer_members(m, dim, kinds, members, 0.0)
@@ -133,7 +138,7 @@ def _strike(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> b
         defect = larger(defect, obey(m, kinds, law, island))
         _go_so_far(m, kinds, law, island)
     if not defect <= ROUGH:
-        return False
+        return refuse(m, LAWLESS, 0)
     judge(m, defect * island.scale, island.scale)
     _record(m, dim, law, island)
     return True

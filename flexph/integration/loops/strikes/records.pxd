@@ -15,6 +15,11 @@ from .bearings cimport record_bearings
 from .bodies cimport are_apart
 from .marks cimport may_close
 from libc.math cimport fabs, sqrt
+from ..steps.rows cimport refuse
+
+cdef Py_ssize_t CROWDED_TABLE
+cdef Py_ssize_t GENERATING
+cdef Py_ssize_t TURNED
 
 cdef Py_ssize_t ARRIVAL
 cdef Py_ssize_t BALANCE

@@ -5,16 +5,19 @@ from __future__ import annotations
 import cython
 
 from ....numerics.arrays import Array
-from ..memory.strike_accounts import ARRIVAL as _ARRIVAL
-from ..memory.strike_accounts import BALANCE as _BALANCE
-from ..memory.strike_accounts import CLOSED as _CLOSED
-from ..memory.strike_accounts import FRICTION as _FRICTION
-from ..memory.strike_accounts import KNOWN as _KNOWN
-from ..memory.strike_accounts import MISSED as _MISSED
-from ..memory.strike_accounts import NORMAL as _NORMAL
-from ..memory.strike_accounts import RUBBED as _RUBBED
-from ..memory.strike_accounts import SCALE as _SCALE
-from ..memory.strike_accounts import TOLD as _TOLD
+from ..memory.codes import ARRIVAL as _ARRIVAL
+from ..memory.codes import BALANCE as _BALANCE
+from ..memory.codes import CLOSED as _CLOSED
+from ..memory.codes import CROWDED_TABLE as _CROWDED_TABLE
+from ..memory.codes import FRICTION as _FRICTION
+from ..memory.codes import GENERATING as _GENERATING
+from ..memory.codes import KNOWN as _KNOWN
+from ..memory.codes import MISSED as _MISSED
+from ..memory.codes import NORMAL as _NORMAL
+from ..memory.codes import RUBBED as _RUBBED
+from ..memory.codes import SCALE as _SCALE
+from ..memory.codes import TOLD as _TOLD
+from ..memory.codes import TURNED as _TURNED
 
 if not cython.compiled:
     from math import fabs, sqrt
@@ -29,13 +32,16 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..steps.history import remember
-    from ..steps.rows import record_energy
+    from ..steps.rows import record_energy, refuse
     from ..steps.step import close_gaps, record_gaps
     from ..terms.paths import place_points
     from .bearings import record_bearings
     from .bodies import are_apart
     from .marks import may_close
 
+CROWDED_TABLE = cython.declare(cython.Py_ssize_t, _CROWDED_TABLE)
+GENERATING = cython.declare(cython.Py_ssize_t, _GENERATING)
+TURNED = cython.declare(cython.Py_ssize_t, _TURNED)
 ARRIVAL = cython.declare(cython.Py_ssize_t, _ARRIVAL)
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
 CLOSED = cython.declare(cython.Py_ssize_t, _CLOSED)
@@ -106,10 +112,14 @@ def record_way(m: Memory, dim: int, kinds: int, given: Given, share: float, alon
     ``alone`` is True if this part is the whole step, without impacts. If then no contact may close either, the
     multipliers are those at its middle.
     """
-    if turns_away(m) or leaves_list(m, dim) or generates(m, given.h):
+    if turns_away(m):
+        return refuse(m, TURNED, 0)
+    if leaves_list(m, dim):
         return False
+    if generates(m, given.h):
+        return refuse(m, GENERATING, 0)
     if kinds > 0 and has_no_row(m, dim):
-        return False
+        return refuse(m, CROWDED_TABLE, 0)
     known = cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN])
     _record(m, dim, kinds, given, share, alone and not may_close(m))
     remember(m, given.h, known)

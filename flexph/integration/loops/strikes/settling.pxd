@@ -19,6 +19,9 @@ from .pressed cimport move_rates
 from .records cimport judge, missed_of_step, record_impulses, record_loss, rubbed
 from .rows cimport answer, look, rate, rate_after, stand
 from libc.math cimport sqrt
+from ..steps.rows cimport refuse
+
+cdef Py_ssize_t LAWLESS
 
 cdef double OBEYED
 cdef Py_ssize_t BALANCE

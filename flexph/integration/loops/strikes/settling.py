@@ -1,14 +1,15 @@
-"""Settling of velocities at the end of a step, by the plastic law for its total impulses (see contacts.velocities)."""
+"""Settling of velocities at the end of a step, by the plastic law for its total impulses."""
 
 from __future__ import annotations
 
 import cython
 
 from ....kernels.contacts.gaps import TOUCHING as _TOUCHING
-from ..memory.strike_accounts import BALANCE as _BALANCE
-from ..memory.strike_accounts import KNOWN as _KNOWN
-from ..memory.strike_accounts import RUBBED as _RUBBED
-from ..memory.strike_accounts import SETTLED as _SETTLED
+from ..memory.codes import BALANCE as _BALANCE
+from ..memory.codes import KNOWN as _KNOWN
+from ..memory.codes import LAWLESS as _LAWLESS
+from ..memory.codes import RUBBED as _RUBBED
+from ..memory.codes import SETTLED as _SETTLED
 
 if not cython.compiled:
     from math import sqrt
@@ -20,6 +21,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..steps.iterate import coordinate_size
+    from ..steps.rows import refuse
     from .bearings import carry, is_bearing, joints_stick, mark_bearings, rate_at_end
     from .bodies import are_apart, weigh
     from .coupled import factor_at
@@ -31,6 +33,7 @@ if not cython.compiled:
     from .records import judge, missed_of_step, record_impulses, record_loss, rubbed
     from .rows import answer, look, rate, rate_after, stand
 
+LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
 KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
 RUBBED = cython.declare(cython.Py_ssize_t, _RUBBED)
@@ -117,7 +120,7 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
             law.b[at] = law.y[at]
     defect = obey(m, kinds, law, island)
     if not defect <= ROUGH:
-        return False
+        return refuse(m, LAWLESS, 0)
     judge(m, defect * island.scale, island.scale)
     _go_so_far(m, kinds, law, island, taken)
     _record(m, dim, law, island)

@@ -81,7 +81,7 @@ def fly(m: Memory, dim: int, kinds: int, given: Given) -> int:
     fill(m.trial_rub, 0.0)
     if not begin_joints(m, dim, kinds, given):
         return -1
-    return newton(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
+    return newton(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given, False)
 
 
 def _solve_free(m: Memory, dim: int, given: Given) -> bool:

@@ -1,0 +1,144 @@
+"""Linearised steps of a mechanism: derivatives of the end of a step by its start, by central differences of steps.
+
+Differences are of fourth order. A step is solved to round-off ε, so that a displacement of 1e-3 of the size of the
+mechanism gives derivatives to about 1e-12. Steps are polynomial equations but for the laws of springs, dampers and
+drives; where these are too bent for such a displacement, a shorter one is taken. Steps begin where the joints are
+closed: a displacement along a variation opens them with its square, and is corrected by as much.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...integration.blocks.block_stepper import BlockStepper
+from ...integration.schemes.start import EvaluatedState, StepStart
+from ...kernels.arrays import Arrays
+from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.continuous import spring_operator, strain_of, strain_rates
+from ...kernels.state import Configuration, derive
+from ...kernels.strains import end_stiffness
+from ...kernels.velocities import Velocities, flatten, unflatten
+from ...mechanisms.model.constraints import constraint_gap, rates_at
+from ...mechanisms.model.constraints import moved as corrected
+from ...mechanisms.model.state import flat
+from ...numerics.arrays import Array, dense
+from ...numerics.rotations import cayley, cross
+
+REACHES, FINER = (1e-3, 3e-5, 1e-6), 0.3
+"""Displacements over the size of the mechanism, and turns, of the differences, and the share of them for the check."""
+LINEAR = 1e-7
+"""Relative difference of the variation of a sum from the sum of variations up to which they are linear."""
+SHARES, WEIGHTS = (-2.0, -1.0, 1.0, 2.0), (1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0)
+"""Shares of a displacement at which steps begin, and weights of their ends in its derivative."""
+
+CORRECTIONS, INDEPENDENT = 4, 1e-10
+"""Corrections that close joints, each by the linear constraints at the start, and their least relative singular value.
+
+A correction leaves about the reach of the gap before.
+"""
+
+
+class Variations(NamedTuple):
+    """Variations of configurations: displacements (δr, θ, δu) and changes of the velocities (δṙ, δω, δu̇), (n_v, k)."""
+
+    displaced: Array
+    faster: Array
+
+
+class LinearisedSteps:
+    """Linearised steps of a block stepper; ``pace`` [1/s] scales velocities to displacements."""
+
+    def __init__(self, blocks: BlockStepper, pace: float) -> None:
+        self.blocks, self.arrays = blocks, blocks.scheme.arrays
+        sizes = displacement_sizes(self.arrays, lever(self.arrays))
+        self.sizes = Variations(sizes, sizes * pace)
+
+    def step(self, start: StepStart, time: float, given: Variations) -> tuple[StepStart, Variations]:
+        """End of a step to a time [s], and the variations there of those given at its start.
+
+        The sum of the variations is varied, too, by a share of the reach, to check that they are linear. Raises
+        StepFailed, and ArithmeticError if no reach is short enough.
+        """
+        end = self.blocks.step(start, time).end
+        closing = self._closing(start)
+        columns = list(zip(*(part.T for part in given), strict=True))
+        whole = tuple(np.sum(part, axis=1) for part in given)
+        for reach in REACHES:
+            ends = [self._along((start, end), closing, *pair, reach=reach) for pair in columns]
+            other = self._along((start, end), closing, *whole, reach=FINER * reach)
+            if self._is_sum(ends, other):
+                displaced, faster = (np.array(part).reshape(len(ends), -1).T for part in zip(*ends, strict=True))
+                return end, Variations(displaced, faster)
+        raise ArithmeticError(f"the linearised step to t = {time} s did not settle: take shorter steps")
+
+    def _is_sum(self, ends: list[Variations], other: Variations) -> bool:
+        """True if variations add up to that of their sum."""
+        sums = [np.sum(part, axis=0) for part in zip(*ends, strict=True)]
+        largest = [np.abs(part).max(axis=0, initial=0.0) for part in zip(*ends, strict=True)]
+        apart = max(np.abs((x - y) / s).max() for x, y, s in zip(sums, other, self.sizes, strict=True))
+        size = max(np.abs(x / s).max() for x, s in zip(largest, self.sizes, strict=True))
+        return bool(apart <= LINEAR * size)
+
+    def _closing(self, start: StepStart) -> Array:
+        """Smallest displacements (n_v, g), in units of the mechanism, that change the constraints by one each."""
+        blocks, place = self.blocks, start.state.place
+        scaled = dense(rates_at(blocks.mechanism, place, blocks.scheme.table, start.time)[0]) * self.sizes.displaced
+        return self.sizes.displaced[:, None] * np.linalg.pinv(scaled, rcond=INDEPENDENT)
+
+    def _along(
+        self, step: tuple[StepStart, StepStart], closing: Array, displaced: Array, faster: Array, *, reach: float
+    ) -> Variations:
+        """Variation of the end of a step, given by its start and end, for one of its start."""
+        start, end = step
+        a, size = self.arrays, max(np.abs(x / s).max() for x, s in zip((displaced, faster), self.sizes, strict=True))
+        if not size > 0.0:
+            return Variations(displaced, faster)
+        share, direction = reach / size, tangent_of(a, start.state.c, displaced, faster)
+        begins = [self._closed(start, moved(start.state.c, direction, share * s), closing) for s in SHARES]
+        ends = [self._end(start, c, end.time) for c in begins]
+        rates = Configuration(
+            *(sum(w / share * x for w, x in zip(WEIGHTS, parts, strict=True)) for parts in zip(*ends, strict=True))
+        )
+        back = np.einsum("bji,bjk->bik", end.state.c.R, rates.R)  # [θ]×
+        turn = 0.5 * np.einsum("bij,sij->bs", back, cross(a.dim))
+        moving, speeding = Velocities(rates.r, turn, rates.u), Velocities(rates.v, rates.omega, rates.du)
+        return Variations(flatten(a, moving), flatten(a, speeding))
+
+    def _closed(self, start: StepStart, c: Configuration, closing: Array) -> Configuration:
+        """Configuration corrected so that the joints are closed."""
+        if closing.size:
+            for _ in range(CORRECTIONS):
+                gap = constraint_gap(self.blocks.mechanism, c, self.blocks.scheme.table, start.time)
+                c = corrected(self.blocks.mechanism, c, -closing @ gap)
+        return c
+
+    def _end(self, start: StepStart, c: Configuration, time: float) -> Configuration:
+        """End of the step from another configuration, predicted as the one from the start."""
+        x = flat(self.blocks.mechanism, c)
+        state = EvaluatedState(x, (c, derive(self.arrays, c)), start.state.defect)
+        return self.blocks.step(StepStart(start.time, state, start.energy, start.history), time).end.state.c
+
+
+def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
+    """Configuration along rates: on straight lines, and with rotations that remain such."""
+    turn = 0.5 * np.einsum("bij,sij->bs", np.einsum("bji,bjk->bik", c.R, rates.R), cross(c.R.shape[-1]))
+    lines = Configuration(*(x + share * y for x, y in zip(c, rates, strict=True)))
+    return lines._replace(R=c.R @ cayley(0.5 * share * turn, c.R.shape[-1]))
+
+
+def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> Configuration:
+    """Rates of all arrays of a configuration along a variation; stresses and springs follow the displacements."""
+    d = derive(a, c)
+    moving, speeding = (unflatten(a, part) for part in (displaced, faster))
+    sigma = a.stiffness @ (strain_of(a, c.u) @ moving.du)
+    own = a.strains.stress
+    if own.size:
+        sigma[own] = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ displaced)
+    spring = np.zeros_like(c.spring)
+    if spring.size:
+        stretched = a.springs.stiffness * (spring_operator(a, c, d) @ displaced)
+        spring[: a.springs.stored] = stretched[a.springs.state >= 0]
+    R = np.einsum("bij,bs,sjk->bik", c.R, moving.omega, cross(a.dim))
+    return Configuration(moving.v, R, moving.du, speeding.v, speeding.omega, speeding.du, sigma, spring)

@@ -1,0 +1,54 @@
+"""Two steps as one, and the time at which a step is divided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...contacts.broad_phase import shares_of_contact
+from ...kernels.contacts.gaps import vectors_of
+from ...kernels.state import Configuration, derive, touching_points
+from ..schemes.start import StepResult, StepStart
+
+if TYPE_CHECKING:
+    from ..schemes.scheme import Scheme
+
+BEFORE, NEXT = 1e-9, 1e-6
+"""Share of a step before the contact of balls at which it is divided, and share of a contact that is imminent."""
+
+
+def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: float) -> float:
+    """Time [s] to divide a step at in which balls pass through each other on the way from a start to an end.
+
+    It is shortly before they touch, so that an impact at the start of the rest has its direction; if that is imminent,
+    just after they touch, so that the impact is at the start of the first part. Else the middle of the step.
+    """
+    a, contacts = scheme.arrays, scheme.arrays.contacts.all()
+    places = (start.state.c, start.state.d.arm), (end, derive(a, end).arm)
+    first, last = (vectors_of(contacts, touching_points(a, c.r, arm)) for c, arm in places)
+    entry, inside = shares_of_contact(contacts, first, last) or (0.5, 0.5)
+    return start.time + (inside if entry <= NEXT else entry - BEFORE) * (time - start.time)
+
+
+def as_one(start: StepStart, parts: tuple[StepResult, StepResult], steps: int) -> StepResult:
+    """Two successive steps as one that counts as so many ``steps``.
+
+    Flows and iterations add up; the velocity defect is that of the end, other residuals are the largest. Multipliers
+    are means over both steps, so that their impulses add up.
+    """
+    end, residuals = parts[-1].end, np.max([p.residuals for p in parts], axis=0)
+    lengths = [p.end.time - p.middle for p in parts]
+    shares = np.array(lengths) / sum(lengths)
+    residuals[2] = parts[-1].residuals[2]
+    return StepResult(
+        end=end,
+        middle=0.5 * (start.time + end.time),
+        stage=shares @ [p.stage for p in parts],
+        multipliers=shares @ [p.multipliers for p in parts],
+        flows=np.sum([p.flows for p in parts], axis=0),
+        residuals=residuals,
+        counts=np.array([sum(p.counts[0] for p in parts), float(steps), 0.0]),
+        complementarity=max(p.complementarity for p in parts),
+        output=shares @ [p.output for p in parts],
+    )

@@ -1,0 +1,81 @@
+"""Errors of steps that the loops do not solve, with the reason that these record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kernels.convergence.tolerances import NEWTON
+from ...kernels.state import derive
+from ...numerics.step_failed import StepFailed
+from ...systems.resistive_relations import check_dissipates
+from ..loops.memory.codes import GENERATING, LAWLESS, OPENED, TEXTS, TOO_MANY, TURNED, UNSETTLED
+from ..schemes.ends import check_end
+from ..schemes.start import Place
+
+if TYPE_CHECKING:
+    from ..loops.stepper import Stepper
+    from ..schemes.scheme import Scheme
+    from ..schemes.start import StepStart
+
+NAMED, UNEVEN = 3, 1e3
+"""Number of contacts that a message names, and ratio of masses that it tells."""
+
+
+def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -> StepFailed:
+    """Error of the step from a start to a time [s] that the loops did not solve."""
+    try:
+        error = _reason(scheme, compiled, start.state.place, time - start.time)
+    except StepFailed as failed:
+        error = failed
+    error.span = (start.time, time)
+    return error
+
+
+def _reason(scheme: Scheme, compiled: Stepper, before: Place, h: float) -> StepFailed:
+    """Reason that the loops record, or StepFailed raised with a name that follows from the state they came to."""
+    number, count, size = compiled.memory.run_failure.tolist()
+    reason, iterations, text = int(number), int(count), TEXTS[int(number)]
+    if reason in (OPENED, TURNED):
+        after = compiled.reached()
+        check_end(scheme.mechanism, before, (after, derive(scheme.arrays, after)), iterations)
+    if reason == OPENED and scheme.least_norm:
+        text = _followers(scheme, compiled) or text
+    if reason == GENERATING:
+        rates = compiled.memory.trial_extension / h
+        for i, name, relation in scheme.accounts.general:
+            check_dissipates(relation, float(rates[i]), name)
+    if reason in (LAWLESS, UNSETTLED, TOO_MANY) and scheme.arrays.contacts.laws.rigid.any():
+        text += _between(scheme, compiled)
+    return StepFailed(text, iterations, size)
+
+
+def _followers(scheme: Scheme, compiled: Stepper) -> str:
+    """Text on a constraint that followed from others at the start of a step and does not hold at its end."""
+    open_by = np.abs(compiled.memory.defect_lam) / np.where(
+        compiled.memory.joints_holds_points > 0.0, compiled.memory.joints_lengths[1], 1.0
+    )
+    worst = int(np.argmax(open_by))
+    if not open_by[worst] > NEWTON.closed:
+        return ""
+    name, most = scheme.mechanism.constraint_names[worst], abs(compiled.memory.defect_lam[worst])
+    return f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
+
+
+def _between(scheme: Scheme, compiled: Stepper) -> str:
+    """Text on the contacts that may close, with the masses of their bodies if they are very different."""
+    memory, accounts = compiled.memory, scheme.accounts
+    closed = np.flatnonzero(memory.strike_may_close[: memory.contacts_kind.size] > 0)
+    if not closed.size:
+        return ""
+    owner = memory.contacts_pressed[closed] - len(accounts.work) - len(accounts.joint_work)
+    names = [repr(accounts.contact_name(k)) for k in np.unique(owner)]
+    text = f", of {', '.join(names[:NAMED])}{' and others' if len(names) > NAMED else ''}"
+    nodes = memory.contacts_node[closed].ravel()
+    bodies = memory.nodes_body[nodes[nodes >= 0]]
+    masses = memory.inertia_mass[bodies[bodies >= 0]]
+    if masses.size and masses.max() > UNEVEN * masses.min():
+        least, most = masses.min(), masses.max()
+        text += f" between masses of {least:.3g} and {most:.3g} kg, in whose impulses the lighter are lost"
+    return text

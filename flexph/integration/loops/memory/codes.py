@@ -1,0 +1,44 @@
+"""Numbers that stand for reasons of failure, and indices into the accounts of rigid contacts."""
+
+from __future__ import annotations
+
+(
+    UNKNOWN,
+    SINGULAR,
+    DIVERGED,
+    UNSETTLED,
+    OPENED,
+    DEPENDENT,
+    DOUBTFUL,
+    GENERATING,
+    TURNED,
+    LAWLESS,
+    CLOSING,
+    PASSED,
+    TOO_MANY,
+    CROWDED_TABLE,
+) = range(14)
+TEXTS = {
+    UNKNOWN: "the loops did not solve it",
+    SINGULAR: "the Jacobian of the step is singular",
+    DIVERGED: "the iteration diverged",
+    UNSETTLED: "the iteration did not settle",
+    OPENED: "the iteration ended away from the constraints",
+    DEPENDENT: "the constraints are dependent at its end",
+    DOUBTFUL: "at its start the rank of the constraints is in doubt, or most of them follow from others",
+    GENERATING: "a spring or damper generates energy",
+    TURNED: "the angle of a stop turns too far",
+    LAWLESS: "the laws of contacts and friction did not converge",
+    CLOSING: "more and more contacts close",
+    PASSED: "bodies pass through each other within the step: take shorter ones",
+    TOO_MANY: "too many contacts act at once",
+    CROWDED_TABLE: "too many pairs of a group stick by friction: take a slip_velocity",
+}
+"""Texts of the reasons."""
+NORMAL, FRICTION, IMPACT, ARRIVAL, RUBBED, SETTLED = range(6)
+"""Columns of ``contacts_struck``."""
+MISSED, SCALE, BALANCE, KNOWN, FREE, CLOSED, TOLD, CROWDED = range(8)
+"""Entries of ``strike_audit``; gap defects (``CLOSED``) and the resolution of their rates (``TOLD``) are separate.
+
+``CROWDED`` is set if many contacts of a step have separate impacts.
+"""

@@ -1,0 +1,55 @@
+"""Reasons for which the motion of a mechanism ends within a step: fallen discs, ends of curves, angles of stops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...contacts.stops import check_stops
+from ...kernels.rates.curves import KINK, OFF
+from ...kernels.state import Derived
+from ...mechanisms.model.geometry_checks import port_on
+from ...numerics.step_failed import MotionEnded, StepFailed
+from .start import Place
+
+if TYPE_CHECKING:
+    from ...mechanisms.model.model import Model
+
+
+def check_end(mechanism: Model, before: Place, after: Place, iterations: int) -> None:
+    """Raise StepFailed if a disc has fallen, a point has left its curve, or a stop has turned too far in a step."""
+    a = mechanism.network.arrays
+    if a.rolling.positive.size:
+        _check_discs(mechanism, after[1], iterations)
+    if a.curves:
+        _check_curves(mechanism, before[1], after[1], iterations)
+    check_stops(a, mechanism.connections, before, after, iterations)
+
+
+def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
+    """Discs that roll must stand: one that lies flat has no point of contact."""
+    t = mechanism.network.arrays.rolling
+    fallen = np.flatnonzero(after.product[t.positive] <= t.least)
+    if fallen.size:
+        name = mechanism.constraint_names[t.positive_row[fallen[0]]]
+        reason = f"the disc of {name!r} comes to lie flat on the ground"
+        raise MotionEnded(reason, iterations, advice="end the run before by an event")
+
+
+def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
+    """Points must be on their curves and pass no kinks, where their velocities would jump."""
+    curves = mechanism.network.arrays.curves
+    for curve, at_start, at_end in zip(curves, before.on_curves, after.on_curves, strict=True):
+        own, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
+        angle, off = curve.kink(own, s0, s1), np.linalg.norm(at_end.apart) > OFF * np.abs(own).max()
+        if angle > KINK:
+            reason = f"{port_on(mechanism, curve)} passes a kink of {angle:.2g} rad, where its velocity would jump"
+            raise MotionEnded(reason, iterations, advice="take a curve that is smooth")
+        if curve.is_beyond(s1):
+            last = curve.knots[-1] if s1 > s0 else curve.knots[0]
+            reason = f"{port_on(mechanism, curve)} comes to the end of its curve"
+            advice = "take a longer curve, or end the run before by an event"
+            raise MotionEnded(reason, iterations, share=float((last - s0) / (s1 - s0)), advice=advice)
+        if off:
+            raise StepFailed(f"{port_on(mechanism, curve)} is off its curve", iterations, 0.0)

@@ -1,0 +1,149 @@
+"""Scheme of a method for a mechanism, and its start, with the checks of both."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from ...bodies.nodal_body import NodalBody
+from ...contacts.arrays import refuse_contacts
+from ...contacts.starts import refuse_overlaps, warn_of_deep_starts
+from ...joints.rows.connection import measures
+from ...kernels.convergence.tolerances import HISTORY
+from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
+from ...mechanisms.model.state import State
+from ...numerics.gauss_tableau import gauss
+from ...systems.inputs import Forcing
+from ..loops.build import WIDEST, cost_of_band, has_full_matrices
+from ..methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
+from ..times.step_size import Tolerance, read_tolerance
+from .scheme import InitialValueProblem, Scheme
+from .shares import MIDPOINT, PAIR, SINGLE, SUBSTEPS
+
+if TYPE_CHECKING:
+    from ...mechanisms.mechanism import Mechanism
+    from ...mechanisms.model.model import Model
+
+
+def scheme_from(
+    mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
+) -> tuple[Scheme, Checked]:
+    """Scheme of a method from a consistent start, and the check of the start; raises ValueError if there is none."""
+    table = start_table(mechanism, start)
+    checked = check_consistent(mechanism, start, table=table)
+    if method.redundant == "refuse":
+        takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
+        refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
+    _refuse_impulses(method, mechanism)
+    scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
+    at = checked.c, checked.d
+    refuse_overlaps(mechanism.network.arrays, at, scheme.accounts.gap_name)
+    if not start.memory.size:
+        warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, at)
+    return scheme, checked
+
+
+@singledispatch
+def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
+    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not take.
+
+    Compositions go back and forth and control takes second differences, so that both remember more steps.
+    """
+    raise TypeError(f"there are no steps of {method} for mechanisms")
+
+
+@scheme_of.register
+def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
+    by_events, tolerance = method.contact == "events", _tolerance(method)
+    is_rigid = bool(problem.mechanism.network.arrays.contacts.laws.rigid.any())
+    if is_rigid and tolerance and not by_events:
+        raise ValueError(
+            f"{method}: impacts at the beginning of steps have an error that does not fall with their length: take "
+            "contact='events', or leave the tolerance out"
+        )
+    shares = PAIR if tolerance and not is_rigid else SINGLE
+    least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2
+    return Scheme(problem, depth, least_norm, None, shares, shares, tolerance, by_events=by_events)
+
+
+@scheme_of.register
+def _exact4(method: Exact4, problem: InitialValueProblem) -> Scheme:
+    if dissipating := problem.mechanism.once(Accounts).dissipation:
+        raise ValueError(
+            "Exact4() is for mechanisms without damping, since some of its substeps go back in time: "
+            f"{', '.join(map(repr, dissipating))} may dissipate; take Exact()"
+        )
+    return Scheme(problem, HISTORY, method.redundant == "least_norm", shares=SUBSTEPS, weights=MIDPOINT)
+
+
+@scheme_of.register
+def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
+    mechanism = problem.mechanism
+    _refuse_nodes(method, mechanism)
+    _refuse_wide(method, mechanism)
+    refuse_contacts(mechanism.connections, "ExactGauss()")
+    for name, measure in measures(mechanism.connections):
+        if measure.law is not None:
+            raise ValueError(f"ExactGauss does not take the law of {name}: take Exact() or Exact4()")
+    if mechanism.network.arrays.springs.relations:
+        raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
+    if mechanism.once(Accounts).references.size:
+        raise ValueError("ExactGauss() does not take springs whose reference moves: take Exact()")
+    return Scheme(problem, method.stages, tableau=gauss(method.stages))
+
+
+@scheme_of.register
+def _decaying(method: Decaying, problem: InitialValueProblem) -> Scheme:
+    _refuse_nodes(method, problem.mechanism)
+    _refuse_wide(method, problem.mechanism)
+    tolerance = _tolerance(method)
+    shares = PAIR if tolerance else SINGLE
+    depth, least_norm = 3 if tolerance else 2, method.redundant == "least_norm"
+    return Scheme(problem, depth, least_norm, method.radius, shares, shares, tolerance)
+
+
+def _tolerance(method: Exact | Decaying) -> Tolerance | None:
+    return None if method.tolerance is None else read_tolerance(method.tolerance)
+
+
+def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
+    """Raise ValueError for rigid contacts and dry friction of joints if a method has no impulses."""
+    if isinstance(method, Exact):
+        return
+    arrays, connections = mechanism.network.arrays, mechanism.connections
+    if arrays.contacts.laws.rigid.any():
+        names = [c.name for c in connections if c.touches]
+        raise ValueError(f"rigid contacts such as {names[0]!r} are for Exact(), got {method}")
+    if arrays.bearings.number:
+        names = [c.name for c in connections if c.form.bearing is not None]
+        raise ValueError(f"CoulombFriction of joints such as {names[0]!r} is for Exact(), got {method}")
+
+
+def _refuse_nodes(method: MechanismMethod, mechanism: Model) -> None:
+    """Raise ValueError for bodies of nodes, whose strains a method does not know."""
+    for name, body in mechanism.bodies.items():
+        if isinstance(body, NodalBody):
+            raise ValueError(
+                f"{type(method).__name__} is not known of {name!r}, a body of nodes {NodalBody.remedy}: "
+                "take Exact() or Exact4()"
+            )
+
+
+def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
+    """Raise ValueError for large bodies of which a method would have to factor full matrices in each step."""
+    for name, body in mechanism.frames.items():
+        if body.unshifted is not None:
+            raise ValueError(
+                f"{method} takes no large body about mean axes, such as {name!r}: reduce it, or take Exact()"
+            )
+    if mechanism.network.arrays.mean is None:
+        return
+    has_full = isinstance(method, Decaying) and any(has_full_matrices(body) for body in mechanism.frames.values())
+    if has_full or mechanism.once(cost_of_band) > WIDEST:
+        raise ValueError(
+            f"{method} factors the full matrices of bodies without narrow bands, and this mechanism is too large for "
+            f"that, with {mechanism.layout.velocities} velocities: take fewer elements, reduce its bodies, or take "
+            "Exact() with structural damping"
+        )

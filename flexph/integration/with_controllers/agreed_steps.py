@@ -1,0 +1,122 @@
+"""Single compiled steps with controllers that are solved within the step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...control.agreement import CompiledAgreement
+from ...control.control_loops import ControlLoops
+from ...control.joined import AgreedStep
+from ...numerics.arrays import Array
+from ...numerics.step_failed import MotionEnded, StepFailed
+from ..blocks.block_stepper import BlockStepper
+from ..blocks.halves import as_one as steps_as_one
+from ..blocks.pairs import SUMS
+from ..loops.memory.structures import Rows
+from ..schemes.start import StepResult, StepStart
+from ..times.sampled import JoinedResult, held_steps
+
+
+class AgreedSteps:
+    """Compiled steps that each start from, and afterwards restore, the controllers' state."""
+
+    def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
+        assert loops.joined is not None
+        self._blocks, self._loops, self._joined = blocks, loops, loops.joined
+        self._held, self._begun = loops.held.copy(), loops.joined.kept()
+
+    def step(self, start: StepStart, time: float) -> JoinedResult:
+        """See :class:`flexph.integration.times.protocols.Stepper`."""
+        return self.steps(start, time)[0]
+
+    def steps(self, start: StepStart, time: float, begun: Any = None, divisions: int = 0) -> tuple[JoinedResult, Array]:
+        """Solve a step from controller states ``begun``; return it and the error values of its pair.
+
+        With impacts and dry friction a step that is not solved is divided as one without controllers.
+        """
+        try:
+            return self._whole(start, time, begun)
+        except MotionEnded:
+            raise
+        except StepFailed as error:
+            middle = self._blocks.division(start, time, divisions)
+            if middle is None:
+                raise
+            try:
+                first, _ = self.steps(start, middle, begun, divisions + 1)
+                assert isinstance(first.agreed, AgreedStep)
+                second, found = self.steps(first.end, time, first.agreed.then, divisions + 1)
+            except MotionEnded:
+                raise
+            except StepFailed as part:
+                raise error from part
+            whole = steps_as_one(start, (first.result, second.result), 1)
+            return joined_as_one(self._blocks, start, whole, (first, second)), found
+
+    def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[JoinedResult, Array]:
+        """Solve a step without dividing it; raises StepFailed."""
+        blocks, joined, now = self._blocks, self._joined, self._joined.kept()
+        times, ports = np.array([start.time, time]), self._held.size
+        table = blocks.table(times)
+        if len(table.inputs) == 1:
+            table = table._replace(inputs=np.repeat(table.inputs, blocks.points, axis=0))
+        given = table.inputs.copy()
+        joined.restore(self._begun if begun is None else begun)
+        try:
+            while True:
+                table.inputs[:] = given
+                agreement = CompiledAgreement(joined, table.times, start.x, ports, answered=blocks.answered)
+                rows, solved = blocks.agreed(start, table, agreement)
+                if solved or not blocks.compiled.leaves_list or agreement.error is not None:
+                    break
+            if agreement.error is not None:
+                raise agreement.error
+            if not solved:
+                agreement.check_answers(start.time, time)
+                raise blocks.failed(start, time) if blocks.compiled.memory.run_failure[0] else _apart(start, time)
+            return self._result(start, times, rows, agreement), blocks.compiled.parts.pair.found.copy()
+        finally:
+            joined.restore(now)
+
+    def _result(self, start: StepStart, times: Array, rows: Rows, agreement: CompiledAgreement) -> JoinedResult:
+        blocks, joined, substeps = self._blocks, self._joined, len(agreement.times) - 1
+        result, begun = blocks.result(start, times, rows), joined.states
+        agreement.commit(substeps)
+        values, errors = agreement.rows(begun, substeps)
+        held, error = agreement.held(substeps).mean(axis=0), float(errors.sum())
+        agreed = AgreedStep(as_one(values), held, error, joined.kept())
+        balance = abs(blocks.accounts.balance(start.energy, result.end.energy, result.flows) + error)
+        return JoinedResult(result, self._held + held, agreed, balance)
+
+
+def as_one(rows: dict[str, Array]) -> dict[str, Array]:
+    """Merge the records of steps into one row: sums of flows and work, last values of the other columns."""
+    return {name: values.sum(axis=0) if name in SUMS else values[-1] for name, values in rows.items()}
+
+
+def joined_as_one(
+    blocks: BlockStepper, start: StepStart, whole: StepResult, parts: tuple[JoinedResult, JoinedResult]
+) -> JoinedResult:
+    """Two successive steps of mechanism and controllers as one, with that of the mechanism as a whole."""
+    first, last = (part.agreed for part in parts)
+    assert isinstance(first, AgreedStep) and isinstance(last, AgreedStep)
+    rows = {name: np.array([first.values[name], last.values[name]]) for name in last.values}
+    lengths = np.array([part.end.time - part.result.middle for part in parts])
+    shares, error = lengths / lengths.sum(), first.error + last.error
+    agreed = AgreedStep(as_one(rows), shares @ [first.held, last.held], error, last.then)
+    balance = abs(blocks.accounts.balance(start.energy, whole.end.energy, whole.flows) + error)
+    return JoinedResult(whole, shares @ [part.inputs for part in parts], agreed, balance)
+
+
+def _apart(start: StepStart, time: float) -> StepFailed:
+    """Error of a step in which controllers and mechanism do not agree."""
+    error = StepFailed("mechanism and controllers do not come to the same inputs", 0, np.nan)
+    error.span = (start.time, time)
+    return error
+
+
+def held_in_loops(blocks: BlockStepper, loops: ControlLoops) -> Any:
+    """Stepper in compiled loops under the outputs that controllers hold, with those solved within the step."""
+    return AgreedSteps(blocks, loops) if loops.is_compiled else held_steps(blocks, loops)

@@ -1,0 +1,108 @@
+"""Compiled steps of runs with controllers, in chunks of about 0.1 s of computing time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...control.control_loops import ControlLoops
+from ...control.joined import Joined
+from ...numerics.arrays import Array
+from ..blocks import sizes
+from ..blocks.block_stepper import BlockStepper
+from ..blocks.prescribed_steps import single
+from ..loops.memory.structures import Calls, Within, nothing_within
+from ..times.loop import Going
+from ..times.protocols import Entry
+from ..times.sampled import JoinedResult, plan_of
+from .agreed_steps import held_in_loops
+from .calls import CallsByStep, call, calls_read_compiled
+from .chunk import Chunk
+from .joined_steps import take_joined
+
+if TYPE_CHECKING:
+    from ...control.agreement import CompiledAgreement
+
+FEW = 16
+"""Number of steps up to which Python reads sensors faster than their layout for the loops takes; readings agree."""
+
+
+def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
+    """Entries of compiled steps, recorded in chunks of about 0.1 s of computing time."""
+    plan, size = plan_of(run, loops, grid, save_every), sizes.FIRST
+    k = plan.next
+    while k < plan.times.size:
+        clock = time.perf_counter()
+        chunk = Chunk(run, blocks, loops, (plan._replace(next=k), min(size, blocks.limit)))
+        try:
+            _take(chunk)
+        finally:  # an error of a controller or an interruption keeps the finished steps
+            if chunk.done:
+                yield chunk.block()
+        k += chunk.done
+        if chunk.failed:
+            end, saved = float(plan.times[k]), bool(plan.saved[k])
+            step = single(run, held_in_loops(blocks, loops), time=end, saved=saved)
+            if isinstance(step.result, JoinedResult) and loops.joined is not None:
+                loops.joined.commit(step.result.agreed)
+            loops.follow(step.result, end, run.start)
+            yield step._replace(reached=int(plan.of_grid[k]), then=loops.kept)
+            k += 1
+        else:
+            size = sizes.next_size(size, time.perf_counter() - clock)
+
+
+def _take(chunk: Chunk) -> None:
+    """Take the steps of a chunk, up to one that the loops do not solve."""
+    chunk.run.trying(float(chunk.times[0]), float(chunk.times[-1]))
+    chunk.blocks.put(chunk.run.start)
+    joined = chunk.loops.joined
+    if joined is None:
+        _take_in_one(chunk, nothing_within())
+    elif chunk.loops.is_compiled:
+        _take_agreed(chunk, joined)
+    else:
+        take_joined(chunk, joined)
+
+
+def _take_in_one(chunk: Chunk, within: Within, agreement: CompiledAgreement | None = None) -> None:
+    """Take the steps in one loop, which calls the controllers whose outputs are held."""
+    loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
+    compiled = loops.are_read_compiled and (len(due) > FEW or any(c.feedback is not None for c in loops.called))
+    asked = calls_read_compiled(chunk, due, agreement) if compiled else CallsByStep(chunk, agreement)
+    calls = Calls(asked.address, asked.data, due.max(axis=1, initial=0), loops.held, chunk.held, within)
+    try:
+        chunk.blocks.compiled.take(chunk.own_inputs(), 1, 0, rows=chunk.rows, solved=solved, calls=calls)
+    finally:
+        k = chunk.done = int(solved[0])
+        loops.end_calls(asked.calls())
+    error = asked.error if agreement is None or asked.error is not None else agreement.error
+    if error is not None:
+        raise error
+    if k < len(due) and compiled and (due[k] == 1).any():
+        call(chunk, k)  # raises the error of an unusable answer
+    chunk.failed = k < len(due) and not chunk.blocks.compiled.leaves_list
+
+
+def _take_agreed(chunk: Chunk, joined: Joined) -> None:
+    """Take the steps in one loop, with compiled controllers solved within them."""
+    from ...control.agreement import CompiledAgreement
+
+    start, states, ports = chunk.run.start, joined.states, chunk.loops.held.size
+    try:
+        agreement = CompiledAgreement(joined, chunk.times, start.x, ports, answered=chunk.blocks.answered)
+    except ValueError:  # a time of the chunk has no value: single steps raise the error
+        take_joined(chunk, joined)
+        return
+    try:
+        _take_in_one(chunk, chunk.blocks.compiled.within(agreement), agreement)
+    finally:
+        k = chunk.done
+        agreement.commit(k)
+        chunk.held[:k] += agreement.held(k)
+        chunk.agreed, error = agreement.rows(states, k)
+        energies, accounts = np.vstack([start.energy, chunk.rows.energy[:k]]), chunk.blocks.accounts
+        chunk.rows.audit[:k, 0] = abs(accounts.balances(energies, chunk.rows.flow[:k]) + error)

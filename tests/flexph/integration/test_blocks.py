@@ -1,0 +1,205 @@
+"""Blocks of steps: balances of mechanisms of every kind, rows, ends, events and failures as of single steps."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
+
+import rigid
+from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
+from flexph.integration.blocks import sizes
+from flexph.integration.times import recorder
+from flexph.methods import Decaying, Exact, Exact4, by_name
+
+pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+STEP = 1e-3
+
+
+def run(case, steps, method=None, **options):
+    """Run of a mechanism, a start and inputs."""
+    mechanism, start, inputs = case
+    return integrate(mechanism, start, STEP * np.arange(steps + 1), method=method, inputs=inputs, **options)
+
+
+def assert_same(found, expected, *parts):
+    """Two runs have the same bits, in all or in some of their columns."""
+    for part in parts or ("times", "states", "multiplier_times", "multipliers", "stage_multipliers"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part), err_msg=part)
+
+
+# --- balances ---------------------------------------------------------------------------------------------------------
+
+RUNS = {name: (make, Exact()) for name, make in CASES.items()}
+RUNS |= {f"{name}, decaying": (make, Decaying(0.4)) for name, make in CASES.items()}
+RUNS |= {
+    "least norm": (doubled, Exact(redundant="least_norm")),
+    "least norm, decaying": (doubled, Decaying(0.4, redundant="least_norm")),
+    "least norm, of fourth order": (doubled, Exact4(redundant="least_norm")),
+    "crank-slider, of fourth order": (crank_slider, Exact4()),
+    "chain in space, of fourth order": (lambda: chain(3), Exact4()),
+    "quadratic": (partial(crank_slider, damping=1e-3, elements=2, pair="quadratic"), Exact()),
+    "quadratic in space": (lambda: chain(1, pair="quadratic", damping=1e-3), Exact()),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_energies_and_constraints_hold_to_round_off(name):
+    make, method = RUNS[name]
+    ledger = run(make(), 24, method).ledger
+    assert ledger.largest_residual < 1e-14
+    assert ledger.position_residual.max(initial=0.0) < 1e-14
+    assert all(lost.min() >= -1e-15 * ledger.scale for lost in ledger.dissipation.values())
+    assert ledger.iterations.mean() < (30.0 if isinstance(method, Exact4) else 5.0)
+
+
+def test_the_round_off_of_a_long_chain_is_no_reason_to_stop():
+    """Corrections of 200 hinged bars stagnate at 1e-12 to 1e-10 of the motion, while the balance holds to round-off."""
+    bars = {f"b{i}": rigid.bar(0.1, 0.2) for i in range(200)}
+    ends = [GROUND.at(0.0, 0.0), *(f"b{i}.tip" for i in range(199))]
+    joints = [hinge(f"b{i}.root", end) for i, end in enumerate(ends)]
+    mechanism = connect(bars, joints, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"b0": (0.0, 0.0, 0.0)}))
+    ledger = run((mechanism, start, {}), 40).ledger
+    assert ledger.largest_residual < 1e-13
+    assert ledger.position_residual.max() < 1e-13
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [Exact(), Decaying(0.4)], ids=repr)
+def test_rows_between_saved_ones_are_merged(method):
+    """Works and losses add up, residuals are the largest; the last row is shorter."""
+    whole, thin = (run(CASES["damped"](), 75, method, save_every=every) for every in (1, 7))
+    kept = [*range(0, 75, 7), 75]
+    np.testing.assert_array_equal(thin.times, whole.times[kept])
+    np.testing.assert_array_equal(thin.states, whole.states[kept])
+    for part in ("multiplier_times", "multipliers", "stage_multipliers"):
+        np.testing.assert_array_equal(getattr(thin, part), getattr(whole, part)[np.array(kept[1:]) - 1])
+    for part in ("work", "joint_work", "dissipation"):
+        for name, own in getattr(thin.ledger, part).items():
+            expected = np.add.reduceat(getattr(whole.ledger, part)[name], kept[:-1])
+            np.testing.assert_allclose(own, expected, rtol=1e-12, atol=1e-15 * whole.ledger.scale)
+    for part in ("residual", "position_residual"):
+        largest = np.maximum.reduceat(np.abs(getattr(whole.ledger, part)), kept[:-1])
+        np.testing.assert_array_equal(np.abs(getattr(thin.ledger, part)), largest)
+
+
+@pytest.mark.parametrize("save_every", [1, 4])
+@pytest.mark.parametrize("of_rows", [False, True])
+def test_sizes_of_blocks_and_of_pieces_of_rows_change_nothing(monkeypatch, save_every, of_rows):
+    """Rows are kept in pieces, here of a few rows, and blocks of steps end within them."""
+    whole = run(CASES["damped"](), 75, save_every=save_every)
+    monkeypatch.setattr(sizes, "FIRST", 5)
+    monkeypatch.setattr(sizes, "SHORTEST", 0.0)
+    if of_rows:
+        monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
+    pieces = run(CASES["damped"](), 75, save_every=save_every)
+    assert_same(pieces, whole)
+    np.testing.assert_array_equal(pieces.ledger.residual, whole.ledger.residual)
+    np.testing.assert_array_equal(pieces.ledger.total_energy, whole.ledger.total_energy)
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+def test_events_are_found_in_blocks_of_steps(monkeypatch):
+    """Passed ones, one on a time of the run, and one that ends it: times, states and rows are those of single steps."""
+    events = {
+        "turns": lambda t, x: x.spin("rod"),
+        "clock": lambda t, x: t - 0.037,
+        "end": Event(lambda t, x: t - 0.1234, terminal=True),
+    }
+    plain = run(crank_slider(), 123)
+    found = run(crank_slider(), 125, events=events)
+    np.testing.assert_array_equal(found.states[:124], plain.states)  # events leave the steps as they are
+    assert found.times[-1] == pytest.approx(0.1234, abs=1e-15)
+    assert found.events["clock"].times == pytest.approx([0.037], abs=1e-12)
+    spin = found["rod.spin"][:, 0]
+    assert len(found.events["turns"].times) == (spin[1:] * spin[:-1] < 0.0).sum() > 0
+    at = found.mechanism.layout.parts["rod.spin"]
+    assert np.abs(found.events["turns"].states[:, at]).max() < 1e-9 * np.abs(spin).max()
+    monkeypatch.setattr(sizes, "FIRST", 1)
+    monkeypatch.setattr(sizes, "SLOW", math.inf)
+    monkeypatch.setattr(sizes, "GROWTH", 1)
+    singly = run(crank_slider(), 125, events=events)
+    assert_same(singly, found)
+    for name in events:
+        np.testing.assert_array_equal(singly.events[name].times, found.events[name].times)
+        np.testing.assert_array_equal(singly.events[name].states, found.events[name].states)
+
+
+def test_an_event_that_raises_keeps_the_steps_before():
+    def raises(t, x):
+        return 1.0 if t < 0.0495 else math.inf
+
+    with pytest.raises(InputError, match="event 'raises' must be finite") as caught:
+        run(pendulum(), 100, events={"raises": raises})
+    assert len(caught.value.solution.times) == 50
+
+
+# --- runs that go on --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "method"), [(crank_slider, Exact()), (lambda: chain(3), Exact4()), (crank_slider, Decaying(0.4))]
+)
+def test_a_run_goes_on_where_it_ended_to_the_last_bit(make, method):
+    mechanism, start, inputs = make()
+    times = STEP * np.arange(31)
+    whole, first = (integrate(mechanism, start, own, inputs=inputs, method=method) for own in (times, times[:9]))
+    second = integrate(mechanism, first.final, times[8:], inputs=inputs, method=method)
+    assert_same(first.followed_by(second), whole)
+
+
+@pytest.mark.parametrize("first, second", [("exact4", "exact"), ("exact", "exact4"), ("control", "exact")])
+def test_a_run_goes_on_by_another_method(first, second):
+    """From the velocity defect that the other method leaves; steps before the last one only save iterations."""
+    mechanism, start, _ = crank_slider()
+    method = Exact(tolerance=1e-2) if first == "control" else by_name(first)
+    before = integrate(mechanism, start, STEP * np.arange(9), method=method).final
+    times = STEP * np.arange(8, 20)
+    found, afresh = (
+        integrate(mechanism, own, times, method=by_name(second))
+        for own in (before, replace(before, memory=before.memory[-1:]))
+    )
+    assert found.ledger.largest_residual < 1e-14
+    assert np.abs(found.states - afresh.states).max() < 1e-9 * np.abs(afresh.states).max()
+    np.testing.assert_allclose(found.ledger.velocity_residual, afresh.ledger.velocity_residual, rtol=1e-6, atol=1e-9)
+
+
+# --- steps that fail --------------------------------------------------------------------------------------------------
+
+
+def test_a_step_that_cannot_be_solved_keeps_the_finished_ones():
+    mechanism, start, _ = crank_slider()
+    times = np.append(STEP * np.arange(21), 5.0)
+    with pytest.raises(IntegrationError, match=r"from t = 0\.02 s to 5 s .* 20 steps before it are finished") as caught:
+        integrate(mechanism, start, times)
+    assert len(caught.value.solution.times) == 21
+
+
+def test_a_step_of_fourth_order_that_fails_leaves_the_row_under_way_as_it_was():
+    mechanism, start, _ = crank_slider()
+    times = np.append(STEP * np.arange(10), 5.0)
+    whole = integrate(mechanism, start, times[:-1], method=Exact4(), save_every=4)
+    with pytest.raises(IntegrationError) as caught:
+        integrate(mechanism, start, times, method=Exact4(), save_every=4)
+    kept = caught.value.solution
+    assert_same(kept, whole)
+    np.testing.assert_array_equal(kept.ledger.iterations, whole.ledger.iterations)
+    np.testing.assert_array_equal(kept.ledger.total_energy, whole.ledger.total_energy)
+
+
+def test_an_input_without_a_value_keeps_the_finished_steps():
+    mechanism, start, _ = crank_slider()
+
+    def push(t):
+        return (0.0, 0.0) if t < 0.0305 else (math.nan, 0.0)
+
+    with pytest.raises(InputError, match="must be finite") as caught:
+        run((mechanism, start, {"force slider.point": push}), 60)
+    assert len(caught.value.solution.times) == 31
