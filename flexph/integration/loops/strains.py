@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
+COLUMNS = 4
+"""Columns of a frame: its position and up to three directions; the last one is zero in the plane."""
+
+
 def strain_rows(mechanism: Model) -> Strains:
     """Strain rows except those of solids; the indices of their unknowns are added by :func:`in_the_border`."""
     a, sizes, own = mechanism.network.arrays, joint_sizes(mechanism), mechanism.once(owned_by_solids)
     if own.rows.all():
         return no_strains()
     columns = _columns(a, sizes)
-    near = cleared(columns @ sparse.kron(basis_of_points(mechanism), sparse.eye_array(a.dim + 1)))
+    near = cleared(columns @ sparse.kron(basis_of_points(mechanism), sparse.eye_array(COLUMNS)))
     points = [p for p in _points(a, sizes) if not own.vectors[p.vectors[0]]]
     elements = _elements(points, near)
     order = [p for _, own in elements for p in own]
@@ -35,15 +39,15 @@ def strain_rows(mechanism: Model) -> Strains:
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
-    """Matrix of the vectors of strains by the columns of all frames, sparse (v, 4b)."""
+    """Matrix of the vectors of strains by the columns of all frames, sparse (v, 4b); see :data:`COLUMNS`."""
     owner, moves, x = (part[sizes.nodes :] for part in (a.node_body, a.node_moves, a.node_position))
     place, count = np.arange(owner.size), a.dim + 1
+    index = (np.repeat(place, count), (COLUMNS * owner[:, None] + np.arange(count)).ravel())
     entries = np.column_stack([moves, x])
     turns = np.zeros(len(a.mass))
     turns[a.turning] = 1.0
     entries[:, 1:] *= turns[owner, None]
-    index = (np.repeat(place, count), (count * owner[:, None] + np.arange(count)).ravel())
-    spread = sparse.csr_array((entries.ravel(), index), shape=(owner.size, count * len(a.mass)))
+    spread = sparse.csr_array((entries.ravel(), index), shape=(owner.size, COLUMNS * len(a.mass)))
     columns = sparse.csr_array(sparse.csr_array(a.incidence)[sizes.vectors :, sizes.nodes :] @ spread)
     columns.eliminate_zeros()
     return columns
@@ -80,7 +84,7 @@ def _grouped(label: Index, count: int) -> list[Index]:
 def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
     """Maximal sets of frames, with the points whose vectors move with some of them."""
     sets = [
-        frozenset(int(c) // 4 for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
+        frozenset(int(c) // COLUMNS for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
         for p in points
     ]
     elements: list[tuple[frozenset[int], list[int]]] = []
@@ -115,7 +119,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         column=columns.indices,
         weight=columns.data,
         near_ptr=near.indptr,
-        near=4 * near_slot + near.indices % 4,
+        near=COLUMNS * near_slot + near.indices % COLUMNS,
         near_weight=near.data,
         first=of_vector[a.first[sizes.products :][p] - sizes.vectors],
         second=of_vector[a.second[sizes.products :][p] - sizes.vectors],
@@ -158,7 +162,7 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
         for _ in own:
             for v in next(at).vectors:
                 columns = near.indices[near.indptr[v] : near.indptr[v + 1]]
-                slots.append(np.array([slot[int(c) // 4] for c in columns], dtype=np.int64))
+                slots.append(np.array([slot[int(c) // COLUMNS] for c in columns], dtype=np.int64))
     return slots, np.concatenate(places)
 
 
@@ -176,19 +180,20 @@ def in_the_border(strains: Strains, border: Border) -> Strains:
     return strains._replace(unknown_ptr=ends[strains.frame_ptr], unknown=both[both >= 0])
 
 
-def nodal_space(strains: Strains, bodies: int) -> NodalSpace:
+def nodal_space(strains: Strains, bodies: int, dim: int) -> NodalSpace:
     """Work space of strain rows, all zeros."""
     z, b = np.zeros, bodies if strains.holds.size else 0
     v, p, e = strains.column_ptr.size - 1, strains.first.size, strains.stress.size
     most = int(np.diff(strains.product_ptr).max(initial=0))
-    frames, moved = (int(np.diff(ptr).max(initial=0)) for ptr in (strains.frame_ptr, 3 * strains.vector_ptr))
+    frames, moved = (int(np.diff(ptr).max(initial=0)) for ptr in (strains.frame_ptr, dim * strains.vector_ptr))
     width = int(padded(int(np.diff(strains.unknown_ptr).max(initial=0))))
+    s = 1 if dim == 2 else 3
     given: Any = (
-        *(z((4 * b, 3)) for _ in range(4)),
-        *(z((v, 3)) for _ in range(3)),
-        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, 3))),
-        *(z((3 * b, 3, 3)), z((3 * b, 3, 3)), z((most, most))),
+        *(z((COLUMNS * b, dim)) for _ in range(4)),
+        *(z((v, dim)) for _ in range(3)),
+        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, s))),
+        *(z((3 * b, s, dim)), z((3 * b, s, dim)), z((most, most))),
         *(z((moved, width)), z((most, width)), z((most, width)), z((moved, width))),
-        *(z((12 * frames, width)), z(width)),
+        *(z((COLUMNS * dim * frames, width)), z(width)),
     )
     return NodalSpace(*given)

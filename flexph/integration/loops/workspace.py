@@ -127,7 +127,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(motion(), motion(), x, defect, correction, best, trial, _system(k), *sliding),
         rub_space(k),
         *(
-            nodal_space(k.strains, b),
+            nodal_space(k.strains, b, d),
             touch_space(k.contacts, k.nodes, d, connections=connections, pile=pile),
             strike_space(
                 k.contacts,

@@ -27,8 +27,8 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     add_following(m, dim, h)
     add_curves(m, dim, h, True)
     add_slips(m, dim, h)
-    if dim == 3:
-        add_strains(m, h)
+    if m.strains_stress.size > 0:
+        add_strains(m, dim, h)
     if m.solids_frame.size > 0:
         add_solids(m, dim, h)
     if contact > 0:

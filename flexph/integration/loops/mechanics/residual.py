@@ -59,8 +59,8 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
         _turn_products(m, dim, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, entries(m.trial_rate))
     forces(m, dim, contact)
-    if dim == 3:
-        pull_strains(m)
+    if m.strains_stress.size > 0:
+        pull_strains(m, dim)
     if m.solids_frame.size > 0:
         pull_solids(m, dim)
     balance(m, dim, h)
@@ -73,8 +73,8 @@ def trial(
     """Trial end of the step and its constraint defects, without momenta: all that is recorded of a solved step."""
     move(m, dim, h)
     _stress(m, h)
-    if dim == 3:
-        strain(m, h)
+    if m.strains_stress.size > 0:
+        strain(m, dim, h)
     if m.solids_frame.size > 0:
         strain_solids(m, dim, h)
     if decay > 0:

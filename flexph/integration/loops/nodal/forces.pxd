@@ -2,14 +2,14 @@ from ....numerics.loops.views cimport Mat, Ten, Vec, fill, get, put
 from ..memory.memory cimport Memory
 from libc.math cimport sqrt
 
-cdef void begin_strains(Memory* m) noexcept nogil
-cdef void strain(Memory* m, double h) noexcept nogil
-cdef void _place(Mat r, Ten R, Mat column) noexcept nogil
-cdef void _combine(Memory* m, Mat column, Mat vector) noexcept nogil
-cdef void _multiply(Memory* m, Mat vector, Vec product) noexcept nogil
+cdef void begin_strains(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void strain(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _place(Py_ssize_t dim, Mat r, Ten R, Mat column) noexcept nogil
+cdef void _combine(Memory* m, Py_ssize_t dim, Mat column, Mat vector) noexcept nogil
+cdef void _multiply(Memory* m, Py_ssize_t dim, Mat vector, Vec product) noexcept nogil
 cdef void _differentiate(Memory* m, Py_ssize_t e) noexcept nogil
-cdef void pull_strains(Memory* m) noexcept nogil
-cdef void pull_columns(Memory* m) noexcept nogil
-cdef double column_torque(Memory* m, Py_ssize_t b, Py_ssize_t i) noexcept nogil
-cdef void run_ahead(Memory* m, double h) noexcept nogil
-cdef void _move_columns(Memory* m, double h, Py_ssize_t b) noexcept nogil
+cdef void pull_strains(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef void pull_columns(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef double column_torque(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t i) noexcept nogil
+cdef void run_ahead(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void _move_columns(Memory* m, Py_ssize_t dim, double h, Py_ssize_t b) noexcept nogil

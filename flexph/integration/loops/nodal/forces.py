@@ -1,6 +1,7 @@
 """Stresses and forces of strain rows in loops (formulas of kernels.strains).
 
-Vectors are weighted sums of columns: of frame b column 4b is its position, and 4b + 1 … 4b + 3 are its directions.
+Vectors are weighted sums of columns: of frame b column 4b is its position, and the columns from 4b + 1 on are its two
+or three directions.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ if not cython.compiled:
     from ..memory.memory import Memory
 
 
-def begin_strains(m: Memory) -> None:
+def begin_strains(m: Memory, dim: int) -> None:
     """Vectors and products at the start of a step, and its stresses as the first iterate of the mixed iteration."""
-    _place(m.at_r, m.at_R, m.nodal_column)
-    _combine(m, m.nodal_column, m.nodal_vector)
-    _multiply(m, m.nodal_vector, m.nodal_product)
+    _place(dim, m.at_r, m.at_R, m.nodal_column)
+    _combine(m, dim, m.nodal_column, m.nodal_vector)
+    _multiply(m, dim, m.nodal_vector, m.nodal_product)
     for e in range(m.strains_stress.size):
         m.nodal_ahead[e] = m.at_sigma[m.strains_stress[e]]
 
 
-def strain(m: Memory, h: float) -> None:
+def strain(m: Memory, dim: int, h: float) -> None:
     """Stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
-    _place(m.end_r, m.end_R, m.nodal_end_column)
-    _combine(m, m.nodal_end_column, m.nodal_end_vector)
-    _multiply(m, m.nodal_end_vector, m.nodal_end_product)
+    _place(dim, m.end_r, m.end_R, m.nodal_end_column)
+    _combine(m, dim, m.nodal_end_column, m.nodal_end_vector)
+    _multiply(m, dim, m.nodal_end_vector, m.nodal_end_product)
     for e in range(m.strains_stress.size):
         _differentiate(m, e)
     for e in range(m.strains_stress.size):
@@ -43,16 +44,16 @@ def strain(m: Memory, h: float) -> None:
         m.trial_stress[i] = m.at_sigma[i] + (0.5 + m.elastic_damping[i] / h) * jump
 
 
-def _place(r: Array, R: Array, column: Array) -> None:
+def _place(dim: int, r: Array, R: Array, column: Array) -> None:
     """Columns of all frames; none if no body has strain rows."""
     for b in range(column.shape[0] // 4):
-        for i in range(3):
-            put(column, 12 * b + i, r[b][i])
-            for j in range(3):
-                put(column, 12 * b + 3 + 3 * j + i, R[b][i][j])
+        for i in range(dim):
+            column[4 * b][i] = r[b][i]
+            for j in range(dim):
+                column[4 * b + 1 + j][i] = R[b][i][j]
 
 
-def _combine(m: Memory, column: Array, vector: Array) -> None:
+def _combine(m: Memory, dim: int, column: Array, vector: Array) -> None:
     """Vectors as weighted sums of columns."""
     for v in range(vector.shape[0]):
         x = 0.0
@@ -60,21 +61,25 @@ def _combine(m: Memory, column: Array, vector: Array) -> None:
         z = 0.0
         for e in range(m.strains_column_ptr[v], m.strains_column_ptr[v + 1]):
             weight = m.strains_weight[e]
-            c = 3 * m.strains_column[e]
+            c = dim * m.strains_column[e]
             x += weight * get(column, c)
             y += weight * get(column, c + 1)
-            z += weight * get(column, c + 2)
+            if dim == 3:
+                z += weight * get(column, c + 2)
         vector[v][0] = x
         vector[v][1] = y
-        vector[v][2] = z
+        if dim == 3:
+            vector[v][2] = z
 
 
-def _multiply(m: Memory, vector: Array, product: Array) -> None:
+def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
     """Products of two vectors."""
     for p in range(product.size):
         v = m.strains_first[p]
         w = m.strains_second[p]
-        product[p] = vector[v][0] * vector[w][0] + vector[v][1] * vector[w][1] + vector[v][2] * vector[w][2]
+        product[p] = vector[v][0] * vector[w][0] + vector[v][1] * vector[w][1]
+        if dim == 3:
+            product[p] += vector[v][2] * vector[w][2]
 
 
 def _differentiate(m: Memory, e: int) -> None:
@@ -106,20 +111,21 @@ def _differentiate(m: Memory, e: int) -> None:
     m.nodal_gradient[e][2] = -value * (1.0 / a0 + 1.0 / a1) / (b0 * b1 * (b0 + b1))
 
 
-def pull_strains(m: Memory) -> None:
+def pull_strains(m: Memory, dim: int) -> None:
     """Add the forces and torques of the mean stresses on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
-    pull_columns(m)
+    pull_columns(m, dim)
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
-            for i in range(3):
+            for i in range(dim):
                 m.trial_on_body[b][i] += m.nodal_pull[4 * b][i]
-                m.nodal_torque[b][i] = column_torque(m, b, i)
+            for i in range(1 if dim == 2 else 3):
+                m.nodal_torque[b][i] = column_torque(m, dim, b, i)
                 m.trial_torque[b][i] += m.nodal_torque[b][i]
 
 
-def pull_columns(m: Memory) -> None:
+def pull_columns(m: Memory, dim: int) -> None:
     """Forces on products and columns by the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
@@ -132,44 +138,45 @@ def pull_columns(m: Memory) -> None:
         v = m.strains_first[p]
         w = m.strains_second[p]
         half = 0.5 * m.nodal_on_product[p]
-        for i in range(3):
+        for i in range(dim):
             m.nodal_on_vector[v][i] += half * (m.nodal_vector[w][i] + m.nodal_end_vector[w][i])
             m.nodal_on_vector[w][i] += half * (m.nodal_vector[v][i] + m.nodal_end_vector[v][i])
     fill(m.nodal_pull, 0.0)
     for v in range(m.nodal_on_vector.shape[0]):
         x = m.nodal_on_vector[v][0]
         y = m.nodal_on_vector[v][1]
-        z = m.nodal_on_vector[v][2]
+        z = m.nodal_on_vector[v][2] if dim == 3 else 0.0
         for e in range(m.strains_column_ptr[v], m.strains_column_ptr[v + 1]):
             weight = m.strains_weight[e]
-            c = 3 * m.strains_column[e]
+            c = dim * m.strains_column[e]
             put(m.nodal_pull, c, get(m.nodal_pull, c) + weight * x)
             put(m.nodal_pull, c + 1, get(m.nodal_pull, c + 1) + weight * y)
-            put(m.nodal_pull, c + 2, get(m.nodal_pull, c + 2) + weight * z)
+            if dim == 3:
+                put(m.nodal_pull, c + 2, get(m.nodal_pull, c + 2) + weight * z)
 
 
-def column_torque(m: Memory, b: int, i: int) -> float:
+def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
     """Component of the world torque of the forces on a frame's directions, with their mean levers."""
-    j = (i + 1) % 3
-    k = (i + 2) % 3
+    j = 0 if dim == 2 else (i + 1) % 3
+    k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0
-    for c in range(4 * b + 1, 4 * b + 4):
+    for c in range(4 * b + 1, 4 * b + 1 + dim):
         torque += 0.5 * (m.nodal_column[c][j] + m.nodal_end_column[c][j]) * m.nodal_pull[c][k]
         torque -= 0.5 * (m.nodal_column[c][k] + m.nodal_end_column[c][k]) * m.nodal_pull[c][j]
     return torque
 
 
-def run_ahead(m: Memory, h: float) -> None:
+def run_ahead(m: Memory, dim: int, h: float) -> None:
     """Stresses to first order after a correction (which is subtracted), from those of the end."""
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
-            _move_columns(m, h, b)
-    _combine(m, m.nodal_move, m.nodal_on_vector)
+            _move_columns(m, dim, h, b)
+    _combine(m, dim, m.nodal_move, m.nodal_on_vector)
     for p in range(m.nodal_on_product.size):
         v = m.strains_first[p]
         w = m.strains_second[p]
         total = 0.0
-        for i in range(3):
+        for i in range(dim):
             total += m.nodal_on_vector[v][i] * m.nodal_end_vector[w][i]
             total += m.nodal_on_vector[w][i] * m.nodal_end_vector[v][i]
         m.nodal_on_product[p] = total
@@ -186,11 +193,18 @@ def run_ahead(m: Memory, h: float) -> None:
         m.nodal_ahead[e] = stress
 
 
-def _move_columns(m: Memory, h: float, b: int) -> None:
+def _move_columns(m: Memory, dim: int, h: float, b: int) -> None:
     """Changes of a frame's columns by a correction: its directions turn by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄."""
-    for i in range(3):
+    for i in range(dim):
         m.nodal_move[4 * b][i] = h * m.correction_v[b][i]
     if not m.inertia_turns[b]:
+        return
+    if dim == 2:
+        a0 = 0.5 * h * m.x_w[b][0]
+        t0 = h / (1.0 + a0 * a0) * m.correction_w[b][0]
+        for c in range(4 * b + 1, 4 * b + 3):
+            m.nodal_move[c][0] = -t0 * m.nodal_end_column[c][1]
+            m.nodal_move[c][1] = t0 * m.nodal_end_column[c][0]
         return
     a0 = 0.5 * h * m.x_w[b][0]
     a1 = 0.5 * h * m.x_w[b][1]

@@ -20,19 +20,40 @@ if not cython.compiled:
     from .forces import column_torque, pull_columns
 
 
-def add_strains(m: Memory, h: float) -> None:
+def add_strains(m: Memory, dim: int, h: float) -> None:
     """Add the blocks of strain rows to the border."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         ahead = (0.5 + m.elastic_damping[i] / h) * (m.nodal_ahead[e] - m.end_sigma[i])
         m.nodal_stress[e] = m.trial_stress[i] + ahead
-    pull_columns(m)
+    pull_columns(m, dim)
     for b in range(m.strains_holds.size):
         if m.strains_holds[b] and m.inertia_turns[b]:
-            _turn_frame(m, b)
-            _turn_pull(m, h, b)
+            if dim == 2:
+                _turn_in_the_plane(m, h, b)
+            else:
+                _turn_frame(m, b)
+                _turn_pull(m, h, b)
     for element in range(m.strains_element.size - 1):
-        _add_element(m, h, element)
+        _add_element(m, dim, h, element)
+
+
+def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
+    """Derivatives B and W of a frame's directions by its spin, and the change of its torque due to their levers."""
+    turn = m.system_turn[b][0][0]
+    value = 0.0
+    for c in range(2):
+        k = 4 * b + 1 + c
+        x = m.nodal_end_column[k][0]
+        y = m.nodal_end_column[k][1]
+        W = m.nodal_W[3 * b + c][0]
+        B = m.nodal_B[3 * b + c][0]
+        W[0] = -turn * y
+        W[1] = turn * x
+        B[0] = -0.5 * (m.nodal_column[k][1] + y)
+        B[1] = 0.5 * (m.nodal_column[k][0] + x)
+        value += W[0] * m.nodal_pull[k][1] - W[1] * m.nodal_pull[k][0]
+    add(m, m.border_w[b][0], m.border_w[b][0], -0.5 * h * value)
 
 
 def _turn_frame(m: Memory, b: int) -> None:
@@ -86,39 +107,39 @@ def _turn_pull(m: Memory, h: float, b: int) -> None:
         l = (i + 2) % 3
         value = 0.0
         for c in range(3):
-            value += 0.5 * h * h * m.at_R[b][c][i] * (column_torque(m, b, c) - m.nodal_torque[b][c])
+            value += 0.5 * h * h * m.at_R[b][c][i] * (column_torque(m, 3, b, c) - m.nodal_torque[b][c])
         add(m, m.border_w[b][j], m.border_w[b][l], value)
         add(m, m.border_w[b][l], m.border_w[b][j], -value)
 
 
-def _add_element(m: Memory, h: float, element: int) -> None:
+def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
     """Differentiate the forces on an element's columns by its unknowns, and add them to the border."""
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]
     count = m.strains_unknown_ptr[element + 1] - m.strains_unknown_ptr[element]
-    for i in range(12 * frames * width):
+    for i in range(4 * dim * frames * width):
         put(m.nodal_columns, i, 0.0)
     for point in range(m.strains_element[element], m.strains_element[element + 1]):
-        _move_vectors(m, h, first, point)
-        _differentiate_products(m, point, count)
+        _move_vectors(m, dim, h, first, point)
+        _differentiate_products(m, dim, point, count)
         _couple_products(m, h, point)
         _combine_products(m, point, count)
-        _pull_vectors(m, point, count)
+        _pull_vectors(m, dim, point, count)
     for slot in range(frames):
         b = m.strains_frame[first + slot]
         place = m.strains_place[first + slot]
-        for i in range(3):
-            _add_row(m, h, element, place + i, flat(m.nodal_columns), (12 * slot + i) * width)
+        for i in range(dim):
+            _add_row(m, h, element, place + i, flat(m.nodal_columns), (4 * dim * slot + i) * width)
         if m.inertia_turns[b]:
-            for a in range(3):
+            for a in range(1 if dim == 2 else 3):
                 for k in range(width):
                     put(m.nodal_force, k, 0.0)
-                for c in range(3):
-                    for i in range(3):
-                        row = (3 * (4 * slot + 1 + c) + i) * width
+                for c in range(dim):
+                    for i in range(dim):
+                        row = (dim * (4 * slot + 1 + c) + i) * width
                         take(m.nodal_force, 0, m.nodal_columns, row, -m.nodal_B[3 * b + c][a][i], count)
-                _add_row(m, h, element, place + 3 + a, m.nodal_force, 0)
+                _add_row(m, h, element, place + dim + a, m.nodal_force, 0)
 
 
 def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
@@ -134,13 +155,13 @@ def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: in
         put(m.system_border, entry, get(m.system_border, entry) + h * get(row, at + k))
 
 
-def _move_vectors(m: Memory, h: float, first: int, point: int) -> None:
+def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None:
     """Derivatives ∂V/∂x at the end, of the vectors of a point, three rows each."""
     width = m.nodal_moved.shape[1]
     base = m.strains_vector_ptr[point]
     for v in range(base, m.strains_vector_ptr[point + 1]):
-        row = 3 * (v - base) * width
-        for k in range(3 * width):
+        row = dim * (v - base) * width
+        for k in range(dim * width):
             put(m.nodal_moved, row + k, 0.0)
             put(m.nodal_on, row + k, 0.0)
         for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
@@ -149,17 +170,17 @@ def _move_vectors(m: Memory, h: float, first: int, point: int) -> None:
             weight = m.strains_near_weight[e]
             place = row + m.strains_place[first + slot]
             b = m.strains_frame[first + slot]
-            for i in range(3):
+            for i in range(dim):
                 if c == 0:
                     at = i * width + place + i
                     put(m.nodal_moved, at, get(m.nodal_moved, at) + weight * h)
                 else:
-                    for a in range(3):
-                        at = i * width + place + 3 + a
+                    for a in range(1 if dim == 2 else 3):
+                        at = i * width + place + dim + a
                         put(m.nodal_moved, at, get(m.nodal_moved, at) + weight * m.nodal_W[3 * b + c - 1][a][i])
 
 
-def _differentiate_products(m: Memory, point: int, count: int) -> None:
+def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None:
     """Derivatives ∂Π/∂x at the end, of the products of a point."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
@@ -170,9 +191,9 @@ def _differentiate_products(m: Memory, point: int, count: int) -> None:
         w = m.strains_second[p]
         for k in range(width):
             put(m.nodal_rows, row + k, 0.0)
-        for i in range(3):
-            take(m.nodal_rows, row, m.nodal_moved, (3 * (v - vectors) + i) * width, -m.nodal_end_vector[w][i], count)
-            take(m.nodal_rows, row, m.nodal_moved, (3 * (w - vectors) + i) * width, -m.nodal_end_vector[v][i], count)
+        for i in range(dim):
+            take(m.nodal_rows, row, m.nodal_moved, (dim * (v - vectors) + i) * width, -m.nodal_end_vector[w][i], count)
+            take(m.nodal_rows, row, m.nodal_moved, (dim * (w - vectors) + i) * width, -m.nodal_end_vector[v][i], count)
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
@@ -248,7 +269,7 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
                 take(m.nodal_pulled, i * width, m.nodal_rows, j * width, -couple, count)
 
 
-def _pull_vectors(m: Memory, point: int, count: int) -> None:
+def _pull_vectors(m: Memory, dim: int, point: int, count: int) -> None:
     """Derivatives T_V of all vectors of a point, passed with their weights to the columns."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
@@ -258,9 +279,9 @@ def _pull_vectors(m: Memory, point: int, count: int) -> None:
         w = m.strains_second[p]
         half = 0.5 * m.nodal_on_product[p]
         row = (p - base) * width
-        for i in range(3):
-            own = (3 * (v - vectors) + i) * width
-            other = (3 * (w - vectors) + i) * width
+        for i in range(dim):
+            own = (dim * (v - vectors) + i) * width
+            other = (dim * (w - vectors) + i) * width
             take(m.nodal_on, own, m.nodal_pulled, row, -0.5 * (m.nodal_vector[w][i] + m.nodal_end_vector[w][i]), count)
             take(
                 m.nodal_on, other, m.nodal_pulled, row, -0.5 * (m.nodal_vector[v][i] + m.nodal_end_vector[v][i]), count
@@ -269,7 +290,7 @@ def _pull_vectors(m: Memory, point: int, count: int) -> None:
             take(m.nodal_on, other, m.nodal_moved, own, half, count)
     for v in range(vectors, m.strains_vector_ptr[point + 1]):
         for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
-            for i in range(3):
-                row = (3 * m.strains_near[e] + i) * width
-                own = (3 * (v - vectors) + i) * width
+            for i in range(dim):
+                row = (dim * m.strains_near[e] + i) * width
+                own = (dim * (v - vectors) + i) * width
                 take(m.nodal_columns, row, m.nodal_on, own, -m.strains_near_weight[e], count)

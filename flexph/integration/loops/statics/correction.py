@@ -60,8 +60,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
     fill(m.x_v, 0.0)
     fill(m.x_w, 0.0)
     fill(m.x_du, 0.0)
-    if dim == 3:
-        begin_strains(m)
+    begin_strains(m, dim)
     trial(m, dim, 0, 0, h, coefficient, coefficient, offset, inputs)
     _begin_ahead(m)
     residual(m, dim, 0, 0, h, coefficient, coefficient, offset, inputs)
@@ -75,7 +74,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
     share = _share(m, h)
     for i in range(m.correction.size):
         m.correction[i] *= share
-    run_ahead(m, 0.5 * h)
+    run_ahead(m, dim, 0.5 * h)
     return share
 
 

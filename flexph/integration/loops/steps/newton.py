@@ -132,8 +132,8 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
         at_rest = done <= unresolved and kinetic_energy(m) <= unresolved
         if ahead:
             run_stresses_ahead(m, h)
-        if dim == 3 and m.strains_stress.size > 0:
-            run_ahead(m, h)
+        if m.strains_stress.size > 0:
+            run_ahead(m, dim, h)
         if m.solids_frame.size > 0:
             run_solids_ahead(m, dim, h)
         _correct(m)
@@ -176,8 +176,8 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
     """Prepare the iteration with the values at the start of the step; no relation sticks, no joint has friction yet."""
     fill(m.trial_stuck, 0.0)
-    if dim == 3 and m.strains_stress.size + m.solids_frame.size > 0:  # in the plane only solids have strain rows
-        begin_strains(m)
+    if m.strains_stress.size > 0:
+        begin_strains(m, dim)
     if m.solids_frame.size > 0:
         begin_solids(m, dim)
     if kinds.contact > 0:

@@ -55,8 +55,8 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     h = given.h
     mixed = m.strains_stress.size + m.solids_frame.size > 0
     fill(m.trial_stuck, 0.0)
-    if dim == 3 and mixed:
-        begin_strains(m)
+    if m.strains_stress.size > 0:
+        begin_strains(m, dim)
     if m.solids_frame.size > 0:
         begin_solids(m, dim)
     if kinds.contact > 0:
@@ -76,8 +76,8 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         size = sqrt(done / largest)
         if not isfinite(size):
             return fail(m, DIVERGED, NEWTON_ITERATIONS + iteration, size)
-        if dim == 3 and mixed:
-            run_ahead(m, h)
+        if m.strains_stress.size > 0:
+            run_ahead(m, dim, h)
         if m.solids_frame.size > 0:
             run_solids_ahead(m, dim, h)
         copy(m.x, m.best)

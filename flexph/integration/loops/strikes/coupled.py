@@ -66,8 +66,8 @@ def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
         return False
     if kinds > 0:
         begin_contacts(m, dim)
-    if dim == 3 and m.strains_stress.size > 0:
-        begin_strains(m)
+    if m.strains_stress.size > 0:
+        begin_strains(m, dim)
     if m.solids_frame.size > 0:
         begin_solids(m, dim)
     return True
@@ -89,15 +89,15 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 def go_ahead(m: Memory, dim: int, h: float) -> None:
     """Update the stresses of bodies of nodes by the changes of velocities, for the next Jacobian (see nodal.forces)."""
-    if (dim == 3 and m.strains_stress.size > 0) or m.solids_frame.size > 0:
+    if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
         for b in range(m.inertia_mass.size):
             for i in range(d):
                 m.correction_v[b][i] = -m.strike_change[b][i]
             for i in range(m.correction_w.shape[1]):
                 m.correction_w[b][i] = -m.strike_change[b][d + i]
-        if dim == 3:
-            run_ahead(m, h)
+        if m.strains_stress.size > 0:
+            run_ahead(m, dim, h)
         if m.solids_frame.size > 0:
             run_solids_ahead(m, dim, h)
 
