@@ -143,7 +143,7 @@ class BeamEntry(BodyEntry):
 
 
 class RodEntry(BodyEntry):
-    """A straight, geometrically exact, spatial rod with the ports root and tip, see :func:`fem.rod`."""
+    """A straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
 
     makes: ClassVar = staticmethod(rod)
     kind: Literal["rod"]
@@ -152,13 +152,14 @@ class RodEntry(BodyEntry):
     section: name_in("sections")
     elements: Annotated[int, Field(ge=1, le=1_000_000)]
     order: Literal[1, 2, 3] = 2
+    dim: Literal[2, 3] = 3
     ports: dict[str, Length] = Field(default_factory=dict)
     shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
     damping: DampingEntry = Field(default_factory=DampingEntry)
 
 
 class CableEntry(BodyEntry):
-    """A straight spatial cable with the ports root and tip, see :func:`fem.cable`."""
+    """A straight cable with the ports root and tip, see :func:`fem.cable`."""
 
     makes: ClassVar = staticmethod(cable)
     kind: Literal["cable"]
@@ -167,6 +168,7 @@ class CableEntry(BodyEntry):
     axial: Number
     bending: Number
     elements: Annotated[int, Field(ge=1, le=1_000_000)]
+    dim: Literal[2, 3] = 3
     ports: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
 

@@ -16,6 +16,7 @@ from flexph.bodies.nodal_body import DirectorStrain, NodalBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
+from flexph.numerics.rotations import spins
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
@@ -36,11 +37,12 @@ def cable(
     axial: float,
     bending: float,
     elements: int,
+    dim: int = 3,
     curve: Callable[[float], Sequence[float] | Array] | None = None,
     ports: Mapping[str, float] | None = None,
     damping: Damping = UNDAMPED,
 ) -> NodalBody:
-    """A cable in space, along the body x axis from ``root`` to ``tip``, or along a curve.
+    """A cable in space or in the plane, along the body x axis from ``root`` to ``tip``, or along a curve.
 
     The curve r(s) is cubic on each element and has a continuous slope; primes are derivatives by the length s of the
     straight unloaded cable. Its energy
@@ -64,8 +66,10 @@ def cable(
         EA [N] and EI [N m²], both positive: without bending a mesh cannot support a kink.
     elements : int
         Number of equal elements.
+    dim : int, optional
+        3 for a cable in space, 2 for one in the plane.
     curve : function, optional
-        Initial shape of the cable, s ↦ place (3,) in body axes, with s its length: the cable is bent to this curve.
+        Initial shape of the cable, s ↦ place (dim,) in body axes, with s its length: the cable is bent to this curve.
         By default it is straight and unloaded.
     ports : mapping of str to float, optional
         Further ports by name at any s [m].
@@ -75,15 +79,15 @@ def cable(
     Returns
     -------
     NodalBody
-        With the ports ``root``, ``tip`` and the given ones, points without a direction, for spherical joints, springs
-        between points, distances and forces; and the load port ``load``, a force per length [N/m] in world axes
-        for each element. ``view.stresses`` contains the tension.
+        With the ports ``root``, ``tip`` and the given ones, points without a direction, for spherical joints (hinges
+        in the plane), springs between points, distances and forces; and the load port ``load``, a force per length
+        [N/m] in world axes for each element. ``view.stresses`` contains the tension.
 
     Raises
     ------
     ValueError
-        For ports off the cable, damping by mass or ratios, a curve whose parameter is not its length, and values that
-        are not positive.
+        For ports off the cable, damping by mass or ratios, a curve whose parameter is not its length, a ``dim`` other
+        than 2 or 3, and values that are not positive.
 
     Examples
     --------
@@ -91,20 +95,23 @@ def cable(
     >>> rope = fem.cable(20.0, mass_per_length=0.3, axial=1e6, bending=0.5, elements=10)
     >>> rope
     <Body of 22 nodes: 6 kg; ports root, tip>
+    >>> fem.cable(20.0, mass_per_length=0.3, axial=1e6, bending=0.5, elements=10, dim=2).dim
+    2
     """
+    spins(check.count("dim", dim))  # raises unless 2 or 3
     length = check.positive("length", length, "m")
     stiffness = check.positive("axial", axial, "N"), check.positive("bending", bending, "N m²")
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
     line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m"))
-    places = _placed(line, curve)
+    places = _placed(line, curve, dim)
     return NodalBody(
-        frames=tuple(_point(mass) for mass in line.mass),
+        frames=tuple(_point(mass, dim) for mass in line.mass),
         places=places,
         elasticity=_strain(line, places, stiffness, stiffness_damping(damping, "cable")),
         elements=np.zeros((0, 2), dtype=int),
-        directors=np.zeros((0, 3, 3)),
+        directors=np.zeros((0, dim, dim)),
         view=_view(line, places, stiffness[0]),
-        loads={"load": _load(line)},
+        loads={"load": _load(line, dim)},
         weights={name: line.at(np.array([s]))[0] for name, s in ports_along("cable", length, ports or {}).items()},
         tangents=_tangents(line),
         coordinates=line.points,
@@ -118,24 +125,25 @@ def _tangents(line: HermiteLine) -> Array:
     return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)
 
 
-def _point(mass: float) -> Body:
-    return Body(rigid_inertia(float(mass), np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))), {}, turns=False)
+def _point(mass: float, dim: int) -> Body:
+    none = np.zeros((spins(dim), spins(dim)))
+    return Body(rigid_inertia(float(mass), np.zeros(dim), np.zeros((dim, dim)), none), {}, turns=False)
 
 
-def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None) -> Array:
-    """Points of the cable in its initial shape, (N, 3)."""
+def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None, dim: int) -> Array:
+    """Points of the cable in its initial shape, (N, dim)."""
     length, borders = line.borders[-1], line.borders
-    at = (lambda s: (s, 0.0, 0.0)) if curve is None else curve
+    at = (lambda s: s * np.eye(dim)[0]) if curve is None else curve
     step = 1e-4 * length
-    values = np.empty((2 * borders.size, 3))
+    values = np.empty((2 * borders.size, dim))
     for i, s in enumerate(borders):
         base = min(max(s - step, 0.0), length - 2.0 * step)  # a parabola through three places
         three = [
-            check.array("place on the curve", check.asked("the curve of a cable", at, base + k * step), (3,))
+            check.array("place on the curve", check.asked("the curve of a cable", at, base + k * step), (dim,))
             for k in range(3)
         ]
         x = (s - base) / step
-        values[2 * i] = check.array("place on the curve", at(float(s)), (3,))
+        values[2 * i] = check.array("place on the curve", at(float(s)), (dim,))
         values[2 * i + 1] = np.array([x - 1.5, 2.0 - 2.0 * x, x - 0.5]) @ three / step
         speed = float(np.linalg.norm(values[2 * i + 1]))
         if abs(speed - 1.0) > STRETCHED:
@@ -190,14 +198,14 @@ def _strain(line: HermiteLine, places: Array, stiffness: tuple[float, float], da
     return replace(energy, initial=energy.stiffness_of_stress @ energy.strain_at(places))
 
 
-def _load(line: HermiteLine) -> NodalLoad:
+def _load(line: HermiteLine, dim: int) -> NodalLoad:
     """Forces on the points from force densities on the elements."""
     lengths = np.diff(line.borders)[:, None]
     xi, weights = leggauss(2)  # exact for cubic shapes
     s = line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)
     forces = np.einsum("eq,eqn->ne", 0.5 * lengths * weights, line.at(s.ravel()).reshape(*s.shape, -1))
     count = line.mass.size
-    return NodalLoad(np.arange(count), np.zeros((count, 3)), sparse.csr_array(forces))
+    return NodalLoad(np.arange(count), np.zeros((count, dim)), sparse.csr_array(forces))
 
 
 def _view(line: HermiteLine, places: Array, axial: float) -> View:

@@ -14,7 +14,7 @@ from flexph.bodies.nodal_body import NodalBody
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
-from flexph.numerics.rotations import rotation_matrix
+from flexph.numerics.rotations import rotation, rotation_matrix, spins
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
@@ -23,7 +23,7 @@ from .elements import RodMesh, rod_mesh
 from .ports import ports_along
 from .section import RodSection, Shape, section_at
 from .strains import rod_strain
-from .view import rod_view
+from .view import OF_SIX, rod_view
 
 Curve = Callable[[float], tuple[Sequence[float] | Array, Any]]
 UNDAMPED = Damping()
@@ -44,12 +44,13 @@ def rod(
     *,
     elements: int,
     order: int = 2,
+    dim: int = 3,
     curve: Curve | None = None,
     ports: Mapping[str, float | tuple[float, Sequence[float]]] | None = None,
     shear_factors: tuple[float, float] | None = None,
     damping: Damping = UNDAMPED,
 ) -> NodalBody:
-    """A geometrically exact rod (Simo and Reissner) in space, along the body x axis from ``root`` to ``tip``.
+    """A geometrically exact rod (Simo and Reissner) in space or in the plane, along x from ``root`` to ``tip``.
 
     Nodes are rigid sections at positions r with rotations R. With the directors d_i of a section, and primes for
     derivatives in the length s of the undeformed rod, its strains
@@ -57,7 +58,8 @@ def rod(
         Γ_i = d_i·r' − (d_i·r')₀,   K_i = d_j'·d_k − (d_j'·d_k)₀   (i, j, k cyclic)
 
     are extension and shears, torsion and bendings, of any size; forces (N, Q₂, Q₃) and moments (T, M₂, M₃) are linear
-    in them, and are states. Positions and directors are polynomials on each element, with directors normalised; strains
+    in them, and are states. In the plane nodes have three coordinates x, y, θ, and Γ₁, Γ₂ and K₃ remain, as in E.
+    Reissner, ZAMP 23 (1972) 795. Positions and directors are polynomials on each element, with directors normalised; strains
     are evaluated at ``order`` Gauss points, so that thin rods do not lock. Masses are lumped at the nodes.
 
     A run preserves energy, momenta, rotations and joints to round-off at any step size, in compiled loops.
@@ -75,13 +77,15 @@ def rod(
     order : int, optional
         Polynomial order 1, 2 or 3; frequencies converge with twice that order. An element of order p has p + 1 nodes.
         Order 1 is poor in dynamics.
+    dim : int, optional
+        3 for a rod in space, 2 for one in the x-y plane.
     curve : function, optional
-        Undeformed shape of a curved rod: s ↦ (place (3,), frame), with s its length and frame a rotation (matrix) with
-        the directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve.
+        Undeformed shape of a curved rod: s ↦ (place (dim,), frame), with s its length and frame a rotation (matrix)
+        with the directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve; in the plane the angle of d₁ [rad].
     ports : mapping of str to float or pair, optional
-        Further ports by name: s, or s and an offset (3,) in body axes [m]. Each is rigidly attached to a node at s.
+        Further ports by name: s, or s and an offset (dim,) in body axes [m]. Each is rigidly attached to a node at s.
     shear_factors : (float, float), optional
-        Shear factors along y and z; by default Cowper's for rectangles and circles.
+        Shear factors along y and z; by default Cowper's for rectangles and circles. In the plane z does not matter.
     damping : Damping, optional
         Stiffness damping: forces and moments get β times their rates. Other damping is refused.
 
@@ -90,13 +94,14 @@ def rod(
     NodalBody
         With the ports ``root``, ``tip`` and the given ones, and the load port ``load``, a force per length [N/m] in
         world axes for each node; directions of joints at the ports are in body axes of the undeformed rod. The part
-        ``NAME.stress`` of a state has N, Q₂, Q₃, T, M₂, M₃ at each Gauss point in turn, ``view.stresses`` by name.
+        ``NAME.stress`` of a state has N, Q₂, Q₃, T, M₂, M₃ (in the plane N, Q₂, M₃) at each Gauss point in turn,
+        ``view.stresses`` by name.
 
     Raises
     ------
     ValueError
-        For an order other than 1, 2 or 3, ports off the rod, damping by mass or ratios, a curve whose parameter is not
-        its length or whose frames jump, and values that are not positive.
+        For an order other than 1, 2 or 3, a ``dim`` other than 2 or 3, ports off the rod, damping by mass or ratios, a
+        curve whose parameter is not its length or whose frames jump, and values that are not positive.
 
     Examples
     --------
@@ -105,17 +110,20 @@ def rod(
     >>> blade = fem.rod(3.0, steel, fem.Section(width=0.02, height=0.01), elements=6, ports={"mid": 1.5})
     >>> len(blade.frames), list(blade.ports)
     (13, ['root', 'mid', 'tip'])
+    >>> fem.rod(3.0, steel, fem.Section(width=0.02, height=0.01), elements=6, dim=2).stress_size
+    36
     """
+    spins(check.count("dim", dim))  # raises unless 2 or 3
     length, elements = check.positive("length", length, "m"), check.count("elements", elements)
     if check.count("order", order) not in (1, 2, 3):
         raise ValueError(f"order must be 1, 2 or 3, got {order}")
     beta = stiffness_damping(damping, "rod")
-    held = _ports(length, ports or {})
+    held = _ports(length, ports or {}, dim)
     mesh = rod_mesh(length, elements, order, np.array([s for s, _ in held.values()]))
-    places, directors = _placed(mesh, curve)
-    at = section_at(material, section, shear_factors)
+    places, directors = _placed(mesh, curve, dim)
+    at = section_at(material, section, shear_factors, dim)
     points, sections = ([at(float(s)) for s in places.ravel()] for places in (mesh.points, mesh.nodes))
-    stiffness = np.array([own.stiffness for own in points])
+    stiffness = np.array([own.stiffness for own in points])[:, OF_SIX[dim]]
     return NodalBody(
         frames=_frames(mesh, directors, sections, held),
         places=places,
@@ -136,36 +144,40 @@ def stiffness_damping(damping: Damping, body: str) -> float:
     return damping.stiffness
 
 
-def _ports(length: float, ports: Mapping[str, Any]) -> dict[str, tuple[float, Array]]:
-    """All ports: s [m] and offsets (3,) [m]."""
+def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple[float, Array]]:
+    """All ports: s [m] and offsets (dim,) [m]."""
     offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
     along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
     return {
-        name: (s, check.array(f"offset of port {name!r}", offsets.get(name, np.zeros(3)), (3,)))
+        name: (s, check.array(f"offset of port {name!r}", offsets.get(name, np.zeros(dim)), (dim,)))
         for name, s in ports_along("rod", length, along).items()
     }
 
 
-def _placed(mesh: RodMesh, curve: Curve | None) -> tuple[Array, Array]:
-    """Positions (N, 3) and directors (N, 3, 3) of the undeformed nodes."""
+def _placed(mesh: RodMesh, curve: Curve | None, dim: int) -> tuple[Array, Array]:
+    """Positions (N, d) and directors (N, d, d) of the undeformed nodes."""
     if curve is None:
-        return mesh.nodes[:, None] * np.eye(3)[0], np.tile(np.eye(3), (mesh.nodes.size, 1, 1))
-    pairs = [_on_curve(curve, s) for s in mesh.nodes]
+        return mesh.nodes[:, None] * np.eye(dim)[0], np.tile(np.eye(dim), (mesh.nodes.size, 1, 1))
+    pairs = [_on_curve(curve, s, dim) for s in mesh.nodes]
     places, directors = (np.array(part) for part in zip(*pairs, strict=True))
     _check_curve(mesh, curve, directors)
     return places, directors
 
 
-def _on_curve(curve: Curve, s: float) -> tuple[Array, Array]:
-    """Position (3,) and directors (3, 3) of a curve at s."""
+def _on_curve(curve: Curve, s: float, dim: int) -> tuple[Array, Array]:
+    """Position (d,) and directors (d, d) of a curve at s."""
     given = check.asked("the curve of a rod", curve, float(s))
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ValueError(f"curve must return (place, directors), got {type(given).__name__}")
-    return check.array("place on the curve", given[0], (3,)), rotation_matrix("frame of the curve", given[1])
+        frame = "directors" if dim == 3 else "angle"
+        raise ValueError(f"curve must return (place, {frame}), got {type(given).__name__}")
+    place = check.array("place on the curve", given[0], (dim,))
+    if dim == 2:
+        return place, rotation(check.number("angle of the curve", given[1]))
+    return place, rotation_matrix("frame of the curve", given[1])
 
 
 def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
-    step = 1e-5 * mesh.borders[-1]
+    step, dim = 1e-5 * mesh.borders[-1], directors.shape[1]
     for s, frame in zip(mesh.nodes, directors, strict=True):
         low, high = max(s - step, 0.0), min(s + step, float(mesh.borders[-1]))
         tangent = (np.asarray(curve(high)[0]) - np.asarray(curve(low)[0])) / (high - low)
@@ -175,8 +187,8 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
         if tangent @ frame[:, 0] < 0.5 * speed:
             raise ValueError(f"curve must have frames with d₁ along it, at s = {s:.6g} m it has d₁ = {frame[:, 0]}")
     for at in zip(mesh.borders[:-1], mesh.borders[1:], strict=True):
-        frames = np.array([_on_curve(curve, s)[1] for s in np.linspace(*at, SAMPLES + 1)])
-        cosines = 0.5 * (np.einsum("qij,qij->q", frames[:-1], frames[1:]) - 1.0)
+        frames = np.array([_on_curve(curve, s, dim)[1] for s in np.linspace(*at, SAMPLES + 1)])
+        cosines = 0.5 * (np.einsum("qij,qij->q", frames[:-1], frames[1:]) - (dim - 2))
         turn = float(np.arccos(np.clip(cosines, -1.0, 1.0)).sum())
         if turn > TURNED:
             raise ValueError(
@@ -190,10 +202,11 @@ def _frames(
 ) -> tuple[Body, ...]:
     """Bodies of the nodes, with lumped masses and their ports."""
     where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
-    shape, frames = sparse.csr_array((3, 0)), []
+    dim = directors.shape[1]
+    shape, turn, frames = sparse.csr_array((dim, 0)), sparse.csr_array((spins(dim), 0)), []
     for node, (own, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):
-        spin = measure * F @ np.diag(own.inertia) @ F.T
-        integrals = rigid_inertia(own.mass * measure, np.zeros(3), np.zeros((3, 3)), spin)
-        ports = {name: Port(held[name][1], shape, shape) for name, at in where.items() if at == node}
+        inertia = F @ np.diag(own.inertia) @ F.T if dim == 3 else np.full((1, 1), own.inertia[2])
+        integrals = rigid_inertia(own.mass * measure, np.zeros(dim), np.zeros((dim, dim)), measure * inertia)
+        ports = {name: Port(held[name][1], shape, turn) for name, at in where.items() if at == node}
         frames.append(Body(integrals, ports))
     return tuple(frames)

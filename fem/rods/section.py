@@ -21,6 +21,8 @@ from ..materials.section_stresses import SectionPoints, section_points
 class RodSection:
     """Properties of a rod per unit length, with d₁ along the centroids, d₂ and d₃ along the principal axes y and z.
 
+    A rod of the plane uses EA, GA₂, EI₃, ρA and ρI₃ only; the other stiffnesses do not matter there.
+
     Parameters
     ----------
     axial : float
@@ -74,9 +76,9 @@ class RodSection:
         """Stiffnesses (EA, GA₂, GA₃, GJ, EI₂, EI₃), (6,)."""
         return np.array([self.axial, *self.shear, self.torsion, *self.bending])
 
-    def points(self) -> SectionPoints | None:
+    def points(self, dim: int = 3) -> SectionPoints | None:
         """Points of known stresses, from the shape or else the corners; None without them."""
-        own = None if self.shape is None else section_points(self.shape, 3)
+        own = None if self.shape is None else section_points(self.shape, dim)
         if own is not None or self.young is None or not self.corners:
             return own
         axial = self.fibres(np.array(self.corners))
@@ -96,7 +98,7 @@ Shape = Section | RodSection | Callable[[float], Section | RodSection]
 
 
 def section_at(
-    material: Material | None, section: Shape, factors: tuple[float, float] | None
+    material: Material | None, section: Shape, factors: tuple[float, float] | None, dim: int
 ) -> Callable[[float], RodSection]:
     """The section of a rod as a function of its length coordinate s [m]."""
     of = section if callable(section) else lambda s: section
@@ -111,31 +113,51 @@ def section_at(
             )
         if material is None:
             raise ValueError("material must be given for a fem.Section; only a fem.RodSection includes stiffnesses")
-        return _of_material(material, own, factors)
+        return _of_material(material, own, factors, dim)
 
     return at
 
 
-def _of_material(material: Material, section: Section, factors: tuple[float, float] | None) -> RodSection:
+def _of_material(
+    material: Material, section: Section, factors: tuple[float, float] | None, dim: int
+) -> RodSection:
     E, G, density, A = material.young, material.shear_modulus, material.density, section.area
-    second_y, second_z = section.in_space("second_moment_y"), section.second_moment
+    second_y, torsion, polar = _across(section, dim)
+    second_z = section.second_moment
     along_y, along_z = factors or _shear_factors(section, 0.5 * E / G - 1.0)
     return RodSection(
         axial=E * A,
         shear=(along_y * G * A, along_z * G * A),
-        torsion=G * section.in_space("torsion_constant"),
+        torsion=G * torsion,
         bending=(E * second_y, E * second_z),
         mass=density * A,
-        inertia=(density * section.in_space("polar_moment"), density * second_y, density * second_z),
+        inertia=(density * polar, density * second_y, density * second_z),
         young=E,
-        corners=_corners(section),
+        corners=_corners(section, dim),
         shape=section,
     )
 
 
-def _corners(section: Section) -> tuple[tuple[float, float], ...]:
+def _across(section: Section, dim: int) -> tuple[float, float, float]:
+    """Second moment about y, torsion constant and polar moment [m⁴].
+
+    The plane uses none of them: there those of a section with equal second moments stand for unknown ones.
+    """
+    if dim == 3:
+        constants = ("second_moment_y", "torsion_constant", "polar_moment")
+        second, torsion, polar = (section.in_space(name) for name in constants)
+        return second, torsion, polar
+    equal = section.second_moment
+    return (
+        section.second_moment_y or equal,
+        section.torsion_constant or 2.0 * equal,
+        section.polar_moment or 2.0 * equal,
+    )
+
+
+def _corners(section: Section, dim: int) -> tuple[tuple[float, float], ...]:
     """Corners of the outer edge; empty if the distance of the outer fibres is unknown."""
-    if section.fibre is None or section.fibre_z is None:
+    if section.fibre is None or (section.fibre_z is None and dim == 3):
         return ()
     own = outline(section)
     return tuple((float(y), float(z)) for y, z in own[:: max(len(own) // 8, 1)])

@@ -1,10 +1,12 @@
 """Strains of rods as products of world vectors: Γ_i = d_i·r'/|d_i|, K_i = d_j'·d_k/(|d_j||d_k|), i, j, k cyclic.
 
-Interpolated directors are shorter than one; without the division by their lengths, an element that turns by much
+In the plane these are Γ₁, Γ₂ and K₃, where both directors have the same length. Interpolated directors are shorter than one; without the division by their lengths, an element that turns by much
 would stretch or fold.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,54 +19,76 @@ from .elements import RodMesh
 CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
-def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float) -> DirectorStrain:
-    """Strains at all points of a mesh from the nodes' positions (N, 3) and directors (N, 3, 3), stress-free there.
+class _Rows(NamedTuple):
+    """Pairs of the ``vectors`` of a point that are products, and the product of each of its strains.
 
-    ``stiffness`` (points, 6). Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by point; the rows are the strains times the
-    length assigned to a point.
+    The vectors are w r', d_1 … d_d, and w d_1', in space also w d_2' and w d_3'. ``squares`` (rows, 2) are the products
+    that are squares of directors, −1 for none.
     """
-    points: int = stiffness.shape[0]
-    width = 0.5 * mesh.lengths[:, None] * mesh.element.weights
-    vectors = _vectors(mesh, placed[1])
+
+    vectors: int
+    first: list[int]
+    second: list[int]
+    product: list[int]
+    squares: list[list[int]]
+
+
+def _rows_of(dim: int) -> _Rows:
+    """Rows of a point for its strains Γ and K."""
+    if dim == 2:  # d_1·r', d_2·r', d_1'·d_2, d_1·d_1
+        return _Rows(4, [1, 2, 3, 1], [0, 0, 2, 1], [0, 1, 2], [[3, -1], [3, -1], [3, 3]])
     first, second = [], []
-    for i, j, k in CYCLIC:  # d_i·r', d_j'·d_k, d_i·d_i of the vectors w r', d_1 … d_3, w d_1' … w d_3'
+    for i, j, k in CYCLIC:  # d_i·r', d_j'·d_k, d_i·d_i
         first += [1 + i, 4 + j, 1 + i]
         second += [0, 1 + k, 1 + i]
-    product = np.array([0, 3, 6, 1, 4, 7])
     squares = [2, 5, 8]
-    directors = np.array([*([n, -1] for n in squares), *([squares[j], squares[k]] for _, j, k in CYCLIC)])
-    at = np.arange(points)[:, None]
+    both = [[squares[j], squares[k]] for _, j, k in CYCLIC]
+    return _Rows(7, first, second, [0, 3, 6, 1, 4, 7], [*([n, -1] for n in squares), *both])
+
+
+def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float) -> DirectorStrain:
+    """Strains at all points of a mesh from the nodes' positions (N, d) and directors (N, d, d), stress-free there.
+
+    ``stiffness`` (points, rows). Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by point, in the plane (N, Q₂, M₃); the rows
+    are the strains times the length assigned to a point.
+    """
+    (points, count), dim = stiffness.shape, placed[0].shape[1]
+    width = 0.5 * mesh.lengths[:, None] * mesh.element.weights
+    rows, at = _rows_of(dim), np.arange(points)[:, None]
+    each, squares = len(rows.first), np.array(rows.squares)
+    pairs = [(rows.vectors * at + np.array(side)).ravel() for side in (rows.first, rows.second)]
     energy = DirectorStrain(
-        vectors=vectors,
-        first=(7 * at + np.array(first)).ravel(),
-        second=(7 * at + np.array(second)).ravel(),
-        product=(9 * at + product).ravel(),
-        directors=np.where(directors >= 0, 9 * at[:, :, None] + directors, -1).reshape(-1, 2),
-        reference=np.zeros(6 * points),
+        vectors=_vectors(mesh, placed[1], rows.vectors),
+        first=pairs[0],
+        second=pairs[1],
+        product=(each * at + np.array(rows.product)).ravel(),
+        directors=np.where(squares >= 0, each * at[:, :, None] + squares, -1).reshape(-1, 2),
+        reference=np.zeros(count * points),
         compliance=sparse.diags_array((width.reshape(-1, 1) / stiffness).ravel()).tocsr(),
         stiffness_damping=damping,
     )
     return energy.stress_free(strain_places(placed[0], len(placed[0]))[1])
 
 
-def _vectors(mesh: RodMesh, directors: Array) -> sparse.csr_array:
-    """w r', the directors and w times their derivatives at all points, over the node vectors, (7 points, 4N)."""
-    element = mesh.element
+def _vectors(mesh: RodMesh, directors: Array, own: int) -> sparse.csr_array:
+    """The ``own`` vectors of all points over the node vectors, (own · points, (d + 1) N)."""
+    element, dim = mesh.element, directors.shape[1]
     count = mesh.lengths.size * element.points.size
     rows, columns, values = [], [], []
     for e, nodes in enumerate(mesh.numbers):
         for q in range(element.points.size):
-            row = 7 * (e * element.points.size + q)
+            row = own * (e * element.points.size + q)
             weight = element.weights[q]  # half the length over that of ξ' cancels
             for a, node in enumerate(nodes):
-                shape, slope = element.shape[q, a], weight * element.slope[q, a]
+                base, slope = (dim + 1) * node, weight * element.slope[q, a]
                 rows.append(row)
-                columns.append(4 * node)
+                columns.append(base)
                 values.append(slope)
-                for i in range(3):
-                    rows += [row + 1 + i] * 3 + [row + 4 + i] * 3
-                    columns += 2 * [4 * node + 1, 4 * node + 2, 4 * node + 3]
-                    values += [*(shape * directors[node][:, i]), *(slope * directors[node][:, i])]
-    matrix = sparse.csr_array((values, (rows, columns)), shape=(7 * count, 4 * mesh.nodes.size))
+                for i in range(own - 1):
+                    factor = element.shape[q, a] if i < dim else slope
+                    rows += dim * [row + 1 + i]
+                    columns += range(base + 1, base + 1 + dim)
+                    values += (factor * directors[node][:, i % dim]).tolist()
+    matrix = sparse.csr_array((values, (rows, columns)), shape=(own * count, (dim + 1) * mesh.nodes.size))
     matrix.eliminate_zeros()
     return matrix

@@ -23,15 +23,22 @@ RESULTANTS = (
     ("bending_moment_z", "N m"),
 )
 """Resultants N, Q₂, Q₃, T, M₂, M₃ of each point, in the order of the stresses."""
+IN_THE_PLANE = (("axial_force", "N"), ("shear_force", "N"), ("bending_moment", "N m"))
+"""Resultants N, Q₂, M₃ of each point of a planar rod."""
+OF_SIX = {2: [0, 1, 5], 3: [0, 1, 2, 3, 4, 5]}
+"""Places of the stresses among the six resultants, by the dimension."""
 FACES = ("axial_stress_y_upper", "axial_stress_z_upper", "axial_stress_y_lower", "axial_stress_z_lower")
 """Axial stresses N/A ∓ M₃ c/I₃ at y = ±c and N/A ± M₂ c/I₂ at z = ±c."""
+EDGES = ("axial_stress_upper", "axial_stress_lower")
+"""Axial stresses N/A ∓ M₃ c/I₃ at y = ±c of a planar rod."""
 NARROWEST, WIDEST = 0.003, 0.05
 """Limits of half the width of a drawn box over the rod length: inertias of a non-solid section give extreme boxes."""
 QUADS = {
+    2: np.array([[0, 1]]),
     4: np.array([[0, 1, 2, 3]]),
     8: np.array([[0, 1, 2, 3], [0, 3, 4, 7], [4, 5, 6, 7]]),
 }
-"""Quadrilaterals that compose sections of four or eight corners."""
+"""Quadrilaterals that compose sections of four or eight corners; in the plane a section is a line."""
 CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
@@ -40,20 +47,24 @@ def rod_view(
 ) -> View:
     """View of pieces with the outlines of the sections, or with boxes of their radii of gyration if these are unknown.
 
-    A piece has the resultants of the Gauss point inside it, with the section there, and if outlines and moduli are
-    known, the axial stress at the four faces of the section and at the corners of the piece.
+    In the plane a piece is a quadrilateral between the outer fibres. A piece has the resultants of the Gauss point
+    inside it, with the section there, and if outlines and moduli are known, the axial stress at the faces of the
+    section and at the corners of the piece.
     """
-    places, directors = placed
+    (places, directors), dim = placed, placed[0].shape[1]
     corners, known = _corners(sections, float(mesh.lengths.sum()))
+    if dim == 2:
+        corners = np.stack([corners[:, :, :1].min(axis=1), corners[:, :, :1].max(axis=1)], axis=1)
     aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners)
     (count, q), parts = corners.shape[:2], QUADS[corners.shape[1]]
     base = q * np.arange(count - 1)[:, None, None] + parts
+    ahead = base + q if dim == 3 else base[:, :, ::-1] + q
     return View(
-        points=(places[:, None] + aside).reshape(-1, 3),
-        cells=np.concatenate([base, base + q], axis=2).reshape(-1, 8),
-        cell_type="hexahedron",
+        points=(places[:, None] + aside).reshape(-1, dim),
+        cells=np.concatenate([base, ahead], axis=2).reshape(-1, 4 * (dim - 1)),
+        cell_type="hexahedron" if dim == 3 else "quad",
         shape=sparse.csr_array(np.repeat(np.eye(count), q, axis=0)),
-        stresses=_stresses(points, len(parts), known=known),
+        stresses=_stresses(points, len(parts), dim, known=known),
         sections=_over_sections(mesh, sections, corners, places) if known else None,
     )
 
@@ -66,17 +77,19 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
     return np.clip(halves, NARROWEST * length, WIDEST * length)[:, None] * CORNERS, False
 
 
-def _stresses(points: Sequence[RodSection], each: int, *, known: bool) -> dict[str, StressField]:
+def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool) -> dict[str, StressField]:
     """Resultants and axial stresses at the faces, ``each`` cells for a point."""
-    stiffness, unit = np.array([own.stiffness for own in points]), np.eye(6)
+    names, own = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
+    stiffness, unit = np.array([p.stiffness for p in points])[:, own], np.eye(len(own))
     fields = {
         name: _field(kind, np.tile(unit[i], (len(points), 1)), each, stiffness[:, i])
-        for i, (name, kind) in enumerate(RESULTANTS)
+        for i, (name, kind) in enumerate(names)
     }
     if known:
-        young = np.array([float(own.young or 0.0) for own in points])
-        at = np.array([own.fibres(np.vstack([np.diag(w), -np.diag(w)])) for own, w in _with_widths(points)])
-        fields |= {name: _field("Pa", at[:, i], each, young) for i, name in enumerate(FACES)}
+        young = np.array([float(p.young or 0.0) for p in points])
+        axes = np.eye(2)[: dim - 1]
+        at = np.array([p.fibres(np.vstack([w * axes, -w * axes])) for p, w in _with_widths(points)])[:, :, own]
+        fields |= {name: _field("Pa", at[:, i], each, young) for i, name in enumerate(FACES if dim == 3 else EDGES)}
     return fields
 
 
@@ -86,10 +99,10 @@ def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]
 
 
 def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
-    """Field from factors (p, 6) of the resultants at the points, and moduli (p,) between stress and strain."""
-    count = len(factors)
+    """Field from factors (p, r) of the resultants at the points, and moduli (p,) between stress and strain."""
+    count, resultants = factors.shape
     rows = sparse.block_diag([np.tile(own, (each, 1)) for own in factors], format="csr")
-    assert rows.shape == (each * count, 6 * count)
+    assert rows.shape == (each * count, resultants * count)
     return StressField(unit, rows, np.repeat(1.0 / modulus, each))
 
 
@@ -97,7 +110,8 @@ def _over_sections(
     mesh: RodMesh, sections: Sequence[RodSection], corners: Array, places: Array
 ) -> SectionStress | None:
     """Stresses over the sections at both ends of all pieces; None if those of a section are unknown."""
-    points = [p for own in sections if (p := own.points()) is not None]
+    dim = places.shape[1]
+    points = [p for own in sections if (p := own.points(dim)) is not None]
     if len(points) < len(sections):
         return None
     complete, pieces = all(own.complete for own in points), np.arange(len(sections) - 1)
@@ -106,7 +120,7 @@ def _over_sections(
     factors[:, :, 1:] *= complete
     ends = (pieces[:, None] + np.arange(2)).ravel()
     return SectionStress(
-        resultants=sparse.kron(_at_ends(mesh), sparse.eye_array(len(RESULTANTS))).tocsr(),
+        resultants=sparse.kron(_at_ends(mesh), sparse.csr_array(np.eye(len(RESULTANTS))[:, OF_SIX[dim]])).tocsr(),
         factors=factors[ends],
         round=np.array([float(own.round) for own in points])[ends],
         corners=np.array([own.fibres(at) for own, at in zip(sections, corners, strict=True)])[ends],

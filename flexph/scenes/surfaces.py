@@ -96,7 +96,7 @@ def _thin(view: View, size: float) -> Surface:
         )
         own_ends = np.repeat(view.cells, [len(bar.points[0]) for bar in bars], axis=0)
         rows = sparse.csr_array(view.shape)[own_ends[np.arange(len(ends)), ends]]
-        return Surface(points, np.zeros(len(points)), rows, triangles)
+        return Surface(points[:, :d], points[:, 2] if d == 2 else np.zeros(len(points)), rows, triangles)
     rows = sparse.csr_array((len(points) * d, view.shape.shape[1]))
     return Surface(points[:, :d], points[:, 2] if d == 2 else np.zeros(len(points)), rows, triangles)
 

@@ -219,6 +219,10 @@ BODIES = {
     "rod": (3, lambda: {"a": rod(1)}, lambda: [force(A), torque(A, axes="section")]),
     "rod of order 2": (3, lambda: {"a": rod(2)}, lambda: [revolute(A, B, axis=SKEW)]),
     "cable": (3, lambda: {"a": rope()}, lambda: [spherical(A, B), force("a.within")]),
+    "rod of the plane": (2, lambda: {"a": rod(1, dim=2)}, lambda: [force(A), torque(A)]),
+    "rod of order 2 of the plane": (2, lambda: {"a": rod(2, dim=2)}, lambda: [weld(A, B, angle=0.3)]),
+    "curved rod of the plane": (2, lambda: {"a": bow()}, lambda: [hinge(A, B), distributed_load("a.load")]),
+    "cable of the plane": (2, lambda: {"a": rope(dim=2)}, lambda: [hinge(A, B), force("a.within")]),
     "finite strain": (2, lambda: {"a": solid(2, "finite")}, lambda: [*PUSHED(), hinge("a.root", B)]),
     "finite strain of space": (3, lambda: {"a": solid(3, "finite")}, lambda: [*PUSHED(), spherical("a.root", B)]),
     "quadratic cell": (2, lambda: {"a": solid(2, "finite", degree=2)}, PUSHED),
@@ -231,14 +235,20 @@ def universal_of(first, second):
     return universal(first, second, axis=SKEW, second_axis=OTHER)
 
 
-def rod(order):
+def rod(order, dim=3):
     """A geometrically exact rod of two elements."""
-    return fem.rod(2.0, None, ROD, elements=2, order=order, damping=DAMPED_BY_STRAIN)
+    return fem.rod(2.0, None, ROD, elements=2, order=order, dim=dim, damping=DAMPED_BY_STRAIN)
 
 
-def rope():
+def bow():
+    """A planar rod of order 3 along an arc."""
+    arc = lambda s: ((math.sin(s), 1.0 - math.cos(s)), s)  # noqa: E731
+    return fem.rod(1.2, None, ROD, elements=2, order=3, dim=2, curve=arc, damping=DAMPED_BY_STRAIN)
+
+
+def rope(dim=3):
     """A cable of three elements."""
-    return fem.cable(2.0, **ROPE, elements=3, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN)
+    return fem.cable(2.0, **ROPE, elements=3, dim=dim, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN)
 
 
 RADII = np.linspace(0.05, 1.0, 9)
@@ -278,9 +288,12 @@ def touching(shapes, law):
 
 
 NODAL = {
-    "point within a cable": (lambda: rope(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
-    "ball on a cable": (lambda: rope(), lambda r: (Sphere(B, r), "a.within")),
-    "end of a rod": (lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
+    "point within a cable": (3, lambda: rope(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
+    "ball on a cable": (3, lambda: rope(), lambda r: (Sphere(B, r), "a.within")),
+    "point within a cable of the plane": (2, lambda: rope(2), lambda r: ("a.within", Plane(at(0.0, r - 0.6), (0.1, 1.0)))),
+    "disc on a cable": (2, lambda: rope(2), lambda r: (Sphere(B, r), "a.within")),
+    "end of a rod of the plane": (2, lambda: rod(1, 2), lambda r: (Sphere(A, r), Plane(at(0.0, -0.5), (0.1, 1.0)))),
+    "end of a rod": (3, lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
 }
 STOPS = {
     "offset": (2, lambda q: {"upper": 2.0 * q - 1.0, "along_axis": (0.6, 0.8)}),
@@ -305,4 +318,5 @@ DECAYING = {
     "two beams": BODIES["two beams"],
     "linear solid": BODIES["linear solid"],
     "rod": (3, lambda: {"c": rod(1)}, lambda: [spherical("c.tip", A)]),
+    "rod of the plane": (2, lambda: {"c": rod(1, 2)}, lambda: [hinge("c.tip", A)]),
 }

@@ -126,20 +126,22 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
 
 
 def _element_turns(body: NodalBody, nodes: Array) -> Array:
-    """Largest rotation along an element [rad], (k,), at rotations (k, 9N) or points (k, 3N) of nodes.
+    """Largest rotation along an element [rad], (k,), at rotations (k, 9N), in the plane (k, 2N), or points (k, dN) of nodes.
 
     Rotations from node to node, or from tangent to tangent, are summed along the element: the rotation between the ends
     alone is at most π, and small after a full turn.
     """
 
     def largest_of_tangents(some: Array) -> Array:
-        tangents = np.asarray(body.tangents) @ some.reshape(len(some), 1, -1, 3)
+        tangents = np.asarray(body.tangents) @ some.reshape(len(some), 1, -1, body.dim)
         tangents /= np.linalg.norm(tangents, axis=3, keepdims=True)
         return along(np.einsum("keqi,keqi->keq", tangents[:, :, :-1], tangents[:, :, 1:]))
 
     def largest(some: Array) -> Array:
-        sections = (some.reshape(len(some), -1, 3, 3) @ body.directors)[:, body.elements]
-        return along(0.5 * (np.einsum("keqij,keqij->keq", sections[:, :, :-1], sections[:, :, 1:]) - 1.0))
+        rotations = from_entries(some.reshape(len(some), -1, entry_count(body.dim)), body.dim)
+        sections = (rotations @ body.directors)[:, body.elements]
+        traces = np.einsum("keqij,keqij->keq", sections[:, :, :-1], sections[:, :, 1:])
+        return along(0.5 * (traces - (body.dim - 2)))  # of a turn by ψ: 2 cos ψ in the plane, 1 + 2 cos ψ in space
 
     def along(cosines: Array) -> Array:
         turns: Array = np.arccos(np.clip(cosines, -1.0, 1.0)).sum(axis=2).max(axis=1)

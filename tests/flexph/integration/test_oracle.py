@@ -90,10 +90,10 @@ def test_friction_of_contacts(shapes, law):
 
 
 @pytest.mark.parametrize("law", SLIPPERY | ROUGH)
-@pytest.mark.parametrize("body, shapes", NODAL.values(), ids=NODAL)
-def test_contacts_of_bodies_of_nodes(body, shapes, law):
+@pytest.mark.parametrize("dim, body, shapes", NODAL.values(), ids=NODAL)
+def test_contacts_of_bodies_of_nodes(dim, body, shapes, law):
     connections = touching(shapes, (SLIPPERY | ROUGH)[law])
-    agree(joined(3, *connections, a=body()), jacobian=NEARLY if law in ROUGH else JACOBIAN, size=0.05, contact=1)
+    agree(joined(dim, *connections, a=body()), jacobian=NEARLY if law in ROUGH else JACOBIAN, size=0.05, contact=1)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
