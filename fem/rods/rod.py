@@ -58,9 +58,9 @@ def rod(
         Γ_i = d_i·r' − (d_i·r')₀,   K_i = d_j'·d_k − (d_j'·d_k)₀   (i, j, k cyclic)
 
     are extension and shears, torsion and bendings, of any size; forces (N, Q₂, Q₃) and moments (T, M₂, M₃) are linear
-    in them, and are states. In the plane nodes have three coordinates x, y, θ, and Γ₁, Γ₂ and K₃ remain, as in E.
-    Reissner, ZAMP 23 (1972) 795. Positions and directors are polynomials on each element, with directors normalised; strains
-    are evaluated at ``order`` Gauss points, so that thin rods do not lock. Masses are lumped at the nodes.
+    in them, and are states. In the plane a node has coordinates x, y, θ; Γ₁, Γ₂ and K₃ remain (E. Reissner, ZAMP
+    23 (1972) 795). Positions and directors are polynomials on each element, with directors normalised; strains are
+    evaluated at ``order`` Gauss points, so that thin rods do not lock. Masses are lumped at the nodes.
 
     A run preserves energy, momenta, rotations and joints to round-off at any step size, in compiled loops.
 
@@ -81,7 +81,8 @@ def rod(
         3 for a rod in space, 2 for one in the x-y plane.
     curve : function, optional
         Undeformed shape of a curved rod: s ↦ (place (dim,), frame), with s its length and frame a rotation (matrix)
-        with the directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve; in the plane the angle of d₁ [rad].
+        with the directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve. In the plane the frame is the
+        angle of d₁ [rad].
     ports : mapping of str to float or pair, optional
         Further ports by name: s, or s and an offset (dim,) in body axes [m]. Each is rigidly attached to a node at s.
     shear_factors : (float, float), optional

@@ -118,9 +118,7 @@ def section_at(
     return at
 
 
-def _of_material(
-    material: Material, section: Section, factors: tuple[float, float] | None, dim: int
-) -> RodSection:
+def _of_material(material: Material, section: Section, factors: tuple[float, float] | None, dim: int) -> RodSection:
     E, G, density, A = material.young, material.shear_modulus, material.density, section.area
     second_y, torsion, polar = _across(section, dim)
     second_z = section.second_moment

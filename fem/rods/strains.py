@@ -1,7 +1,7 @@
 """Strains of rods as products of world vectors: Γ_i = d_i·r'/|d_i|, K_i = d_j'·d_k/(|d_j||d_k|), i, j, k cyclic.
 
-In the plane these are Γ₁, Γ₂ and K₃, where both directors have the same length. Interpolated directors are shorter than one; without the division by their lengths, an element that turns by much
-would stretch or fold.
+In the plane these are Γ₁, Γ₂ and K₃, where both directors have the same length. Interpolated directors are shorter than
+one; without the division by their lengths, an element that turns by much would stretch or fold.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ def rod_view(
     """
     (places, directors), dim = placed, placed[0].shape[1]
     corners, known = _corners(sections, float(mesh.lengths.sum()))
-    if dim == 2:
-        corners = np.stack([corners[:, :, :1].min(axis=1), corners[:, :, :1].max(axis=1)], axis=1)
-    aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners)
+    if dim == 2:  # the outer fibres, at z = 0
+        corners = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1) * [1.0, 0.0]
+    aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners[:, :, : dim - 1])
     (count, q), parts = corners.shape[:2], QUADS[corners.shape[1]]
     base = q * np.arange(count - 1)[:, None, None] + parts
     ahead = base + q if dim == 3 else base[:, :, ::-1] + q

@@ -77,7 +77,9 @@ class PortPlaces:
         (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
         axes, turned = np.tile(np.eye(3), (self.times, 1, 1)), self.motion.rotations(name)
         if isinstance(body, NodalBody):
-            axes[:, :dim, :dim] = turned.reshape(-1, len(body.frames), dim, dim)[:, body.node_of(port.partition(".")[2])]
+            axes[:, :dim, :dim] = turned.reshape(-1, len(body.frames), dim, dim)[
+                :, body.node_of(port.partition(".")[2])
+            ]
             return axes
         if isinstance(body, SplitBody):
             name_of_port = port.partition(".")[2]

@@ -48,6 +48,18 @@ def cable():
     return mechanism, mechanism.consistent_state(mechanism.assemble()), {}
 
 
+def in_the_plane():
+    """A planar rod and a planar cable at its tip, which fall."""
+    section = fem.RodSection(
+        axial=1e4, shear=(1e4, 1e4), torsion=500.0, bending=(500.0, 500.0), mass=1.0, inertia=(20.0, 10.0, 10.0)
+    )
+    rod = fem.rod(4.0, None, section, elements=2, dim=2, damping=fem.Damping(stiffness=1e-3))
+    rope = fem.cable(2.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3, dim=2)
+    joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), hinge("rope.root", "rod.tip")]
+    mechanism = connect({"rod": rod, "rope": rope}, joints, gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.0)})), {}
+
+
 def resisted():
     """A pendulum of two bars with a law of friction at one hinge and a user's function at a damper."""
     bodies = {"upper": rigid.bar(0.5, 1.0), "lower": rigid.bar(0.4, 0.7)}
@@ -130,6 +142,7 @@ SAMPLES = {
     "fourth order in space": Sample(lambda: chain(3), Exact4(), steps=20),
     "rods": Sample(rods, step=0.05, steps=10),
     "cable": Sample(cable, step=0.01, steps=20),
+    "rod and cable in the plane": Sample(in_the_plane, step=0.01, steps=20),
     "decaying": Sample(crank_slider, Decaying(0.4)),
     "collocation": Sample(crank_slider, ExactGauss(), steps=20),
     "collocation in space": Sample(lambda: chain(2), ExactGauss(2), steps=10),

@@ -290,7 +290,11 @@ def touching(shapes, law):
 NODAL = {
     "point within a cable": (3, lambda: rope(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
     "ball on a cable": (3, lambda: rope(), lambda r: (Sphere(B, r), "a.within")),
-    "point within a cable of the plane": (2, lambda: rope(2), lambda r: ("a.within", Plane(at(0.0, r - 0.6), (0.1, 1.0)))),
+    "point within a cable of the plane": (
+        2,
+        lambda: rope(2),
+        lambda r: ("a.within", Plane(at(0.0, r - 0.6), (0.1, 1.0))),
+    ),
     "disc on a cable": (2, lambda: rope(2), lambda r: (Sphere(B, r), "a.within")),
     "end of a rod of the plane": (2, lambda: rod(1, 2), lambda r: (Sphere(A, r), Plane(at(0.0, -0.5), (0.1, 1.0)))),
     "end of a rod": (3, lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),

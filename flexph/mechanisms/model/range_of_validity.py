@@ -126,7 +126,7 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
 
 
 def _element_turns(body: NodalBody, nodes: Array) -> Array:
-    """Largest rotation along an element [rad], (k,), at rotations (k, 9N), in the plane (k, 2N), or points (k, dN) of nodes.
+    """Largest rotation along an element [rad], (k,), at rotations (k, 9N) or (k, 2N), or points (k, dN) of nodes.
 
     Rotations from node to node, or from tangent to tangent, are summed along the element: the rotation between the ends
     alone is at most π, and small after a full turn.

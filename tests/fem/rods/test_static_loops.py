@@ -6,7 +6,19 @@ from rod_samples import SLENDER
 
 import fem
 import rigid
-from flexph import GROUND, connect, distributed_load, force, revolute, spherical, spring_damper, torque, weld
+from flexph import (
+    GROUND,
+    connect,
+    distributed_load,
+    force,
+    hinge,
+    revolute,
+    spherical,
+    spring_damper,
+    torque,
+    torsion_spring,
+    weld,
+)
 from flexph.integration.loops.statics.at_rest import StaticLoops
 from flexph.integration.loops.statics.values import Held, Loads, has_static_loops
 from flexph.kernels.continuous import elastic_stress
@@ -52,6 +64,22 @@ def rope():
     return connect({"rope": body}, [*joints, distributed_load("rope.load", name="q")], gravity=GRAVITY)
 
 
+def of_the_plane():
+    """A planar rod with a cable at its tip and a body at the end of the cable, under loads along and across the rod."""
+    rod = fem.rod(10.0, None, SLENDER, elements=3, dim=2, ports={"mid": 4.0}, damping=fem.Damping(stiffness=1e-2))
+    line = fem.cable(4.0, mass_per_length=0.3, axial=1e4, bending=0.1, elements=3, dim=2)
+    ball = rigid.body(2.0, inertia=0.1, ports={"left": (-0.2, 0.1)})
+    joints = [
+        weld("rod.root", GROUND.at(0.0, 0.0)),
+        hinge("line.root", "rod.tip"),
+        hinge("line.tip", "ball.left"),
+        torsion_spring("rod.mid", "ball.left", stiffness=2.0),
+    ]
+    loads = [force("rod.tip", axes="section", name="F"), torque("rod.tip", against="rod.mid", name="M")]
+    bodies = {"rod": rod, "line": line, "ball": ball}
+    return connect(bodies, [*joints, *loads, distributed_load("rod.load", name="q")], gravity=(0.0, -9.81))
+
+
 def somewhere(make, rng):
     """A problem under random inputs and half of the loads, and a random configuration that is in no equilibrium."""
     mechanism = make()
@@ -71,7 +99,7 @@ def somewhere(make, rng):
     return given, c._replace(r=r, R=R, u=u, sigma=sigma)
 
 
-@pytest.mark.parametrize("make", [under_loads, beside_bodies, rope])
+@pytest.mark.parametrize("make", [under_loads, beside_bodies, rope, of_the_plane])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_compiled_correction_is_that_of_the_tangent_stiffness(make, seed):
     """With multipliers at hand: [[K, −Gᵀ], [G, 0]] (ξ, Δλ) = (−ρ, −g), ρ what is not balanced with them."""

@@ -50,10 +50,8 @@ which the search ends."""
 def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
     """Solve a step from the guess in ``x``; iterations, with those of Newton's method, or −1 if it is not solved."""
     first = cython.declare(cython.bint)
-    mixed = cython.declare(cython.bint)
     settled = cython.declare(cython.bint)
     h = given.h
-    mixed = m.strains_stress.size + m.solids_frame.size > 0
     fill(m.trial_stuck, 0.0)
     if m.strains_stress.size > 0:
         begin_strains(m, dim)
