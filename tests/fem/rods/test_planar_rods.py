@@ -260,6 +260,30 @@ def test_the_rod_of_space_restrained_to_the_plane():
     )
 
 
+def test_frequencies_of_a_spinning_blade_are_those_in_space():
+    """About a steady rotation, with the centrifugal force ½ρA Ω² (L² − s²) of a root at the axis."""
+    own = fem.RodSection(
+        axial=1e5, shear=(1e6, 1e6), torsion=1.0, bending=(1.0, 1.0), mass=1.0, inertia=(2e-8, 1e-8, 1e-8)
+    )
+    found, force_at_root = [], []
+    for dim, inertia in ((2, 1.0), (3, (1.0, 1.0, 1.0))):
+        hub = rigid.body(1.0, inertia=inertia, ports={"axle": (0.0,) * dim})
+        axle = ("hub.axle", GROUND.at(*(0.0,) * dim))
+        turns = hinge(*axle) if dim == 2 else revolute(*axle, axis=(0.0, 0.0, 1.0))
+        blade = fem.rod(1.0, None, own, elements=3, order=3, dim=dim)
+        mechanism = connect({"blade": blade, "hub": hub}, [turns, weld("blade.root", "hub.axle")])
+        pose = mechanism.assemble({"blade": (0.0, 0.0, 0.0) if dim == 2 else ((0.0, 0.0, 0.0), np.eye(3))})
+        state = mechanism.equilibrium(pose, spin=6.0 if dim == 2 else (0.0, 0.0, 6.0))
+        found.append(np.unique(np.abs(mechanism.spectrum(state).values.imag).round(6)))
+        force_at_root.append(state.x[mechanism.layout.parts["blade.stress"]][0])
+    plane, space = found
+    lowest = plane[(plane > 1.0) & (plane < 150.0)]
+    assert len(lowest) >= 3
+    assert all(np.abs(space - value).min() <= 1e-5 * value for value in lowest)
+    assert force_at_root[0] == pytest.approx(0.5 * 36.0, rel=5e-3)  # the first point is 0.04 from the root
+    assert force_at_root[0] == pytest.approx(force_at_root[1], rel=1e-9)
+
+
 def test_strains_do_not_see_a_rotation_of_the_world():
     mechanism = connect({"rod": fem.rod(4.0, None, SLENDER, elements=2, dim=2)}, [])
     rng, a = np.random.default_rng(2), mechanism.network.arrays
