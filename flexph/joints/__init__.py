@@ -9,6 +9,7 @@ from .drive import drive
 from .forces.bushing import bushing
 from .forces.cartesian_spring_damper import cartesian_spring_damper
 from .forces.load import distributed_load, force, torque
+from .forces.rope import Sheave, rope
 from .forces.spring_damper import spring_damper, torsion_spring
 from .hinge import hinge
 from .planar import planar
@@ -36,6 +37,7 @@ __all__ = [
     "Connection",
     "CoulombFriction",
     "Ground",
+    "Sheave",
     "belt",
     "bushing",
     "cartesian_spring_damper",
@@ -53,6 +55,7 @@ __all__ = [
     "rack",
     "revolute",
     "rolling_disc",
+    "rope",
     "screw",
     "slider",
     "slipping_wheel",

@@ -22,6 +22,7 @@ from .loads.faces import Faces
 from .rates.bearings import Bearings
 from .rates.curves import Curve
 from .rates.slips import Slips
+from .ropes import Ropes
 from .strains import NONE, Strains
 
 Index = np.ndarray
@@ -156,7 +157,7 @@ class Columns(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Spring-dampers on lengths, components and angles; ``state`` is the index of the spring force or −1.
+    """Spring-dampers on lengths, components, angles and ropes; ``state`` is the index of the spring force or −1.
 
     Those in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
     ``steepness`` is its slope ρ'(0). Those in ``lawful`` have an elastic law instead of the stiffness, and their
@@ -181,6 +182,24 @@ class Springs(NamedTuple):
     force_laws: tuple[ForceLaw, ...] = ()
     hysteretic: Index = np.zeros(0, dtype=int)
     hysteresis: tuple[HysteresisLaw, ...] = ()
+    ropes: Ropes = Ropes()
+
+    @property
+    def angles(self) -> slice:
+        """Springs whose measure is an angle; that of all others is a length [m]."""
+        first = self.length_product.size + self.component_product.size
+        return slice(first, first + self.sine_product.size)
+
+    @property
+    def roped(self) -> slice:
+        """Springs that are ropes."""
+        return slice(self.angles.stop, None)
+
+    @property
+    def scales(self) -> tuple[float, float]:
+        """Sums of the characteristic stiffness of lengths [N/m] and of angles [N m/rad]."""
+        turning = float(self.scale[self.angles].sum())
+        return float(self.scale.sum()) - turning, turning
 
     @property
     def stored(self) -> int:

@@ -27,6 +27,7 @@ from .gradient import (
 )
 from .loads.faces import face_matrix
 from .rates.on_curves import all_at_state, curve_inputs
+from .ropes import rope_rows
 from .springs import resistances
 from .state import Configuration, Derived, coupled, inertia_products, momenta, products, rotational_inertia
 from .strains import gradient, strain_stresses
@@ -145,14 +146,15 @@ def stiffness_of(a: Arrays, u: Array) -> Any:
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
     """Rates (springs, …) of the measures of spring-dampers from the rates (p, …) of the products.
 
-    The measures are lengths, components and angles. Dense or sparse like ``rates``.
+    The measures are lengths, components, angles and lengths of ropes. Dense or sparse like ``rates``.
     """
     length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
     sine, cosine = product[springs.sine_product], product[springs.cosine_product]
     size = sine**2 + cosine**2
     angle = scale_rows(rates[springs.sine_product], cosine / size)
     angle = angle - scale_rows(rates[springs.cosine_product], sine / size)
-    return stacked_rows(length, rates[springs.component_product], angle)
+    measured = stacked_rows(length, rates[springs.component_product], angle)
+    return stacked_rows(measured, rope_rows(springs.ropes, product) @ rates) if springs.ropes.number else measured
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:

@@ -27,12 +27,12 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
     mass, elastic = parts["stack"].diagonal()[:flexible], (parts["strain"] * parts["rise"]).sum(axis=0)
     squares = np.zeros(len(parts["mass"]))
     np.maximum.at(squares, parts["body_u"], elastic / mass)
-    moved = len(springs.length_product) + len(springs.component_product)
+    moving, turning = springs.scales
     return np.array(
         [
             parts["mass"].sum(),
             np.trace(parts["J"], axis1=1, axis2=2).sum(),
-            parts["mass"] @ squares + springs.scale[:moved].sum(),
-            springs.scale[moved:].sum(),
+            parts["mass"] @ squares + moving,
+            turning,
         ]
     )

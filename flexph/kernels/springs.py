@@ -46,6 +46,5 @@ def resistances(springs: Springs, rate: Array) -> Array:
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:
-    """Values split into those of lengths, components and angles."""
-    first = springs.length_product.size
-    return values[:first], *np.split(values[first:], [springs.component_product.size])
+    """Values split into those of lengths, components, angles and ropes."""
+    return tuple(np.split(values, [springs.length_product.size, springs.angles.start, springs.angles.stop]))

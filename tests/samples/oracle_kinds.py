@@ -30,6 +30,7 @@ from flexph import (
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact
 from flexph.joints import (
     CoulombFriction,
+    Sheave,
     belt,
     bushing,
     cartesian_spring_damper,
@@ -37,6 +38,7 @@ from flexph.joints import (
     point_on_curve,
     rack,
     rolling_disc,
+    rope,
     screw,
     slipping_wheel,
     wheel,
@@ -107,6 +109,10 @@ PLANE = {
     "spring by a function of the rate": lambda: [spring_damper(A, B, law=MUSCLE, length=0.5)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0), damping=0.1, axes=0.3)],
     "bushing": lambda: [bushing(A, B, stiffness=(2.0, 3.0), damping=0.1, torsional_stiffness=0.5)],
+    "rope through eyes": lambda: [rope([at(0.3, 2.0), A, "a.p2", B], stiffness=3.0, length=moving)],
+    "rope over sheaves": lambda: [reeved(2, law=HARDENING)],
+    "rope with damping": lambda: [reeved(2, stiffness=3.0, damping=0.4)],
+    "rope between bodies": lambda: [looped(2)],
     "force": lambda: [force(A), force(B)],
     "force that follows": lambda: [force(A, axes="section"), force(B, axes="section")],
     "torque": lambda: [torque(A), torque(A, against=B, name="motor")],
@@ -144,6 +150,10 @@ SPACE = {
     "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
     "torsion spring": lambda: [torsion_spring(A, B, stiffness=1.5, damping=0.2, angle=0.1, axis=SKEW)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0, 1.0), damping=0.1)],
+    "rope through eyes": lambda: [rope([at(0.3, 2.0, 0.1), A, "a.p2", B], law=HARDENING, length=moving)],
+    "rope over sheaves": lambda: [reeved(3, law=HARDENING)],
+    "rope with damping": lambda: [reeved(3, stiffness=3.0, damping=0.4)],
+    "rope between bodies": lambda: [looped(3)],
     "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, length=0.5)],
     "bushing with laws": lambda: [bushing(A, B, stiffness=(0.0, 1.0, 1.0), law=(HARDENING, None, None))],
     "bushing": lambda: [bushing(A, B, stiffness=2.0, damping=0.1, torsional_stiffness=0.5, torsional_damping=0.1)],
@@ -165,6 +175,22 @@ SPACE = {
     "point on a curve with a motor": lambda: [on_beam(motor=True)],
     "point on a curve, driven": lambda: [on_beam(place=moving)],
 }
+
+
+def reeved(dim, **pull):
+    """A rope over a sheave of the ground and one of each body."""
+    axes = [None] * 3 if dim == 2 else [SKEW, (0.1, 0.2, 1.0), OTHER]
+    upper, first, second = zip((at(*(1.0, 2.0, 0.2)[:dim]), A, B), (0.08, -0.05, 0.06), axes, strict=True)
+    sheaves = [Sheave(port, radius, axis=axis) for port, radius, axis in (upper, first, second)]
+    ends = at(*(-1.0, -2.0, 0.1)[:dim]), at(*(2.0, 0.4, -0.3)[:dim])
+    return rope([ends[0], *sheaves, "a.p2", ends[1]], length=1.0, **pull)
+
+
+def looped(dim):
+    """A rope from one body over sheaves and an eye of both."""
+    axes = [None] * 2 if dim == 2 else [SKEW, OTHER]
+    sheaves = [Sheave(port, radius, axis=axis) for port, radius, axis in zip((B, "a.root"), (0.03, -0.02), axes, strict=True)]
+    return rope([A, sheaves[0], sheaves[1], "b.rider"], law=HARDENING, damping=0.3, length=1.0)
 
 
 def on_beam(**options):
@@ -218,11 +244,11 @@ BODIES = {
     "linear solid of space": (3, lambda: {"a": solid(3, "linear")}, lambda: [revolute("a.tip", B, axis=SKEW)]),
     "rod": (3, lambda: {"a": rod(1)}, lambda: [force(A), torque(A, axes="section")]),
     "rod of order 2": (3, lambda: {"a": rod(2)}, lambda: [revolute(A, B, axis=SKEW)]),
-    "cable": (3, lambda: {"a": rope()}, lambda: [spherical(A, B), force("a.within")]),
+    "cable": (3, lambda: {"a": cable()}, lambda: [spherical(A, B), force("a.within")]),
     "rod of the plane": (2, lambda: {"a": rod(1, dim=2)}, lambda: [force(A), torque(A)]),
     "rod of order 2 of the plane": (2, lambda: {"a": rod(2, dim=2)}, lambda: [weld(A, B, angle=0.3)]),
     "curved rod of the plane": (2, lambda: {"a": bow()}, lambda: [hinge(A, B), distributed_load("a.load")]),
-    "cable of the plane": (2, lambda: {"a": rope(dim=2)}, lambda: [hinge(A, B), force("a.within")]),
+    "cable of the plane": (2, lambda: {"a": cable(dim=2)}, lambda: [hinge(A, B), force("a.within")]),
     "finite strain": (2, lambda: {"a": solid(2, "finite")}, lambda: [*PUSHED(), hinge("a.root", B)]),
     "finite strain of space": (3, lambda: {"a": solid(3, "finite")}, lambda: [*PUSHED(), spherical("a.root", B)]),
     "quadratic cell": (2, lambda: {"a": solid(2, "finite", degree=2)}, PUSHED),
@@ -246,7 +272,7 @@ def bow():
     return fem.rod(1.2, None, ROD, elements=2, order=3, dim=2, curve=arc, damping=DAMPED_BY_STRAIN)
 
 
-def rope(dim=3):
+def cable(dim=3):
     """A cable of three elements."""
     return fem.cable(2.0, **ROPE, elements=3, dim=dim, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN)
 
@@ -288,14 +314,14 @@ def touching(shapes, law):
 
 
 NODAL = {
-    "point within a cable": (3, lambda: rope(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
-    "ball on a cable": (3, lambda: rope(), lambda r: (Sphere(B, r), "a.within")),
+    "point within a cable": (3, lambda: cable(), lambda r: ("a.within", Plane(at(0.0, 0.0, r - 0.6), (0.1, 0.2, 1.0)))),
+    "ball on a cable": (3, lambda: cable(), lambda r: (Sphere(B, r), "a.within")),
     "point within a cable of the plane": (
         2,
-        lambda: rope(2),
+        lambda: cable(2),
         lambda r: ("a.within", Plane(at(0.0, r - 0.6), (0.1, 1.0))),
     ),
-    "disc on a cable": (2, lambda: rope(2), lambda r: (Sphere(B, r), "a.within")),
+    "disc on a cable": (2, lambda: cable(2), lambda r: (Sphere(B, r), "a.within")),
     "end of a rod of the plane": (2, lambda: rod(1, 2), lambda r: (Sphere(A, r), Plane(at(0.0, -0.5), (0.1, 1.0)))),
     "end of a rod": (3, lambda: rod(1), lambda r: (Sphere(A, r), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
 }

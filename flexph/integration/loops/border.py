@@ -17,12 +17,12 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...numerics.loops.views import padded, stored
 from .contacts import unknowns_of
-from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Slips, border_width
+from .memory.connection_data import Border, Contacts, Curves, Joints, Loads, Rolling, Ropes, Slips, border_width
 from .memory.data import Index, Inertia, Nodes, Strains
-from .memory.sliding import CurvePoints, curve_points, slip_products
+from .memory.sliding import CurvePoints, curve_points, rope_products, slip_products
 from .wide.border import Unknowns, sparse_pattern
 
-Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips]
+Couplings = tuple[Joints, Rolling, Strains, Contacts, Loads, Curves, Slips, Ropes]
 Blocks = list[tuple[Index, Index]]
 FEW = 10_000
 """Entries of the flexible matrices up to which borders are cached for mechanisms of the same structure."""
@@ -68,7 +68,7 @@ def _kept_border(structure: _Structure) -> Border:
 
 
 def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
-    joints, rolling, strains, contacts, loads, curves, slips = couplings
+    joints, rolling, strains, contacts, loads, curves, slips, ropes = couplings
     bodies, d = inertia.weight.shape
     s, n = inertia.J.shape[1], inertia.first[-1]
     is_master = np.full(n, frames.is_wide)
@@ -95,7 +95,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
             for own in by_follower
         ]
         unknowns = Unknowns(v, w, c, m, l, e)
-        blocks = _blocks(inertia, (joints, rolling, curves, slips), unknowns, (ptr, col)) + [
+        blocks = _blocks(inertia, (joints, rolling, curves, slips, ropes), unknowns, (ptr, col)) + [
             (own, own) for own in groups
         ]
         entries = m[np.repeat(np.arange(n), np.diff(inertia.ptr))], m[inertia.col.astype(np.int64)]
@@ -106,7 +106,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
         groups = [np.unique(own[own >= 0]) for own in groups]
         by_products = partial(_columns_of, joints, (ptr, col))
         by_curve = [_along_curve(by_products, own, l) for own in curve_points(curves)]
-        groups += [by_products(products) for products in slip_products(slips)]
+        groups += [by_products(products) for products in slip_products(slips) + rope_products(ropes)]
         groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col)) + groups
         order = np.argsort(np.hstack([v, w]).ravel()) if frames.is_pile else _number(count.total, groups, by_curve)
         groups += [own.whole for own in by_curve]
@@ -275,12 +275,12 @@ def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index
 
 def _blocks(
     inertia: Inertia,
-    couplings: tuple[Joints, Rolling, Curves, Slips],
+    couplings: tuple[Joints, Rolling, Curves, Slips, Ropes],
     unknowns: Unknowns,
     of_vectors: tuple[Index, Index],
 ) -> Blocks:
     """Rows and columns of a sparse border that bodies, joints and springs couple; ends of vectors are columns."""
-    (v, w, c, m, l, e), (joints, rolling, curves, slips), (ptr, col) = unknowns, couplings, of_vectors
+    (v, w, c, m, l, e), (joints, rolling, curves, slips, ropes), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
     blocks: Blocks = [(own, own) for own in frames]
     for b in np.flatnonzero(np.diff(inertia.first)).tolist():
@@ -303,7 +303,8 @@ def _blocks(
         coupled.append({vector for product in curve.products.ravel().tolist() for vector in products[product]})
         for row in curve.rows.tolist():
             by_row.setdefault(row, set()).update(coupled[-1])
-    coupled += [{vector for product in own.tolist() for vector in products[product]} for own in slip_products(slips)]
+    together = slip_products(slips) + rope_products(ropes)
+    coupled += [{vector for product in own.tolist() for vector in products[product]} for own in together]
     seen = [(_joined(moved, own), _joined(e, own)) for own in coupled]
     blocks += [*seen, *((_joined(moved, own), l[[row]]) for row, own in by_row.items())]
     blocks += [(l[[row]], _joined(e, own)) for row, own in by_row.items()]

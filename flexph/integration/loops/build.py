@@ -24,7 +24,7 @@ from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
 from .memory.data import Index, Nodes, Points, Vibration
 from .memory.relation_functions import resisting, spring_laws
-from .memory.sliding import curves_of, slips_of
+from .memory.sliding import curves_of, ropes_of, slips_of
 from .near import NearPairs
 from .points import JointSizes, MovedMeans, ends_of, joint_sizes, moved_means, node_sides, point_coordinates
 from .redundancy import no_redundancy, redundancy
@@ -156,7 +156,8 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
     curves, accounts = curves_of(a), mechanism.once(Accounts)
     first_slip = accounts.flow_count - len(accounts.dissipation) + accounts.damped.size + accounts.dampers.size
     slips = slips_of(a, first_slip)
-    couplings = (joints, rolling, strains, contacts, loads, curves, slips)
+    ropes = ropes_of(a)
+    couplings = (joints, rolling, strains, contacts, loads, curves, slips, ropes)
     groups, together = frames_of_cells(solids) + frames_of_faces(faces, solids), np.zeros(len(a.mass), dtype=np.int64)
     together[solids.frame] = 1
     frames = Frames(groups, together, mechanism.once(NearPairs).is_pile, is_wide)
@@ -170,6 +171,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         rolling=rolling,
         curves=curves,
         slips=slips,
+        ropes=ropes,
         loads=loads,
         border=border,
         strains=in_the_border(strains, border),

@@ -21,7 +21,7 @@ from .memory.memory import Memory
 from .memory.packing import pack
 from .memory.products import kinds
 from .memory.run_space import RunSpace, StageSpace
-from .memory.sliding import path_space, row_space, slide_space
+from .memory.sliding import path_space, rope_space, row_space, slide_space
 from .memory.step_space import Motion, System, Trial, Unknowns
 from .memory.workspace import Workspace
 from .near import NearPairs
@@ -122,7 +122,8 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(z(k.ledger.input.size), z(n if is_asked else 0), z((n if is_asked else 0, count)), z(1), z(3)),
     )
     x, defect, correction, best = (unknowns() for _ in range(4))
-    sliding = path_space(k.curves), slide_space(k.slips), row_space(k.curves, k.slips, int(k.border.size[0]))
+    rows_of = row_space(k.curves, k.slips, k.ropes, int(k.border.size[0]))
+    sliding = path_space(k.curves), slide_space(k.slips), rope_space(k.ropes), rows_of
     return Workspace(
         *(motion(), motion(), x, defect, correction, best, trial, _system(k), *sliding),
         rub_space(k),

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...contacts.stops import check_stops
+from ...joints.rows.connection import measures
 from ...kernels.rates.curves import KINK, OFF
+from ...kernels.ropes import FULL, TOUCHING, arcs
 from ...kernels.state import Derived
 from ...mechanisms.model.geometry_checks import port_on
 from ...numerics.step_failed import MotionEnded, StepFailed
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
 
 
 def check_end(mechanism: Model, before: Place, after: Place, iterations: int) -> None:
-    """Raise StepFailed if a disc has fallen, a point has left its curve, or a stop has turned too far in a step."""
+    """Raise StepFailed if a disc has fallen, a point or rope left its curve or sheave, or a stop turned too far."""
     a = mechanism.network.arrays
     if a.rolling.positive.size:
         _check_discs(mechanism, after[1], iterations)
     if a.curves:
         _check_curves(mechanism, before[1], after[1], iterations)
+    if a.springs.ropes.number:
+        _check_ropes(mechanism, before[1], after[1], iterations)
     check_stops(a, mechanism.connections, before, after, iterations)
 
 
@@ -53,3 +57,21 @@ def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations:
             raise MotionEnded(reason, iterations, share=float((last - s0) / (s1 - s0)), advice=advice)
         if off:
             raise StepFailed(f"{port_on(mechanism, curve)} is off its curve", iterations, 0.0)
+
+
+def _check_ropes(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
+    """Ropes must lie on their sheaves, with straight spans between these."""
+    springs = mechanism.network.arrays.springs
+    ropes, names = springs.ropes, [name for name, _ in measures(mechanism.connections)][springs.roped]
+    advice = "end the run before by an event"
+    near = np.flatnonzero(~(after.product[ropes.square] > ropes.offset**2))
+    if near.size:
+        reason = f"two sheaves or ports of {names[ropes.span_rope[near[0]]]!r} come to touch"
+        raise MotionEnded(reason, iterations, advice=advice)
+    first = arcs(ropes, before.product)
+    turned = arcs(ropes, after.product) - first
+    last = first + turned - FULL * np.round(turned / FULL)
+    for rope, arc, turns in zip(ropes.arc_rope, last, ropes.turns, strict=True):
+        if turns == 0.0 and not -TOUCHING <= arc <= FULL:
+            what = "leaves a sheave" if arc < 0.0 else "winds round a sheave by a full turn"
+            raise MotionEnded(f"{names[rope]!r} {what}", iterations, advice=advice)

@@ -20,6 +20,7 @@ from .directions import Axes, axis, frame_about, spatial_axes, transported_frame
 from .friction import Bearing
 from .gaps import Gap, GapGroup
 from .laws import Alignment, Angle, Law, Offset
+from .rope_path import RopePath
 from .signs import Sign, Solid
 from .vectors import GROUND, Direction, Ground, PortName, Product, Vector, Weighed, along, between, body_port
 
@@ -35,7 +36,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """Scalar measure of a spring-damper or of friction: a length √Π, a component Π, or an angle by sine and cosine.
+    """Scalar measure of a spring-damper or of friction.
+
+    It is a length √Π, a component Π, an angle by sine and cosine, or the length of a rope along its ``path``.
 
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
@@ -43,7 +46,7 @@ class Measure:
     joint. A ``law`` of measure − free replaces the stiffness, which is zero then.
     """
 
-    kind: Literal["length", "component", "angle"]
+    kind: Literal["length", "component", "angle", "rope"]
     products: tuple[Product, ...]
     stiffness: float
     damping: float | Relation
@@ -51,6 +54,7 @@ class Measure:
     name: str = ""
     lever: float = 0.0
     law: SpringLaw | None = None
+    path: RopePath | None = None
 
     @property
     def is_driven(self) -> bool:
@@ -246,8 +250,8 @@ def planar_or_about(
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
-    """All measures with their connections, in the order of the kernels: lengths, components, angles."""
-    order = ("length", "component", "angle")
+    """All measures with their connections, in the order of the kernels: lengths, components, angles, ropes."""
+    order = ("length", "component", "angle", "rope")
     pairs = [(c, m) for c in connections for m in c.form.measures]
     return sorted(pairs, key=lambda pair: order.index(pair[1].kind))
 

@@ -18,6 +18,7 @@ from ...numerics.rotations import skew
 from ..arrays import Arrays
 from ..continuous import spring_rates
 from ..gradient import is_sparse, node_rows, product_gradient, pull, scale_rows, stacked_rows, world_spin_levers
+from ..ropes import rope_slope_changes
 from ..springs import damping_slopes, resisting_forces
 from ..state import Configuration, Derived, node_velocities
 
@@ -75,7 +76,7 @@ def _vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
-    """Changes of ∂ℓ/∂Π Π̇ of lengths and angles with those of the products (p, n_v), at their rates (p,)."""
+    """Changes of ∂ℓ/∂Π Π̇ of lengths, angles and ropes with those of the products (p, n_v), at their rates (p,)."""
     springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
     at = springs.length_product
     length = scale_rows(change[at], -0.25 * d.product[at] ** -1.5 * rate[at])
@@ -84,4 +85,7 @@ def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
     twist = 2.0 * (c * s_rate - s * c_rate) / size
     by_sine = scale_rows(change[sine], (-c_rate - twist * s) / size)
     by_cosine = scale_rows(change[cosine], (s_rate - twist * c) / size)
-    return stacked_rows(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
+    changes = stacked_rows(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
+    if not springs.ropes.number:
+        return changes
+    return stacked_rows(changes, rope_slope_changes(springs.ropes, d.product, rate) @ change)

@@ -26,6 +26,7 @@ from ..gradient import (
     vector_forces,
 )
 from ..loads.faces import face_matrix, face_tangent
+from ..ropes import rope_curvature, rope_rows
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
@@ -97,9 +98,12 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     by_angle = scale_rows(moved[springs.sine_product], cosine / size)
     by_angle = by_angle + scale_rows(moved[springs.cosine_product], sine / size)
     rates = stacked_rows(by_length, moved[springs.component_product], by_angle)
-    tension, _, torque = split(springs, abs(forces.spring))
+    tension, _, torque, pull_of_ropes = split(springs, abs(forces.spring))
     bent = torque / size
     second = on_measures(a, 0.25 * length**-1.5 * tension, (bent, bent, bent))
+    if springs.ropes.number:
+        rates = stacked_rows(rates, rope_rows(springs.ropes, d.product, absolute=True) @ moved)
+        second = second + rope_curvature(springs.ropes, d.product, pull_of_ropes, absolute=True)
     return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
@@ -124,13 +128,15 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     """Absolute forces of multipliers and springs on the products, (p,)."""
     springs, size = a.springs, abs(forces.product)
-    tension, component, torque = split(springs, abs(forces.spring))
+    tension, component, torque, pull_of_ropes = split(springs, abs(forces.spring))
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     radius = np.sqrt(sine**2 + cosine**2)
     np.add.at(size, springs.length_product, 0.5 * tension / np.sqrt(d.product[springs.length_product]))
     np.add.at(size, springs.component_product, component)
     np.add.at(size, springs.sine_product, torque / radius)
     np.add.at(size, springs.cosine_product, torque / radius)
+    if springs.ropes.number:
+        size += rope_rows(springs.ropes, d.product, absolute=True).T @ pull_of_ropes
     return size + abs(strain_product_force(a, d)) if a.strains.stress.size else size
 
 

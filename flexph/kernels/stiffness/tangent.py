@@ -45,6 +45,7 @@ from ..gradient import (
 from ..loads.faces import face_forces, face_tangent
 from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness
+from ..ropes import rope_curvature, rope_rows
 from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, places
 from ..strains import curvature, end_stiffness
@@ -155,23 +156,26 @@ def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
     """Forces on the products (p,) from tensions and torques of springs (springs,)."""
     if not spring.size:
         return np.zeros(a.first.size)
-    springs, (tension, component, torque) = a.springs, split(a.springs, spring)
+    springs, (tension, component, torque, pull_of_ropes) = a.springs, split(a.springs, spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = sine**2 + cosine**2
     by_length = 0.5 / np.sqrt(d.product[springs.length_product]) * tension
     places = springs.length_product, springs.component_product, springs.sine_product, springs.cosine_product
     values = by_length, component, cosine / size * torque, -sine / size * torque
-    return -total(np.concatenate(places), np.concatenate(values), a.first.size)
+    force = total(np.concatenate(places), np.concatenate(values), a.first.size)
+    return -force - rope_rows(springs.ropes, d.product).T @ pull_of_ropes if springs.ropes.number else -force
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     """Stiffness of the springs, material and geometric, at constant gradients of the products."""
     springs, S = a.springs, spring_rates(a.springs, d.product, moved)
-    tension, _, torque = split(springs, forces.spring)
+    tension, _, torque, pull_of_ropes = split(springs, forces.spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
     second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, (-curved, curved, mixed))
+    if springs.ropes.number:
+        second = second + rope_curvature(springs.ropes, d.product, pull_of_ropes)
     return S.T @ scale_rows(S, forces.stiffness) + moved.T @ (second @ moved)
 
 

@@ -13,11 +13,13 @@ from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
 from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
 from ...joints.rows.rate_laws import Contact
+from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import Turn
 from ...kernels.arrays import Rolling, Springs
 from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Slips
+from ...kernels.ropes import Ropes
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw
@@ -51,8 +53,35 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         force_laws=tuple(law for _, law in forces),
         hysteretic=indices(i for i, _ in paths),
         hysteresis=tuple(law for _, law in paths),
+        ropes=rope_arrays([m.path for m in ordered if m.path is not None], numbering),
         **_relations(ordered),
     )
+
+
+def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
+    """Arrays of the lengths of ropes along their paths."""
+    if not paths:
+        return Ropes()
+    spans = [(i, span) for i, path in enumerate(paths) for span in path.spans]
+    arcs = [(i, arc) for i, path in enumerate(paths) for arc in path.arcs]
+    firsts = np.cumsum([0, *(len(path.spans) for path in paths)])
+    angles = [(i, rho, pair) for i, a in arcs for rho, pair in ((-a.radius, a.arriving), (a.radius, a.leaving))]
+    return Ropes(
+        number=len(paths),
+        span_rope=indices(i for i, _ in spans),
+        square=indices(numbering.product(span.square) for _, span in spans),
+        offset=np.array([span.offset for _, span in spans]),
+        angle_rope=indices(i for i, _, _ in angles),
+        sine=indices(numbering.product(sine) for _, _, (sine, _) in angles),
+        cosine=indices(numbering.product(cosine) for _, _, (_, cosine) in angles),
+        radius=np.array([rho for _, rho, _ in angles]),
+        arc_rope=indices(i for i, _ in arcs),
+        arriving=indices(firsts[i] + arc.span for i, arc in arcs),
+        angle=2 * np.arange(len(arcs)),
+        sheave=np.array([arc.radius for _, arc in arcs]),
+        turns=np.array([float(arc.turns) for _, arc in arcs]),
+    )
+
 
 
 def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:

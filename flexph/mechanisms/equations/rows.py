@@ -8,6 +8,7 @@ import numpy as np
 
 from ...joints.rows.laws import Alignment, Angle
 from ...kernels.arrays import Index
+from ...kernels.ropes import Ropes, rope_rows, second_entries
 from ...numerics.arrays import Array
 from ..model.time_table import Anchors, laws, table_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class Rows(NamedTuple):
     """Rows A(π) over products π, with A π̇ the rate of a constraint or spring-damper.
 
-    A is ``fixed`` plus terms that depend on π: ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
+    A is ``fixed`` plus terms that depend on π: those of ``ropes``; ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
     s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose). ``bent`` holds the terms of
     driven rotations and rows on velocities: entry (i, j) of A gets ``value`` times π_k.
     """
@@ -28,6 +29,7 @@ class Rows(NamedTuple):
     angle: tuple[Index, Index, Index, Index]  # row, sine, cosine, power m
     factor: Array
     bent: tuple[Index, Index, Index, Array]  # i, j, k, value
+    ropes: Ropes = Ropes()  # the last rows
 
     def weights(self, product: Array) -> Array:
         """Coefficients A(π), (rows, p)."""
@@ -42,6 +44,8 @@ class Rows(NamedTuple):
         i, j, k, value = self.bent
         if i.size:
             np.add.at(weight, (i, j), value * product[k])
+        if self.ropes.number:
+            weight[-self.ropes.number :] += rope_rows(self.ropes, product).toarray()
         return weight
 
     def weight_slopes(self, product: Array) -> tuple[Index, Index, Index, Array]:
@@ -59,9 +63,18 @@ class Rows(NamedTuple):
             (i, cosine, sine, across),
             (i, cosine, cosine, mixed),
             self.bent,
+            *self._of_ropes(product),
         )
         first, second, third, values = (np.concatenate(column) for column in zip(*parts, strict=True))
         return first, second, third, values
+
+    def _of_ropes(self, product: Array) -> list[tuple[Index, Index, Index, Array]]:
+        """Second derivatives of the lengths of ropes as entries."""
+        if not self.ropes.number:
+            return []
+        j, k, values = second_entries(self.ropes, product)
+        owner = np.concatenate([self.ropes.span_rope, *(self.ropes.angle_rope,) * 4])
+        return [(len(self.fixed) - self.ropes.number + owner, j, k, values)]
 
 
 def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
@@ -103,4 +116,5 @@ def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
             np.append(lever[:, 2].astype(int), t.by[plain]),
             np.append(lever[:, 3], t.weight[plain]),
         ),
+        ropes=springs.ropes,
     )

@@ -24,11 +24,19 @@ CONCENTRIC = 1e-12
 
 
 def check_lengths(mechanism: Model, product: Array) -> None:
-    """Raise ValueError if a spring has zero length."""
-    squares = product[mechanism.network.arrays.springs.length_product]
-    for (name, _), square in zip(measures(mechanism.connections), squares, strict=False):
+    """Raise ValueError if a spring or a span of a rope has zero length."""
+    springs, names = mechanism.network.arrays.springs, [name for name, _ in measures(mechanism.connections)]
+    squares = product[springs.length_product]
+    for name, square in zip(names, squares, strict=False):
         if square <= 0.0:
             raise ValueError(f"{name} has zero length at this pose, and so no direction: place its ports apart")
+    ropes = springs.ropes
+    for rope, square, offset in zip(ropes.span_rope, product[ropes.square], ropes.offset, strict=True):
+        if square <= offset**2:
+            raise ValueError(
+                f"{names[springs.roped.start + rope]} has two sheaves or ports without a straight span between them at "
+                f"this pose: their distance must be larger than {abs(offset):.6g} m, got {np.sqrt(square):.6g} m"
+            )
 
 
 def check_discs(mechanism: Model, product: Array) -> None:

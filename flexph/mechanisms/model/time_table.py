@@ -12,6 +12,7 @@ from ...joints.rows.connection import measures
 from ...joints.rows.law_rows import LawRows
 from ...joints.rows.laws import Law
 from ...joints.rows.row_law import TimeFunction
+from ...kernels.ropes import rope_lengths
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import References, rate_after, rate_before, rate_doubt, values_at
@@ -69,12 +70,13 @@ def anchor(mechanism: Model, product: Array) -> Anchors:
 
 
 def spring_values(mechanism: Model, product: Array) -> Array:
-    """Lengths, components and angles of all spring-dampers."""
+    """Lengths, components, angles and lengths of ropes of all spring-dampers."""
     s = mechanism.network.arrays.springs
     if not s.stiffness.size:
         return np.zeros((0, *product.shape[1:]))
     angles = np.arctan2(product[s.sine_product], product[s.cosine_product])
-    return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles])
+    ropes = rope_lengths(s.ropes, product)
+    return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles, ropes])
 
 
 def _free_measures(mechanism: Model, product: Array) -> Array:

@@ -101,8 +101,7 @@ def round_off_work(a: Arrays, c: Configuration, size: float, spin: Array) -> flo
     """Work [J] due to round-off of the positions, by stiffness and by the inertia of a steady rotation."""
     sizes = displacement_sizes(a, size)
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
-    moved = a.springs.length_product.size + a.springs.component_product.size
-    turning, own = float(a.springs.scale[moved:].sum()), float(a.springs.scale[:moved].sum())
+    own, turning = a.springs.scales
     elastic = float(abs(D.T @ (a.stiffness @ D)).max()) if a.columns.u.size else 0.0
     if a.strains.stress.size:
         S = scale_both(strain_rates(a, c, derive(a, c)), np.ones(a.strains.stress.size), sizes)

@@ -28,6 +28,7 @@ LOSSY = ("friction", "law", "slipping", "cylindrical")
 GROUNDED = {"plane", "plane of space", "point of a beam", "point of a beam of space"}
 GROUNDED |= {"plane: slipping wheel", "space: slipping wheel", "space: slipping roller"}
 GROUNDED |= {"plane: cartesian spring", "space: cartesian spring"}  # forces across the line of its points
+GROUNDED |= {name for name in MADE if "rope" in name and "between bodies" not in name}
 """Kinds on which the world acts without joint forces."""
 
 

@@ -16,6 +16,7 @@ if not cython.compiled:
     from .couplings import add_constraints, add_ends, add_products, add_rolling, add_springs, differentiate_vectors
     from .curves import add_curves
     from .jacobian import add_flexible, add_rigid, turn_bodies
+    from .ropes import add_ropes
     from .slips import add_slips
     from .turned_forces import add_following, add_turned_forces
 
@@ -27,6 +28,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     add_following(m, dim, h)
     add_curves(m, dim, h, True)
     add_slips(m, dim, h)
+    add_ropes(m, dim, h)
     if m.strains_stress.size > 0:
         add_strains(m, dim, h)
     if m.solids_frame.size > 0:

@@ -41,10 +41,10 @@ def add_ends(m: Memory, dim: int) -> None:
 
 
 def add_springs(m: Memory, dim: int, h: float) -> None:
-    """Add −h βᵀ T γ with the tangents T of the spring-dampers."""
+    """Add −h βᵀ T γ with the tangents T of the spring-dampers; ropes are added by add_ropes."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
-    for i in range(m.joints_stiffness.size):
+    for i in range(lengths + components + m.joints_sine_product.size):
         tangent(m, i, h, m.at_product, m.end_product, m.system_tangent)
         if i < lengths:
             p = m.joints_length_product[i]

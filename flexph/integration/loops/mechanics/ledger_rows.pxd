@@ -11,6 +11,7 @@ from .motion cimport ask, mean_speeds, momenta, node_speeds, product_rate
 from .relations cimport force
 from .rolling cimport gain, world_spin
 from .slips cimport record_slips
+from .springs cimport rope_damping
 
 cdef void energies(Memory* m, Py_ssize_t dim, Vec out) noexcept nogil
 cdef void flows(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after) noexcept nogil

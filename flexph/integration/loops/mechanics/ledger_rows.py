@@ -21,6 +21,7 @@ if not cython.compiled:
     from .relations import force
     from .rolling import gain, world_spin
     from .slips import record_slips
+    from .springs import rope_damping
 
 VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
@@ -168,7 +169,10 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
                     out[m.ledger_body[b]] += h * m.x_du[i] * m.elastic_viscous[e] * m.x_du[m.inertia_col[e]]
     for i in range(m.joints_damping.size):
         if m.ledger_damper[i] >= 0:
-            out[m.ledger_damper[i]] += m.joints_damping[i] * m.trial_extension[i] ** 2 / h
+            if i < m.joints_stiffness.size - m.ropes_span.size + 1:
+                out[m.ledger_damper[i]] += m.joints_damping[i] * m.trial_extension[i] ** 2 / h
+            elif m.joints_damping[i] > 0.0:
+                out[m.ledger_damper[i]] += rope_damping(m, i, h, m.at_spring) * m.trial_extension[i]
             if m.joints_kind[i] != 0:
                 out[m.ledger_damper[i]] += m.trial_extension[i] * force(m, i, m.trial_extension[i] / h)
             if m.joints_path_kind[i] != 0:

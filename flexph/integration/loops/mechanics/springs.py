@@ -9,10 +9,11 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import atan2, sqrt
 
-    from ....numerics.loops.views import Number, divided, real_part
+    from ....numerics.loops.views import Number, divided, larger, real_part
     from ..memory.memory import Memory
     from ..terms.angles import kappa
     from ..terms.hysteresis import follow_path, path_slope
+    from ..terms.ropes import pull_rope, rope_change
     from ..terms.spring_laws import mean_force, mean_slope, user_force, user_slope
     from .relations import force, slope
 
@@ -21,7 +22,9 @@ def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None
     """Extensions over a step, their discrete gradients, and the tensions, added to the forces on the products."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
-    for i in range(m.joints_stiffness.size):
+    ropes = m.ropes_span.size - 1
+    first = m.joints_stiffness.size - ropes
+    for i in range(first):
         k = i - lengths
         angle = i - lengths - components
         if i < lengths:
@@ -46,6 +49,10 @@ def measure(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None
         m.trial_force[p] -= tension * m.trial_by_first[i]
         if k >= components:
             m.trial_force[m.joints_cosine_product[angle]] -= tension * m.trial_by_second[i]
+    for r in range(ropes):
+        m.trial_extension[first + r] = rope_change(m, r, before, after) - m.trial_moved[first + r]
+        m.trial_tension[first + r] = _rope_tension(m, first + r, h, e0)
+        pull_rope(m, r, m.trial_tension[first + r])
 
 
 def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
@@ -69,15 +76,44 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     return tension
 
 
-def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
-    """Tangent ∂(forces on a spring's products)/∂(products after the step): (2, 2), sine before cosine."""
-    gain = cython.declare(Number)
+def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
+    """Tension of a rope: F of its law, and damping while it is taut."""
+    tension = _tension(m, i, h, e0)
+    if m.joints_damping[i] == 0.0:
+        return tension
+    return tension - m.joints_damping[i] / h * m.trial_extension[i] + rope_damping(m, i, h, e0)
+
+
+def rope_damping(m: Memory, i: int, h: float, e0: Array) -> float:
+    """Damping c Δx⁺/h of a rope by the change of its positive extension, limited so that the rope does not push."""
+    kept = m.trial_tension[i]
+    elastic = _tension(m, i, h, e0) - m.joints_damping[i] / h * m.trial_extension[i]
+    m.trial_tension[i] = kept
+    x0 = e0[m.joints_state[i]]
+    change = larger(x0 + m.trial_extension[i], 0.0) - larger(x0, 0.0)
+    return larger(m.joints_damping[i] / h * change, -larger(elastic, 0.0))
+
+
+def rope_stiffness(m: Memory, i: int, h: float) -> float:
+    """Derivative of the tension of a rope by its extension over the step."""
+    damping = m.joints_damping[i] / h
+    elastic = stiffness(m, i, h) - damping
+    if damping == 0.0:
+        return elastic
+    pull = rope_damping(m, i, h, m.at_spring)
+    law = m.trial_tension[i] - pull
+    if pull <= -larger(law, 0.0):  # limited
+        return 0.0 if law > 0.0 else elastic
+    taut = cython.declare(cython.bint)
+    taut = m.at_spring[m.joints_state[i]] + m.trial_extension[i] > 0.0
+    return elastic + damping if taut else elastic
+
+
+def stiffness(m: Memory, i: int, h: float) -> float:
+    """Derivative of the tension of a spring by its extension over the step."""
     stiff = cython.declare(Number)
     stuck = cython.declare(cython.bint)
-    lengths = m.joints_length_product.size
-    components = m.joints_component_product.size
     damping = m.joints_damping[i]
-    tension = m.trial_tension[i]
     if m.joints_kind[i] != 0:
         stuck = m.trial_stuck[i] != 0.0
         damping += m.joints_steepness[i] if stuck else slope(m, i, real_part(m.trial_extension[i] / h))
@@ -91,6 +127,17 @@ def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array
     if m.joints_force_law[i] != 0:
         span = real_part(h)
         stiff += user_slope(m, i, m.at_spring[m.joints_state[i]], m.trial_extension[i] / span, span)
+    return stiff
+
+
+def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
+    """Tangent ∂(forces on a spring's products)/∂(products after the step): (2, 2), sine before cosine."""
+    gain = cython.declare(Number)
+    stiff = cython.declare(Number)
+    lengths = m.joints_length_product.size
+    components = m.joints_component_product.size
+    tension = m.trial_tension[i]
+    stiff = stiffness(m, i, h)
     if i < lengths:
         by = m.trial_by_first[i]
         out[0][0] = -divided(stiff * by - tension * by * by, 2.0 * sqrt(after[m.joints_length_product[i]]))

@@ -96,6 +96,22 @@ class Slips(NamedTuple):
     lost: Index  # (slips,), columns of the flows
 
 
+class Ropes(NamedTuple):
+    """Ropes (r) by spans, angles and arcs (see kernels.ropes.Ropes); they are the last springs."""
+
+    span: Index  # (r + 1,), first span of each
+    square: Index  # (k,)
+    offset: Vector
+    angle: Index  # (r + 1,), first angle of each
+    sine: Index  # (w,)
+    cosine: Index
+    radius: Vector
+    arriving: Index  # (a,), span
+    turn: Index  # (a,), angle of that span
+    sheave: Vector
+    wound: Index  # (a,), 1 for arcs of full turns, which have no bounds
+
+
 class Loads(NamedTuple):
     """Inputs as forces on nodes and torques on sections, and followers (f), inputs in the axes of sections."""
 

@@ -14,6 +14,7 @@ from .connection_data import (
     Loads,
     Redundancy,
     Rolling,
+    Ropes,
     Slips,
 )
 from .data import Elastic, Faces, Filter, Inertia, Nodes, Points, Solids, Stiffness, Strains, Vibration
@@ -30,6 +31,7 @@ class Constants(NamedTuple):
     rolling: Rolling
     curves: Curves
     slips: Slips
+    ropes: Ropes
     loads: Loads
     border: Border
     strains: Strains

@@ -121,6 +121,17 @@ cdef struct Memory:
     IVec slips_first
     IVec slips_term
     IVec slips_lost
+    IVec ropes_span
+    IVec ropes_square
+    Vec ropes_offset
+    IVec ropes_angle
+    IVec ropes_sine
+    IVec ropes_cosine
+    Vec ropes_radius
+    IVec ropes_arriving
+    IVec ropes_turn
+    Vec ropes_sheave
+    IVec ropes_wound
     IVec loads_node_row
     IVec loads_node_input
     Vec loads_node_val
@@ -440,6 +451,9 @@ cdef struct Memory:
     Vec slide_rate
     Vec slide_force
     Vec slide_gain
+    Vec string_by_square
+    Vec string_by_sine
+    Vec string_by_cosine
     Mat rows_acting
     Mat rows_moved
     Vec rows_act

@@ -1,4 +1,4 @@
-"""Arrays of points on curves and of slips for the loops, and their work space."""
+"""Arrays of points on curves, of slips and of ropes for the loops, and their work space."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....kernels.arrays import Arrays
-from .connection_data import Curves, Slips
+from .connection_data import Curves, Ropes, Slips
 from .data import Index
-from .step_space import PathSpace, RowSpace, SlideSpace
+from .step_space import PathSpace, RopeSpace, RowSpace, SlideSpace
 
 
 def curves_of(a: Arrays) -> Curves:
@@ -55,6 +55,25 @@ def slips_of(a: Arrays, first_lost: int) -> Slips:
     )
 
 
+def ropes_of(a: Arrays) -> Ropes:
+    """Ropes of a mechanism."""
+    own = a.springs.ropes
+    each = np.arange(own.number + 1)
+    return Ropes(
+        span=np.searchsorted(own.span_rope, each),
+        square=own.square,
+        offset=own.offset,
+        angle=np.searchsorted(own.angle_rope, each),
+        sine=own.sine,
+        cosine=own.cosine,
+        radius=own.radius,
+        arriving=own.arriving,
+        turn=own.angle,
+        sheave=own.sheave,
+        wound=(own.turns > 0.0).astype(np.int64),
+    )
+
+
 class CurvePoints(NamedTuple):
     """Constraint rows of a curve, and its products by points (k, d)."""
 
@@ -84,6 +103,17 @@ def slip_products(slips: Slips) -> list[Index]:
     return [np.concatenate([slips.product[p], slips.by[p]]) for p in parts if p.stop > p.start]
 
 
+def rope_products(ropes: Ropes) -> list[Index]:
+    """Products of each rope."""
+    pieces = zip(pairwise(ropes.span), pairwise(ropes.angle), strict=True)
+    return [np.concatenate([ropes.square[i:j], ropes.sine[k:l], ropes.cosine[k:l]]) for (i, j), (k, l) in pieces]
+
+
+def rope_space(ropes: Ropes) -> RopeSpace:
+    """Work space of ropes, all zeros."""
+    return RopeSpace(np.zeros(ropes.square.size), np.zeros(ropes.sine.size), np.zeros(ropes.sine.size))
+
+
 def path_space(curves: Curves) -> PathSpace:
     """Work space of points on curves, all zeros."""
     (c, d), z, points, powers = curves.row.shape, np.zeros, len(curves.product), curves.power.shape[1]
@@ -103,10 +133,10 @@ def slide_space(slips: Slips) -> SlideSpace:
     return SlideSpace(np.zeros(slips.slip.size), np.zeros(slips.slip.size), np.zeros(slips.row.size))
 
 
-def row_space(curves: Curves, slips: Slips, unknowns: int) -> RowSpace:
-    """Work space of rows of products, all zeros; empty without curves and slips."""
+def row_space(curves: Curves, slips: Slips, ropes: Ropes, unknowns: int) -> RowSpace:
+    """Work space of rows of products, all zeros; empty without curves, slips and ropes."""
     z, d = np.zeros, curves.row.shape[1]
-    size = unknowns if len(curves.row) or slips.slip.size else 0
+    size = unknowns if len(curves.row) or slips.slip.size or ropes.square.size else 0
     whole: Any = (z(size, dtype=np.int64), z(size, dtype=np.int64), z(1, dtype=np.int64))
     return RowSpace(z((d + 1, size)), z((2 * d, size)), z(d + 1), z(2 * d), *whole)
 

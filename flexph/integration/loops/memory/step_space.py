@@ -174,6 +174,14 @@ class SlideSpace(NamedTuple):
     gain: Vector
 
 
+class RopeSpace(NamedTuple):
+    """Discrete gradients of the lengths of ropes by the products of their spans (k,) and angles (w,)."""
+
+    by_square: Vector
+    by_sine: Vector
+    by_cosine: Vector
+
+
 class RowSpace(NamedTuple):
     """Rows of products over the N unknowns of the border (see terms.product_rows)."""
 

@@ -9,6 +9,7 @@ from .step_space import (
     Motion,
     NodalSpace,
     PathSpace,
+    RopeSpace,
     RowSpace,
     RubSpace,
     SlideSpace,
@@ -34,6 +35,7 @@ class Workspace(NamedTuple):
     system: System
     path: PathSpace
     slide: SlideSpace
+    string: RopeSpace
     rows: RowSpace
     rub: RubSpace
     nodal: NodalSpace

@@ -4,6 +4,7 @@ from ..contact.forces cimport begin_contacts
 from ..friction.rows cimport answer_forces
 from ..mechanics.arrow cimport factor, solve
 from ..terms.paths cimport leaves_curves
+from ..terms.ropes cimport leaves_sheaves
 from ..mechanics.redundancy cimport factor as factor_least, keep_independent, solve as solve_least
 from ..mechanics.relations cimport keep_rates, stick
 from ..mechanics.residual cimport residual, run_stresses_ahead, take_stresses, trial

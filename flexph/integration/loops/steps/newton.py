@@ -31,6 +31,7 @@ if not cython.compiled:
     from ..nodal.forces import begin_strains, run_ahead
     from ..solids.forces import begin_solids, run_solids_ahead
     from ..terms.paths import leaves_curves
+    from ..terms.ropes import leaves_sheaves
     from .friction import begin_friction, correct_friction
     from .iterate import (
         below_resolution,
@@ -202,9 +203,9 @@ def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 
 
 def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """True if constraints, rolling discs and points on curves hold at the end of the step to the iterate."""
+    """True if constraints, rolling discs, points on curves and ropes on sheaves hold at the end of the step to the iterate."""
     _try(m, dim, kinds, given)
-    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m))
+    return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m) or leaves_sheaves(m))
 
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:

@@ -1,0 +1,99 @@
+"""Massless ropes over sheaves in loops (see kernels.ropes): exact increments of their lengths, and forces on products.
+
+A span ℓ = √(Π − δ²) adds Δℓ (1 − δ² κ(δ(ℓ₀ − ℓ₁), ℓ₀ℓ₁ + δ²)) to the length, with Δℓ = ΔΠ/(ℓ₀ + ℓ₁), and an angle about
+a sheave ±ρκ(c̄Δs − s̄Δc).
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....kernels.ropes import TOUCHING as _TOUCHING
+from ....numerics.arrays import Array
+
+if not cython.compiled:
+    from math import atan2, fabs, floor, pi, sqrt
+
+    from ..memory.memory import Memory
+    from .angles import kappa
+
+TOUCHING = cython.declare(cython.double, _TOUCHING)
+
+
+def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
+    """Change of the length of a rope over a step; its discrete gradient is left in ``string``."""
+    total = 0.0
+    for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
+        p = m.ropes_square[k]
+        offset = m.ropes_offset[k]
+        l0 = sqrt(before[p] - offset * offset)
+        l1 = sqrt(after[p] - offset * offset)
+        m.string_by_square[k] = span_slope(offset, l0, l1)
+        total += (after[p] - before[p]) * m.string_by_square[k]
+    for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
+        p = m.ropes_sine[w]
+        q = m.ropes_cosine[w]
+        y = after[p] * before[q] - after[q] * before[p]
+        x = before[q] * after[q] + before[p] * after[p]
+        half = 0.5 * m.ropes_radius[w] * kappa(y, x)[0]
+        m.string_by_sine[w] = half * (before[q] + after[q])
+        m.string_by_cosine[w] = -half * (before[p] + after[p])
+        total += m.ropes_radius[w] * atan2(y, x)
+    return total
+
+
+def pull_rope(m: Memory, r: int, tension: float) -> None:
+    """Add the forces of the tension of a rope on its products."""
+    for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
+        m.trial_force[m.ropes_square[k]] -= tension * m.string_by_square[k]
+    for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
+        m.trial_force[m.ropes_sine[w]] -= tension * m.string_by_sine[w]
+        m.trial_force[m.ropes_cosine[w]] -= tension * m.string_by_cosine[w]
+
+
+def leaves_sheaves(m: Memory) -> bool:
+    """True if a rope has left a sheave at the end of a step, wound round it fully, or a straight span has vanished."""
+    for k in range(m.ropes_square.size):
+        if not m.end_product[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k]:
+            return True
+    for a in range(m.ropes_arriving.size):
+        if m.ropes_wound[a] == 0:
+            before = _arc(m, a, m.at_product)
+            turned = _arc(m, a, m.end_product) - before
+            arc = before + turned - 2.0 * pi * floor(turned / (2.0 * pi) + 0.5)
+            if not (arc >= -TOUCHING and arc <= 2.0 * pi):
+                return True
+    return False
+
+
+def _arc(m: Memory, a: int, product: Array) -> float:
+    """Arc on a sheave between the tangents, from 0 to 2π."""
+    k = m.ropes_arriving[a]
+    w = m.ropes_turn[a]
+    turned = atan2(product[m.ropes_sine[w + 1]], product[m.ropes_cosine[w + 1]])
+    turned -= atan2(product[m.ropes_sine[w]], product[m.ropes_cosine[w]])
+    turned += _lean(m, k + 1, product) - _lean(m, k, product)
+    if m.ropes_sheave[a] < 0.0:
+        turned = -turned
+    turned -= 2.0 * pi * floor(turned / (2.0 * pi))
+    return turned - 2.0 * pi if turned > 2.0 * pi - TOUCHING else turned
+
+
+def _lean(m: Memory, k: int, product: Array) -> float:
+    """Angle β of the tangent relative to the line of the centres."""
+    offset = m.ropes_offset[k]
+    return atan2(offset, sqrt(fabs(product[m.ropes_square[k]] - offset * offset)))
+
+
+def span_slope(offset: float, l0: float, l1: float) -> float:
+    """Change of a span over that of its product."""
+    square = offset * offset
+    return (1.0 - square * kappa(offset * (l0 - l1), l0 * l1 + square)[0]) / (l0 + l1)
+
+
+def span_curvature(offset: float, l0: float, l1: float) -> float:
+    """Derivative of the slope of a span by the product at the end."""
+    square = offset * offset
+    ratio, by_y, by_x = kappa(offset * (l0 - l1), l0 * l1 + square)
+    change = -square * (by_x * l0 - by_y * offset) - (1.0 - square * ratio) / (l0 + l1)
+    return change / ((l0 + l1) * 2.0 * l1)

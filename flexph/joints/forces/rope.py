@@ -1,0 +1,187 @@
+"""Massless ropes over sheaves (reeving)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ...laws.elastic_laws import ElasticLaw, one_sided
+from ...numerics import checks as check
+from ...numerics.arguments import checked
+from ...units.arguments import quantities
+from ..rows.connection import Connection, Form, Measure
+from ..rows.directions import Direction, unit
+from ..rows.rope_path import RopePoint, path_over
+from ..rows.rope_sign import RopeLine
+from ..rows.signs import Solid
+from ..rows.vectors import GROUND, Ground, PortName
+
+
+@dataclass(frozen=True, init=False)
+class Sheave:
+    """Sheave that a :func:`rope` passes without friction.
+
+    Parameters
+    ----------
+    port : str or Ground
+        Port at the centre, of the housing or of any rigid body with inertia, or a position of the ground.
+    radius : float
+        Signed radius ρ ≠ 0 of the centre line of the rope [m]: positive if the rope, followed along its path, turns
+        counterclockwise round the axis, negative if clockwise.
+    axis : array_like, optional
+        In space the axis of the sheave in the section at the port, of the ground in world axes.
+    turns : int
+        Full turns of the rope round the sheave in addition to its arc between 0 and 2π.
+    """
+
+    port: PortName
+    radius: float
+    axis: Direction | None = None
+    turns: int = 0
+
+    @quantities(radius="m")
+    @checked
+    def __init__(
+        self, port: str | Ground, radius: float, *, axis: Sequence[float] | None = None, turns: int = 0
+    ) -> None:
+        rho = check.number("radius", radius)
+        if rho == 0.0:
+            raise ValueError(f"radius of the sheave at {str(port)!r} must not be zero: give the port itself for an eye")
+        if turns < 0:
+            raise ValueError(f"turns must not be negative, got {turns}")
+        _check_place(port)
+        for name, value in (
+            ("port", port),
+            ("radius", rho),
+            ("axis", None if axis is None else unit("axis", axis)),
+            ("turns", turns),
+        ):
+            object.__setattr__(self, name, value)
+
+
+@quantities(damping="N*s/m", length="m", stiffness="N/m")
+@checked
+def rope(
+    path: Sequence[str | Ground | Sheave],
+    *,
+    stiffness: float = 0.0,
+    law: ElasticLaw | None = None,
+    damping: float = 0.0,
+    length: float | Callable[[float], float] | None = None,
+    name: str | None = None,
+) -> Connection:
+    """Massless rope through eyes and over sheaves without friction: tension k(L − L₀) where L > L₀, else none.
+
+    The length L is the sum of the straight spans and of the arcs on the sheaves. The rope slips freely, so that its
+    tension is the same everywhere. Its extension x = L − L₀ is a state, with the energy ``½ k max(x, 0)²``. Its change
+    over a step is exact: the energy balance and both momenta hold to round-off at any step size.
+
+    Parameters
+    ----------
+    path : sequence of str, Ground or Sheave
+        First end, eyes and sheaves in the order of the rope, last end. An end or eye is a port ``body.port`` or
+        ``GROUND.at(...)``, a sheave a :class:`Sheave`. The radius of an eye counts as zero.
+    stiffness : float
+        k > 0 of the whole rope [N/m], about EA/L₀.
+    law : ElasticLaw, optional
+        Law V'(L − L₀) in place of the stiffness; one that pushes is a rod, not a rope.
+    damping : float
+        c ≥ 0 [N s/m]: the tension has c ẋ in addition while the rope is taut, but is never negative.
+    length : float or function, optional
+        Length L₀ without tension [m], by default that of the assembled pose. A function of time is a winch that winds
+        the rope up without a drum; the ledger shows its work under the name of the rope.
+    name : str, optional
+        Name of the rope; by default its kind and the ports along its path.
+
+    Returns
+    -------
+    Connection
+        The force element, for :func:`flexph.connect`. ``Exact``, ``Exact4`` (undamped) and ``Decaying`` integrate it. A
+        run ends where the rope leaves a sheave, winds round it by a full turn, or has no straight span left.
+
+    Raises
+    ------
+    ValueError
+        For paths of less than two points, ends that are sheaves, neighbours that are equal, paths without a body,
+        GROUND without a position, neither or both of stiffness and law; when connected, for a missing or superfluous
+        axis.
+
+    Notes
+    -----
+    With centre lines V_j, signed radii ρ_j, δ_j = ρ_j − ρ_{j+1} and ℓ_j² = V_j·V_j − δ_j², the length is
+    ``Σ [ℓ_j + δ_j atan2(δ_j, ℓ_j)] + Σ ρ_j [∠V_j − ∠V_{j−1}]``, with angles in the section of each sheave. Sheaves in
+    space whose planes differ need spans within both planes; otherwise put an eye between them.
+
+    Examples
+    --------
+    A crate of 40 kg hangs from a block with a sheave; the winch pulls the rope in by 0.1 m/s, so that the crate rises
+    by half of this:
+
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, integrate, slider
+    >>> from flexph.joints import Sheave, rope
+    >>> from flexph.sensors import position
+    >>> block = rigid.body(40.0, inertia=0.5, ports={"axle": (0.0, 0.3)})
+    >>> line = [GROUND.at(-0.1, 3.0), Sheave("block.axle", 0.1), GROUND.at(0.1, 3.0)]
+    >>> guide = slider("block.axle", GROUND.at(0.0, 0.0), direction=(0.0, 1.0))
+    >>> slack = 4.0 + 0.1 * np.pi
+    >>> winch = rope(line, stiffness=2e5, damping=2e3, length=lambda t: slack - 0.1 * t)
+    >>> crane = connect({"block": block}, [guide, winch], gravity=(0.0, -9.81))
+    >>> hanging = crane.equilibrium(crane.assemble({"block": (0.0, 0.7, 0.0)}))
+    >>> run = integrate(crane, hanging, np.linspace(0.0, 2.0, 201))
+    >>> rise = run.measured(position("block.axle"))[:, 1]
+    >>> round(float(rise[-1] - rise[0]), 3)
+    0.1
+    """
+    points = [_point(given) for given in path]
+    if len(points) < 2:
+        raise ValueError(f"path must have two ends at least, got {len(points)} points")
+    for end in (points[0], points[-1]):
+        if end.radius:
+            raise ValueError(
+                f"path must begin and end at ports, got a sheave at {str(end.port)!r}: a rope that is wound up has a "
+                "length that is a function of time"
+            )
+    if all(isinstance(p.port, Ground) for p in points):
+        raise ValueError("path must have a port of a body, got positions of the ground only")
+    for a, b in pairwise(points):
+        if a.port == b.port:
+            raise ValueError(f"path must have different neighbours, got {str(a.port)!r} twice in succession")
+    pull = _pull(stiffness, law)
+    resistance = check.not_negative("damping", damping)
+    free = length if callable(length) or length is None else check.positive("length", length, "m")
+    wheels = tuple(Solid("wheel", p.port, p.axis, radius=abs(p.radius)) for p in points if p.radius)
+
+    def make(dim: int) -> Form:
+        measure = Measure("rope", (), 0.0, resistance, free, law=pull, path=path_over(points, dim))
+        return Form(measures=(measure,), signs=(RopeLine(tuple(points)), *wheels))
+
+    return Connection("rope", tuple(p.port for p in points), make, label=name)
+
+
+def _point(given: str | Ground | Sheave) -> RopePoint:
+    """Point of a path."""
+    if isinstance(given, Sheave):
+        return RopePoint(given.port, given.radius, given.axis, given.turns)
+    _check_place(given)
+    return RopePoint(given)
+
+
+def _check_place(port: str | Ground) -> None:
+    """Raise ValueError for GROUND without a position."""
+    if port == GROUND:
+        raise ValueError("a rope needs a position of the ground, GROUND.at(x, y), got GROUND without a position")
+
+
+def _pull(stiffness: float, law: ElasticLaw | None) -> ElasticLaw:
+    """Law of the tension."""
+    k = check.not_negative("stiffness", stiffness)
+    if law is not None and k:
+        raise ValueError(f"stiffness and law exclude each other, got stiffness={k:.6g} and {law}")
+    if law is not None:
+        return law
+    if not k:
+        raise ValueError("a rope needs stiffness > 0 or a law, got none of them")
+    return one_sided(k, side="tension")

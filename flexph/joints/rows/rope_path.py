@@ -1,0 +1,88 @@
+"""Path of a rope over sheaves, by products of world vectors (see kernels.ropes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from .directions import axis, fitting, frame_about
+from .vectors import BodyVector, Direction, Ground, PortName, Product, Vector, along
+
+
+class RopePoint(NamedTuple):
+    """End, eye (radius zero) or sheave of a rope: port of its centre, signed radius [m], axis in the section there."""
+
+    port: PortName
+    radius: float = 0.0
+    axis: Direction | None = None
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class Span:
+    """Straight span between the centres of two sheaves: product V·V, and offset δ = ρ_j − ρ_{j+1} [m]."""
+
+    square: Product
+    offset: float
+
+
+@dataclass(frozen=True)
+class Arc:
+    """Arc on a sheave of signed radius, between span number ``span`` and the next one.
+
+    ``arriving`` and ``leaving`` are the sines and cosines of the angles of the spans in the section of the housing.
+    """
+
+    span: int
+    radius: float
+    arriving: tuple[Product, Product]
+    leaving: tuple[Product, Product]
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class RopePath:
+    """Spans of a rope, and its arcs on sheaves."""
+
+    spans: tuple[Span, ...]
+    arcs: tuple[Arc, ...]
+
+
+def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
+    """Path over points in 2 or 3 dimensions; raises ValueError for positions and axes that do not fit."""
+    for point in points:
+        if isinstance(point.port, Ground) and len(point.port.position or ()) != dim:
+            raise ValueError(f"path must have positions of the ground with {dim} components, got {point.port}")
+    spans = [_between(a.port, b.port) for a, b in pairwise(points)]
+    arcs = []
+    for j, point in enumerate(points):
+        if point.radius:
+            x, y = (along(point.port, d) for d in _frame(point, dim))
+            pair = [(Product(v, y), Product(v, x)) for v in spans[j - 1 : j + 1]]
+            arcs.append(Arc(j - 1, point.radius, *pair, turns=point.turns))
+    offsets = [a.radius - b.radius for a, b in pairwise(points)]
+    return RopePath(tuple(Span(Product(v, v), o) for v, o in zip(spans, offsets, strict=True)), tuple(arcs))
+
+
+def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
+    """Directions of the section at a sheave, in its plane."""
+    if dim == 2:
+        if point.axis is not None:
+            raise ValueError(f"a sheave takes no axis in the plane: leave axis= of {str(point.port)!r} out")
+        return axis(0, 2), axis(1, 2)
+    if point.axis is None:
+        raise ValueError(f"a sheave in space needs an axis in the section at its port: give axis= of {str(point.port)!r}")
+    return frame_about(fitting("axis", point.axis, 3))
+
+
+def _between(start: PortName, end: PortName) -> Vector:
+    """Vector from one port to another, each on a body or a position of the ground."""
+    begin, last = (port.position if isinstance(port, Ground) else None for port in (start, end))
+    fixed = None
+    if begin is not None or last is not None:
+        zero = (0.0,) * len(begin or last or ())
+        fixed = tuple(q - p for p, q in zip(begin or zero, last or zero, strict=True))
+    plus, minus = (None if isinstance(port, Ground) else BodyVector(port) for port in (end, start))
+    return Vector(plus, minus, fixed)

@@ -1,0 +1,135 @@
+"""Massless ropes over sheaves: lengths, and their derivatives by products of world vectors.
+
+A rope runs from centre to centre along the vectors V_j, with signed radii ρ_j (zero at ends and eyes) and δ_j = ρ_j −
+ρ_{j+1}. Tangents and arcs add up to
+
+    L = Σ_j [ℓ_j + δ_j β_j] + Σ_sheaves ρ_j [∠(V_j; B_j) − ∠(V_{j−1}; B_j)],   ℓ² = V·V − δ²,  β = atan2(δ, ℓ)
+
+with ∠(V; B) = atan2(V·d₂, V·d₁) by two directions of the housing B of a sheave. The arc on a sheave is the angle between
+the tangents, |ρ|⁻¹ρ (∠(V_j) + β_j − ∠(V_{j−1}) − β_{j−1}), from 0 to 2π.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..numerics.arrays import Array
+
+Index = np.ndarray
+_NONE: Any = np.zeros(0, dtype=int)
+FULL = 2.0 * np.pi
+"""Full turn [rad]."""
+TOUCHING = 1e-9
+"""Arc [rad] below zero that counts as zero, as round-off of a rope that just touches its sheave."""
+
+
+class Ropes(NamedTuple):
+    """Ropes (r) by their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
+
+    The angles have the weights ``radius``: ρ of the span that leaves a sheave, −ρ of the one that arrives.
+    """
+
+    number: int = 0
+    span_rope: Index = _NONE
+    square: Index = _NONE  # (k,), product V·V
+    offset: Array = np.zeros(0)  # (k,), δ [m]
+    angle_rope: Index = _NONE
+    sine: Index = _NONE  # (w,), products V·d₂ and V·d₁
+    cosine: Index = _NONE
+    radius: Array = np.zeros(0)  # (w,) [m]
+    arc_rope: Index = _NONE
+    arriving: Index = _NONE  # (a,), span that arrives; the next one leaves
+    angle: Index = _NONE  # (a,), angle of the span that arrives; the next one is that of the span that leaves
+    sheave: Array = np.zeros(0)  # (a,), ρ [m]
+    turns: Array = np.zeros(0)  # (a,), full turns in addition to the arc
+
+
+def tangents(ropes: Ropes, product: Array) -> tuple[Array, Array]:
+    """Lengths ℓ [m] and angles β [rad] of the straight spans, (k, …); NaN where sheaves touch."""
+    offset = ropes.offset.reshape(-1, *(1,) * (product.ndim - 1))
+    with np.errstate(invalid="ignore"):
+        straight = np.sqrt(product[ropes.square] - offset**2)
+    return straight, np.arctan2(np.broadcast_to(offset, straight.shape), straight)
+
+
+def arcs(ropes: Ropes, product: Array) -> Array:
+    """Arcs (a, …) of contact on the sheaves from 0 to 2π [rad], without full turns."""
+    _, lean = tangents(ropes, product)
+    angle = np.arctan2(product[ropes.sine], product[ropes.cosine])
+    first, sheave = ropes.arriving, ropes.sheave.reshape(-1, *(1,) * (product.ndim - 1))
+    turned = angle[ropes.angle + 1] - angle[ropes.angle] + lean[first + 1] - lean[first]
+    arc = np.mod(np.sign(sheave) * turned, FULL)
+    return np.where(arc > FULL - TOUCHING, arc - FULL, arc)
+
+
+def rope_lengths(ropes: Ropes, product: Array) -> Array:
+    """Lengths (r, …) of the ropes [m] at products (p, …)."""
+    lengths = np.zeros((ropes.number, *product.shape[1:]))
+    np.add.at(lengths, ropes.span_rope, tangents(ropes, product)[0])
+    shape = (-1, *(1,) * (product.ndim - 1))
+    wound = arcs(ropes, product) + FULL * ropes.turns.reshape(shape)
+    np.add.at(lengths, ropes.arc_rope, np.abs(ropes.sheave).reshape(shape) * wound)
+    return lengths
+
+
+class Slopes(NamedTuple):
+    """First and second derivatives of the spans by V·V, and of the weighted angles by sine and cosine."""
+
+    span: Array  # (k,)
+    by_sine: Array  # (w,)
+    by_cosine: Array
+    span_2: Array  # (k,)
+    sine_2: Array  # (w,), minus that by the cosine twice
+    mixed_2: Array
+
+
+def slopes_of(ropes: Ropes, product: Array) -> Slopes:
+    """Derivatives of the parts of the ropes at products (p,)."""
+    square, (straight, _) = product[ropes.square], tangents(ropes, product)
+    s, c = product[ropes.sine], product[ropes.cosine]
+    size = s * s + c * c
+    return Slopes(
+        0.5 * straight / square,
+        ropes.radius * c / size,
+        -ropes.radius * s / size,
+        0.25 / (straight * square) - 0.5 * straight / square**2,
+        -2.0 * ropes.radius * s * c / size**2,
+        ropes.radius * (s * s - c * c) / size**2,
+    )
+
+
+def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
+    """Derivatives (r, p) of the lengths by the products, sparse; ``absolute``: sums of the terms' absolute values."""
+    own = slopes_of(ropes, product)
+    values = np.concatenate([own.span, own.by_sine, own.by_cosine])
+    rows = np.concatenate([ropes.span_rope, ropes.angle_rope, ropes.angle_rope])
+    columns = np.concatenate([ropes.square, ropes.sine, ropes.cosine])
+    entries = np.abs(values) if absolute else values
+    return sparse.coo_array((entries, (rows, columns)), shape=(ropes.number, product.size)).tocsr()
+
+
+def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bool = False) -> Any:
+    """Second derivatives of Σ T L by the products at constant tensions T (r,), sparse (p, p)."""
+    rows, columns, values = second_entries(ropes, product)
+    owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
+    entries = tension[owner] * values
+    shape = (product.size, product.size)
+    return sparse.coo_array((np.abs(entries) if absolute else entries, (rows, columns)), shape=shape).tocsr()
+
+
+def second_entries(ropes: Ropes, product: Array) -> tuple[Index, Index, Array]:
+    """Second derivatives of the lengths as entries: products i and j, and ∂²L/∂π_i∂π_j; spans, then angles."""
+    own, i, j = slopes_of(ropes, product), ropes.sine, ropes.cosine
+    rows, columns = np.concatenate([ropes.square, i, j, i, j]), np.concatenate([ropes.square, i, j, j, i])
+    return rows, columns, np.concatenate([own.span_2, own.sine_2, -own.sine_2, own.mixed_2, own.mixed_2])
+
+
+def rope_slope_changes(ropes: Ropes, product: Array, rate: Array) -> Any:
+    """Derivatives (r, p) of Σ_j ∂L/∂π_j π̇_j by the products at constant rates π̇ (p,), sparse."""
+    rows, columns, values = second_entries(ropes, product)
+    owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
+    entries = values * rate[columns]
+    return sparse.coo_array((entries, (owner, rows)), shape=(ropes.number, product.size)).tocsr()
