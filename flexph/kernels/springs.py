@@ -35,6 +35,14 @@ def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) ->
     return slopes
 
 
+def taut(springs: Springs, states: Array) -> Array:
+    """Factors (springs,) of the damping at states (stored,): 0 for slack ropes, else 1."""
+    factors = np.ones(springs.stiffness.size)
+    if springs.ropes.number:
+        factors[springs.roped] = states[springs.state[springs.roped]] > 0.0
+    return factors
+
+
 def resistances(springs: Springs, rate: Array) -> Array:
     """Resistances c + ρ(s)/s ≥ 0 at the rates (springs,)."""
     if not springs.relations:

@@ -1,6 +1,6 @@
 """Sensors of states, runs and sampled controllers: angles, distances, positions, rates, forces, contacts, stresses.
 
-Imports: bodies, bodies.stresses, joints.rows, kernels, kernels.contacts, kernels.rates, mechanisms.model,
+Imports: bodies, bodies.stresses, joints.rows, kernels, kernels.contacts, kernels.rates, laws, mechanisms.model,
 mechanisms.poses, numerics, numerics.loops, units.
 """
 

@@ -20,5 +20,6 @@ from .rates import rate as rate
 from .states import energy as energy
 from .states import section_force as section_force
 from .states import section_rotation as section_rotation
+from .states import spring_force as spring_force
 from .states import strain as strain
 from .states import stress as stress

@@ -14,6 +14,8 @@ from ..bodies.fields import StressField, TensorField
 from ..bodies.ports import find_port
 from ..bodies.stresses.points import LABELS, body_state, kind_of, largest_in_cells, stress_points
 from ..kernels.state import derive
+from ..joints.rows.connection import measures
+from ..laws.elastic_laws import ElasticLaw
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import configuration
@@ -235,6 +237,33 @@ def energy(part: str) -> Quantity:
         return read
 
     return _read(f"energy {part!r}", (), "J", of_state)
+
+
+@checked
+def spring_force(joint: str) -> Quantity:
+    """Elastic force [N] or torque [N m] of a spring or rope by its name, without damping; tension is positive.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the spring or rope, with that of its part if it has several: ``bushing: x``. Its law must be elastic.
+
+    Returns
+    -------
+    Quantity
+        Quantity for sensors of runs.
+    """
+
+    def of_state(mechanism: Model) -> Reading:
+        springs = mechanism.network.arrays.springs
+        pairs = zip(measures(mechanism.connections), springs.state.tolist(), strict=True)
+        places = {own: k for (own, m), k in pairs if k >= 0 and (m.law is None or isinstance(m.law, ElasticLaw))}
+        place = check.lookup("elastic spring", joint, places)
+        first = mechanism.layout.size - mechanism.layout.springs
+        own = slice(first, first + springs.stored)
+        return lambda x: float(springs.forces(x[own])[place])
+
+    return _read(f"force of {joint!r}", (), "N or N m", of_state)
 
 
 def _view(mechanism: Model, body: str) -> Any:

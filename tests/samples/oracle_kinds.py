@@ -189,7 +189,9 @@ def reeved(dim, **pull):
 def looped(dim):
     """A rope from one body over sheaves and an eye of both."""
     axes = [None] * 2 if dim == 2 else [SKEW, OTHER]
-    sheaves = [Sheave(port, radius, axis=axis) for port, radius, axis in zip((B, "a.root"), (0.03, -0.02), axes, strict=True)]
+    sheaves = [
+        Sheave(port, radius, axis=axis) for port, radius, axis in zip((B, "a.root"), (0.03, -0.02), axes, strict=True)
+    ]
     return rope([A, sheaves[0], sheaves[1], "b.rider"], law=HARDENING, damping=0.3, length=1.0)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...laws.elastic_laws import ElasticLaw, one_sided
+from ...laws.spring_law import SpringLaw, check_law
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
@@ -66,7 +67,7 @@ def rope(
     path: Sequence[str | Ground | Sheave],
     *,
     stiffness: float = 0.0,
-    law: ElasticLaw | None = None,
+    law: SpringLaw | None = None,
     damping: float = 0.0,
     length: float | Callable[[float], float] | None = None,
     name: str | None = None,
@@ -175,12 +176,14 @@ def _check_place(port: str | Ground) -> None:
         raise ValueError("a rope needs a position of the ground, GROUND.at(x, y), got GROUND without a position")
 
 
-def _pull(stiffness: float, law: ElasticLaw | None) -> ElasticLaw:
+def _pull(stiffness: float, law: SpringLaw | None) -> ElasticLaw:
     """Law of the tension."""
     k = check.not_negative("stiffness", stiffness)
     if law is not None and k:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={k:.6g} and {law}")
-    if law is not None:
+    if check_law("law", law) is not None:
+        if not isinstance(law, ElasticLaw):
+            raise ValueError(f"law must be elastic, such as one_sided(k, side='tension'), got {law}")
         return law
     if not k:
         raise ValueError("a rope needs stiffness > 0 or a law, got none of them")

@@ -134,7 +134,7 @@ class Connection(Remade):
     def __post_init__(self) -> None:
         if self.label is not None:
             check.name(f"a {self.kind}", self.label)
-        if len(self.ports) == 2:
+        if len(self.ports) == 2 and self.kind != "rope":
             body_port(self.ports[0])
 
     @property

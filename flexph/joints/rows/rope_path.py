@@ -51,17 +51,14 @@ class RopePath:
 
 
 def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
-    """Path over points in 2 or 3 dimensions; raises ValueError for positions and axes that do not fit."""
-    for point in points:
-        if isinstance(point.port, Ground) and len(point.port.position or ()) != dim:
-            raise ValueError(f"path must have positions of the ground with {dim} components, got {point.port}")
+    """Path over points in 2 or 3 dimensions; raises ValueError for axes that do not fit."""
     spans = [_between(a.port, b.port) for a, b in pairwise(points)]
     arcs = []
     for j, point in enumerate(points):
         if point.radius:
             x, y = (along(point.port, d) for d in _frame(point, dim))
-            pair = [(Product(v, y), Product(v, x)) for v in spans[j - 1 : j + 1]]
-            arcs.append(Arc(j - 1, point.radius, *pair, turns=point.turns))
+            arriving, leaving = ((Product(v, y), Product(v, x)) for v in spans[j - 1 : j + 1])
+            arcs.append(Arc(j - 1, point.radius, arriving, leaving, point.turns))
     offsets = [a.radius - b.radius for a, b in pairwise(points)]
     return RopePath(tuple(Span(Product(v, v), o) for v, o in zip(spans, offsets, strict=True)), tuple(arcs))
 
@@ -73,7 +70,9 @@ def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
             raise ValueError(f"a sheave takes no axis in the plane: leave axis= of {str(point.port)!r} out")
         return axis(0, 2), axis(1, 2)
     if point.axis is None:
-        raise ValueError(f"a sheave in space needs an axis in the section at its port: give axis= of {str(point.port)!r}")
+        raise ValueError(
+            f"a sheave in space needs an axis in the section at its port: give axis= of {str(point.port)!r}"
+        )
     return frame_about(fitting("axis", point.axis, 3))
 
 

@@ -19,7 +19,7 @@ from ..arrays import Arrays
 from ..continuous import spring_rates
 from ..gradient import is_sparse, node_rows, product_gradient, pull, scale_rows, stacked_rows, world_spin_levers
 from ..ropes import rope_slope_changes
-from ..springs import damping_slopes, resisting_forces
+from ..springs import damping_slopes, resisting_forces, taut
 from ..state import Configuration, Derived, node_velocities
 
 
@@ -38,7 +38,7 @@ def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 def steady_tensions(a: Arrays, c: Configuration, d: Derived) -> Array:
     """Tensions and torques c s + ρ(s) of the dampers at the velocities of a configuration, (springs,)."""
     rate = steady_rates(a, c, d)
-    tension = a.springs.damping * rate
+    tension = taut(a.springs, c.spring) * a.springs.damping * rate
     if a.springs.relations:
         tension[a.springs.resisting] += resisting_forces(a.springs, rate)
     return tension
@@ -59,7 +59,8 @@ def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> t
     gradient, by_rate, moved = product_gradient(a, d.vector), product_gradient(a, of_vectors), pull(a, motion)
     change, rate = gradient @ moved, gradient @ of_vectors.ravel()  # of products, and their rates
     faster = gradient @ pull(a, swept) + by_rate @ moved
-    slopes = damping_slopes(a.springs, np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0])
+    speed = np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0]
+    slopes = taut(a.springs, c.spring) * damping_slopes(a.springs, speed)
     rates = spring_rates(a.springs, d.product, change)
     return rates, slopes, spring_rates(a.springs, d.product, faster) + _slope_changes(a, d, rate, change)
 

@@ -83,7 +83,6 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
     )
 
 
-
 def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
     """Arrays of the rate terms and squares in constraint rows, and of discs on the ground."""
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]

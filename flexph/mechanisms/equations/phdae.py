@@ -44,6 +44,12 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
         raise ValueError(
             f"general equations do not support springs with a moving reference such as {moving[0]!r}: take Exact()"
         )
+    limited = [name for name, m in measures(mechanism.connections) if m.kind == "rope" and m.damping]
+    if limited:
+        raise ValueError(
+            f"general equations do not take ropes with damping such as {limited[0]!r}, which is limited so that the rope "
+            "never pushes: take Exact()"
+        )
     if mechanism.network.arrays.strains.laws:
         raise ValueError(
             "general equations need stresses linear in the strains, unlike this law of finite strain: take "

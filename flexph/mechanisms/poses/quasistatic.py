@@ -20,7 +20,7 @@ from ...kernels.continuous import (
     strain_of,
 )
 from ...kernels.gradient import scale_rows
-from ...kernels.springs import resistances
+from ...kernels.springs import resistances, taut
 from ...kernels.state import Configuration, derive
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
@@ -32,6 +32,7 @@ from ..model.constraints import (
     rates_at,
     spring_extensions,
     spring_forces,
+    spring_states,
     velocities_of,
 )
 from ..model.placement import Motion
@@ -186,5 +187,6 @@ def _applied(mechanism: Model, c: Configuration, table: TimeTable, time: float) 
     if a.springs.stiffness.size:
         S = spring_operator(a, c, derive(a, c))
         rate = S @ v - table.references.rates(time)
-        force -= S.T @ (spring_forces(mechanism, c, table, time) + resistances(a.springs, rate) * rate)
+        resistance = taut(a.springs, spring_states(mechanism, c, table, time)) * resistances(a.springs, rate)
+        force -= S.T @ (spring_forces(mechanism, c, table, time) + resistance * rate)
     return force

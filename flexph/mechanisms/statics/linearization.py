@@ -27,7 +27,7 @@ from ...kernels.gradient import (
     stacked_rows,
     velocity_count,
 )
-from ...kernels.springs import damping_slopes
+from ...kernels.springs import damping_slopes, taut
 from ...kernels.state import node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows
 from ...laws.elastic_laws import ElasticLaw
@@ -126,11 +126,16 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
     values = spring_values(mechanism, product_values(mechanism, pose.centres, arms))
     points = (a.node_position[a.node_moves > 0.0], pose.centres - pose.centres[0])
     length = max(float(np.abs(part).max(initial=0.0)) for part in points)
-    size = {"length": length, "component": length, "angle": 1.0}
+    size = {"length": length, "component": length, "angle": 1.0, "rope": length}
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
         stretch = values[i] - pose.anchors.springs[i]
         law = measure.law
         loaded = bool(law.force(stretch)) if isinstance(law, ElasticLaw) else measure.stiffness > 0.0
+        if measure.kind == "rope" and abs(stretch) <= UNLOADED * length:
+            raise ValueError(
+                f"linearize needs ropes under tension, and {name} is just not slack in this pose: load it and take "
+                "mechanism.linearize(mechanism.equilibrium(pose))"
+            )
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
             raise ValueError(
                 f"linearize needs an unloaded pose, and {name} is stretched: take "
@@ -236,7 +241,8 @@ def _with_springs(
     stored = (springs.state >= 0) & (slopes > 0.0)
     S, n = stacked_rows(rates[np.flatnonzero(stored)], strained), system.size
     size, compliance = n + S.shape[0], a.compliance[own][:, own]
-    damping = rates.T @ scale_rows(rates, damping_slopes(springs, np.zeros(len(elements))))
+    slack = taut(springs, -np.ones(springs.stored))  # ropes of an unloaded pose
+    damping = rates.T @ scale_rows(rates, slack * damping_slopes(springs, np.zeros(len(elements))))
     damping = damping + strained.T @ scale_rows(a.strains.of_undeformed @ strained, a.stress_damping[own])
     slips, steep = curve_slips(a, rest.product, moved)
     slips = slips @ rest.velocities

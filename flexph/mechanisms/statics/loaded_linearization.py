@@ -14,7 +14,7 @@ from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_other_laws
 from ...kernels.continuous import curve_slips, input_matrix, spring_operator, strain_of, strain_rates
 from ...kernels.gradient import product_matrix
-from ...kernels.springs import damping_slopes
+from ...kernels.springs import damping_slopes, taut
 from ...kernels.state import places
 from ...kernels.strains import end_stiffness
 from ...linear.eigenmodes.quadratic_spectrum import modal
@@ -73,7 +73,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
     """Damping R = FᵀF from factors of its parts, so that it is exactly semi-definite."""
     a, bent = mechanism.network.arrays, small.basis[mechanism.network.arrays.columns[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
-    slopes = damping_slopes(a.springs, np.zeros(a.springs.damping.size))
+    slopes = taut(a.springs, small.c.spring) * damping_slopes(a.springs, np.zeros(a.springs.damping.size))
     if slopes.any():
         S = spring_operator(a, small.c, small.d) @ small.basis
         roots.append(np.sqrt(slopes)[:, None] * S)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from flexph import joints as make
 
 from .contacts import CONTACTS
 from .entry import Entry, one_of
-from .fields import Angle, Direction, End, Length, Matrix, by_shape
+from .fields import TAG, Angle, Direction, End, Length, Matrix, by_shape
 from .from_signature import entry_of
 from .functions import AngleFunction, Driven, LengthFunction, PlaceFunction, Turned
 from .rotations import RotationValue
@@ -28,6 +28,18 @@ class RotationDrive(Entry):
     angle: AngleFunction
 
 
+SHEAVE = entry_of(make.Sheave)
+
+
+def _rope_point(given: Any) -> str:
+    """Tag of a point on the path of a rope: a sheave, or a port or position of the ground."""
+    is_sheave = isinstance(given, SHEAVE) or (isinstance(given, dict) and "ground" not in given)
+    return f"{TAG}{'sheave' if is_sheave else 'end'}"
+
+
+ROPE_POINT = Annotated[
+    Annotated[End, Tag(f"{TAG}end")] | Annotated[one_of((SHEAVE,)), Tag(f"{TAG}sheave")], Discriminator(_rope_point)
+]
 SPECIAL: dict[str, dict[str, Any]] = {
     "drive": {
         "base": Driven,
@@ -48,6 +60,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "cartesian_spring_damper": {
         "axes": by_shape("an angle, or a rotation", scalar=Angle, sequence=Matrix, mapping=RotationValue),
     },
+    "rope": {"path": Annotated[list[ROPE_POINT], Field(min_length=2)], "length": LengthFunction},
     "spring_damper": {"length": Length},
     "torsion_spring": {"angle": Angle},
 }

@@ -6,10 +6,9 @@ from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from ..nodal.jacobian cimport add_strains
 from ..solids.jacobian cimport add_solids
-from .couplings cimport add_constraints, add_ends, add_products, add_rolling, add_springs, differentiate_vectors
+from .couplings cimport add_constraints, add_ends, add_products, add_rolling, add_ropes, add_springs, differentiate_vectors
 from .curves cimport add_curves
 from .jacobian cimport add_flexible, add_rigid, turn_bodies
-from .ropes cimport add_ropes
 from .slips cimport add_slips
 from .turned_forces cimport add_following, add_turned_forces
 

@@ -13,10 +13,9 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..nodal.jacobian import add_strains
     from ..solids.jacobian import add_solids
-    from .couplings import add_constraints, add_ends, add_products, add_rolling, add_springs, differentiate_vectors
+    from .couplings import add_constraints, add_ends, add_products, add_rolling, add_ropes, add_springs, differentiate_vectors
     from .curves import add_curves
     from .jacobian import add_flexible, add_rigid, turn_bodies
-    from .ropes import add_ropes
     from .slips import add_slips
     from .turned_forces import add_following, add_turned_forces
 

@@ -1,4 +1,4 @@
 """Parts of forces and their Jacobian in loops: gradients of nodes, angles, pieces of curves, the border.
 
-Imports: integration.loops.memory, kernels.rates, laws, numerics, numerics.loops.
+Imports: integration.loops.memory, kernels, kernels.rates, laws, numerics, numerics.loops.
 """

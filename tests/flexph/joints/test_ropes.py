@@ -1,0 +1,543 @@
+"""Ropes over sheaves: lengths against geometry, theorems of free bodies, closed forms, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+import fem
+import rigid
+from flexph import GROUND, connect, integrate, slider, weld
+from flexph.integration.loops import build
+from flexph.joints import Sheave, rope
+from flexph.joints.rows.rope_sign import PIECES, rope_line
+from flexph.kernels.ropes import arcs, rope_curvature, rope_lengths, rope_rows, rope_slope_changes
+from flexph.kernels.state import derive
+from flexph.kernels.stiffness.stiffness_size import stiffness_size
+from flexph.kernels.stiffness.tangent import Forces, tangent_stiffness
+from flexph.laws import polynomial
+from flexph.mechanisms.arrays.network import build_network
+from flexph.mechanisms.model.state import configuration
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss
+from flexph.numerics.arrays import dense
+from flexph.results import IntegrationError, Solution
+from flexph.sensors import position, spring_force
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
+G = 9.81
+ROUND_OFF = 2e-13
+"""Of energies and momenta, relative to their size, over some hundred steps."""
+NATURAL = {2: 5.8375, 3: 5.8384}
+"""Free lengths, 0.1 m less than in PLACES [m]."""
+PLACES = {"a": (-1.0, -1.0), "b": (-0.5, 0.3), "c": (0.0, -0.6), "d": (0.6, 0.4), "e": (1.1, -1.0)}
+
+
+def at(*place):
+    return GROUND.at(*place)
+
+
+def five(dim, **pull):
+    """Five free bodies with a rope over sheaves of three of them, by default stretched by 0.1 m in PLACES."""
+    inertia, more = (0.05, ()) if dim == 2 else ((0.05, 0.06, 0.07), (0.03,))
+    ports = {"axle": (0.02, 0.03, *more), "end": (0.1, -0.05, *more)}
+    bodies = {name: rigid.body(1.0 + 0.3 * i, inertia=inertia, ports=ports) for i, name in enumerate(PLACES)}
+    axis = {} if dim == 2 else {"axis": (0.1, 0.05, 1.0)}
+    radii = {"b": -0.1, "c": 0.12, "d": -0.08}
+    over = [Sheave(f"{name}.axle", radius, **axis) for name, radius in radii.items()]
+    given = {"stiffness": 200.0, "length": NATURAL[dim]} | pull
+    return connect(bodies, [rope(["a.end", *over, "e.end"], **given, name="rope")])
+
+
+def thrown(mechanism, turn=None, scale=1.0):
+    """State of the five bodies at random velocities, the whole turned by a rotation of the world."""
+    dim = mechanism.layout.dim
+    Q, draw = np.eye(dim) if turn is None else turn, np.random.default_rng(5)
+    poses, velocities = {}, {}
+    for name, place in PLACES.items():
+        centre = Q @ np.array([*place, *(0.1,) * (dim - 2)])
+        v, w = scale * draw.normal(size=dim), scale * draw.normal(size=1 if dim == 2 else 3)
+        if dim == 2:
+            poses[name] = (*centre, math.atan2(Q[1, 0], Q[0, 0]))
+            velocities[name] = (*(Q @ v), w[0])
+        else:
+            poses[name] = (centre, Q)
+            velocities[name] = (Q @ v, Q @ w)
+    return mechanism.consistent_state(mechanism.assemble(poses), velocities=velocities)
+
+
+def turned(dim, angle=0.7):
+    c, s = math.cos(angle), math.sin(angle)
+    flat = np.array([[c, -s], [s, c]])
+    if dim == 2:
+        return flat
+    whole = np.eye(3)
+    whole[:2, :2] = flat
+    return whole[:, [1, 2, 0]]
+
+
+def products_of(mechanism, state):
+    a = mechanism.network.arrays
+    return a.springs.ropes, derive(a, configuration(mechanism, state.x)).product
+
+
+def common_tangent(first, second, rho, sigma):
+    """Points of contact of a rope from one circle to another, by complex numbers: counterclockwise radii count positive.
+
+    The unit tangent t obeys Im((q − p) conj(t)) = ρ − σ up to the sign of the side, found by bisection of its angle.
+    """
+    p, q = complex(*first), complex(*second)
+    gap = q - p
+    miss = lambda angle: (gap * np.exp(-1j * angle)).imag - (sigma - rho)  # noqa: E731
+    about = np.angle(gap)
+    t = np.exp(1j * brentq(miss, about - 0.5 * math.pi, about + 0.5 * math.pi))
+    return p - 1j * rho * t, q - 1j * sigma * t, t
+
+
+def geometric_length(points, radii):
+    """Length of a rope in the plane from its tangents and arcs."""
+    spans = [common_tangent(*points[j : j + 2], *radii[j : j + 2]) for j in range(len(points) - 1)]
+    length = sum(abs(end - start) for start, end, _ in spans)
+    for j in range(1, len(points) - 1):
+        length += abs(radii[j]) * (np.sign(radii[j]) * np.angle(spans[j][2] / spans[j - 1][2]) % (2.0 * math.pi))
+    return length
+
+
+def test_length_is_that_of_tangents_and_arcs():
+    points = [(-1.0, -0.5), (-0.4, 0.6), (0.3, -0.4), (0.5, 0.7), (0.1, -1.5)]
+    radii = [0.0, -0.2, 0.1, -0.15, 0.0]
+    over = [Sheave(at(*p), r) for p, r in zip(points[1:4], radii[1:4], strict=True)]
+    bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"hook": (0.0, 0.2)})}
+    mechanism = connect(bodies, [rope([at(*points[0]), *over, "load.hook"], stiffness=1.0)])
+    pose = mechanism.assemble({"load": (0.1, -1.7, 0.0)})
+    ropes, product = products_of(mechanism, mechanism.consistent_state(pose))
+    assert rope_lengths(ropes, product)[0] == pytest.approx(geometric_length(points, radii), rel=1e-12)  # bisection
+    assert pose.anchors.springs[0] == pytest.approx(rope_lengths(ropes, product)[0], rel=1e-15)
+
+
+@pytest.mark.parametrize("turns", [0, 2])
+def test_half_a_turn_and_full_turns(turns):
+    """A rope of two vertical spans of 2 m about a sheave of 0.1 m."""
+    bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"hook": (0.0, 0.0)})}
+    line = [at(-0.1, 0.0), Sheave(at(0.0, 2.0), -0.1, turns=turns), "load.hook"]
+    mechanism = connect(bodies, [rope(line, stiffness=1.0)])
+    pose = mechanism.assemble({"load": (0.1, 0.0, 0.0)})
+    assert pose.anchors.springs[0] == pytest.approx(4.0 + 0.1 * math.pi * (1 + 2 * turns), rel=1e-14)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_derivatives_of_the_length(dim):
+    mechanism = five(dim)
+    ropes, product = products_of(mechanism, thrown(mechanism))
+    step, rate = 1e-6, np.random.default_rng(1).normal(size=product.size)
+    ways = np.eye(product.size) * step
+    slopes = [(rope_lengths(ropes, product + d) - rope_lengths(ropes, product - d)) / (2 * step) for d in ways]
+    np.testing.assert_allclose(rope_rows(ropes, product).toarray(), np.array(slopes).T, atol=1e-8)  # differences
+    rows = [(rope_rows(ropes, product + d) - rope_rows(ropes, product - d)).toarray() / (2 * step) for d in ways]
+    curved = rope_curvature(ropes, product, np.array([3.0])).toarray()
+    np.testing.assert_allclose(curved, 3.0 * np.array(rows)[:, 0], atol=1e-7)
+    np.testing.assert_allclose(
+        rope_slope_changes(ropes, product, rate).toarray()[0], np.array(rows)[:, 0] @ rate, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("h", [0.05, 0.01])
+def test_free_bodies_keep_energy_and_momenta(dim, h):
+    mechanism = five(dim)
+    start = thrown(mechanism)
+    run = integrate(mechanism, start, np.arange(0.0, 0.41, h))
+    energy = run.ledger.total_energy
+    assert np.ptp(run.ledger.energy["stored rope"]) > 0.01 * energy[0]  # the rope is pulled
+    assert np.abs(energy - energy[0]).max() < ROUND_OFF * energy[0]
+    for momenta in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momenta - momenta[0]).max() < ROUND_OFF * np.abs(momenta).max()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_motion_does_not_depend_on_the_direction_of_the_world(dim):
+    mechanism, Q = five(dim), turned(dim)
+    times = np.linspace(0.0, 0.4, 21)
+    plain = integrate(mechanism, thrown(mechanism), times).measured(position("c.end"))
+    other = integrate(mechanism, thrown(mechanism, Q), times).measured(position("c.end"))
+    np.testing.assert_allclose(other, plain @ Q.T, atol=1e-11)  # Newton's tolerance
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("method, order", [(Exact(), 2), (Exact4(), 4)])
+def test_orders(dim, method, order):
+    """A law without kink, as order 4 needs smooth forces."""
+    mechanism = five(dim, stiffness=0.0, law=polynomial(200.0), length=lambda t: NATURAL[dim] + 0.1 * math.sin(2.0 * t))
+    start, ends = thrown(mechanism, scale=0.3), []
+    finest = integrate(mechanism, start, np.linspace(0.0, 0.2, 321), method=Exact4()).final.x
+    for n in (40, 80):
+        run = integrate(mechanism, start, np.linspace(0.0, 0.2, n + 1), method=method)
+        assert run.ledger.largest_residual < ROUND_OFF
+        ends.append(run.final.x)
+    errors = [np.abs(end - finest).max() for end in ends]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+
+
+def hung(masses, connections, places):
+    """Point-like bodies that move vertically along guides."""
+    bodies = {name: rigid.body(m, inertia=0.01, ports={"centre": (0.0, 0.0)}) for name, m in masses.items()}
+    guides = [
+        slider(f"{name}.centre", at(*place), direction=(0.0, 1.0), name=f"guide {name}")
+        for name, place in places.items()
+    ]
+    mechanism = connect(bodies, [*guides, *connections], gravity=(0.0, -G))
+    return mechanism, mechanism.assemble({name: (*place, 0.0) for name, place in places.items()})
+
+
+def stretched(line, tension, length, stiffness=1e5, **options):
+    """Rope that has a tension at a geometric length."""
+    return rope(line, stiffness=stiffness, length=length - tension / stiffness, **options)
+
+
+def test_double_atwood():
+    """Acceleration g(m₁ − M_e)/(m₁ + M_e) with M_e = M + 4m₂m₃/(m₂ + m₃), tensions constant (parts.md, reeving)."""
+    m1, M, m2, m3, r = 3.0, 0.5, 1.0, 2.0, 0.1
+    effective = M + 4.0 * m2 * m3 / (m2 + m3)
+    a = G * (m1 - effective) / (m1 + effective)
+    upper = m1 * (G - a)
+    lower = 0.5 * (upper - M * (G + a))
+    places = {"one": (-0.2, -1.0), "sheave": (0.2, -1.5), "two": (0.1, -2.5), "three": (0.3, -2.5)}
+    over = [
+        stretched(
+            ["one.centre", Sheave(at(0.0, 0.0), -0.2), "sheave.centre"], upper, 2.5 + 0.2 * math.pi, name="upper"
+        ),
+        stretched(["two.centre", Sheave("sheave.centre", -r), "three.centre"], lower, 2.0 + r * math.pi, name="lower"),
+    ]
+    mechanism, pose = hung({"one": m1, "sheave": M, "two": m2, "three": m3}, over, places)
+    run = integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 0.6, 31))
+    one, free = (run.measured(position(f"{name}.centre"))[:, 1] for name in ("one", "sheave"))
+    np.testing.assert_allclose(one - one[0], -0.5 * a * run.times**2, atol=1e-10)  # Newton's tolerance, 30 steps
+    np.testing.assert_allclose(free - free[0], 0.5 * a * run.times**2, atol=1e-10)
+    assert run.ledger.largest_residual < ROUND_OFF
+
+
+def test_four_part_tackle():
+    """Block on four parts of rope with a counterweight: g(4m_c − m)/(16m_c + m) upwards (parts.md, reeving)."""
+    m, mc, r = 10.0, 4.0, 0.1
+    a = G * (4.0 * mc - m) / (16.0 * mc + m)
+    tension = mc * (G - 4.0 * a)
+    block = rigid.body(m, inertia=0.3, ports={"left": (-2 * r, 0.0), "right": (2 * r, 0.0), "centre": (0.0, 0.0)})
+    weight = rigid.body(mc, inertia=0.1, ports={"hook": (0.0, 0.0)})
+    line = [at(0.0, 2.0), Sheave("block.left", r), Sheave(at(3 * r, 2.0), -r), Sheave("block.right", r)]
+    line += [Sheave(at(7 * r, 2.0), -r), "weight.hook"]
+    length = 4 * 2.0 + 1.0 + 4 * math.pi * r
+    bodies = {"block": block, "weight": weight}
+    mechanism = connect(bodies, [stretched(line, tension, length, name="rope")], gravity=(0.0, -G))
+    pose = mechanism.assemble({"block": (3 * r, 0.0, 0.0), "weight": (8 * r, 1.0, 0.0)})
+    run = integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 0.5, 51))
+    np.testing.assert_allclose(run.measured(position("block.centre"))[:, 1], 0.5 * a * run.times**2, atol=1e-9)
+    np.testing.assert_allclose(run.measured(position("weight.hook"))[:, 1], 1.0 - 2.0 * a * run.times**2, atol=1e-9)
+    assert run.ledger.largest_residual < ROUND_OFF
+
+
+def test_winch_lifts_a_load_and_its_work_is_booked():
+    """L₀ shortened by ½·0.8t²: in 1.5 s 0.9 m, work mgh + ½mv² = 9.549 J of 1 kg (parts.md, reeving)."""
+    k, tension = 1e4, G + 0.8
+    winch = rope(
+        [at(0.0, 3.0), "load.centre"], stiffness=k, length=lambda t: 3.0 - tension / k - 0.4 * t**2, name="winch"
+    )
+    mechanism, pose = hung({"load": 1.0}, [winch], {"load": (0.0, 0.0)})
+    run = integrate(mechanism, mechanism.consistent_state(pose), np.linspace(0.0, 1.5, 76))
+    assert run.measured(position("load.centre"))[-1, 1] == pytest.approx(0.9, abs=1e-11)
+    assert run.ledger.work["winch"].sum() == pytest.approx(9.549, abs=1e-10)
+    assert run.ledger.largest_residual < ROUND_OFF
+
+
+def snapped(damping=0.0, step=0.002):
+    """A load falls 0.5 m on a slack rope, which then brakes it."""
+    line = rope([at(0.0, 0.0), "load.centre"], stiffness=2000.0, length=1.0, damping=damping, name="rope")
+    mechanism, pose = hung({"load": 1.0}, [line], {"load": (0.0, -0.5)})
+    return integrate(mechanism, mechanism.consistent_state(pose), np.arange(0.0, 1.0, step))
+
+
+def test_slack_rope_snaps_taut_elastically():
+    """Lowest place by the energy mg(0.5 + e) = ½ke²; the largest height again is that of the start."""
+    run = snapped()
+    y = run.measured(position("load.centre"))[:, 1]
+    e = (G + math.sqrt(G**2 + 2.0 * 2000.0 * G * 0.5)) / 2000.0
+    assert y.min() == pytest.approx(-1.0 - e, abs=2e-3 * e)  # of the step
+    assert y[len(y) // 2 :].max() == pytest.approx(-0.5, abs=2e-3)
+    assert run.ledger.largest_residual < ROUND_OFF
+
+
+def test_damping_of_a_rope_acts_while_it_is_taut_and_never_pushes():
+    """Against an independent integration of m ÿ = −mg + max(kx + cẋ, 0) where x > 0; steps of order 2."""
+    run = snapped(damping=20.0, step=5e-4)
+    y = run.measured(position("load.centre"))[:, 1]
+    assert (run.ledger.dissipation["rope"] >= 0.0).all()
+    taut = y < -1.0
+    assert run.ledger.dissipation["rope"][~taut[1:] & ~taut[:-1]].sum() == 0.0
+    assert run.ledger.largest_residual < ROUND_OFF
+
+    def falls(_, z):
+        x = -1.0 - z[0]
+        return z[1], -G + (max(2000.0 * x - 20.0 * z[1], 0.0) if x > 0.0 else 0.0)
+
+    own = solve_ivp(
+        falls, (0.0, run.times[-1]), (-0.5, 0.0), "DOP853", run.times, rtol=1e-10, atol=1e-12, max_step=1e-3
+    )
+    np.testing.assert_allclose(y, own.y[0], atol=3e-4)
+
+
+def test_damping_of_free_bodies_keeps_the_momenta():
+    mechanism = five(3, damping=5.0)
+    run = integrate(mechanism, thrown(mechanism), np.linspace(0.0, 0.4, 41))
+    assert run.ledger.dissipation["rope"].sum() > 0.01
+    assert (run.ledger.dissipation["rope"] >= 0.0).all()
+    assert run.ledger.largest_residual < ROUND_OFF
+    for momenta in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momenta - momenta[0]).max() < ROUND_OFF * np.abs(momenta).max()
+
+
+def test_decaying_keeps_the_balance():
+    mechanism = five(2)
+    run = integrate(mechanism, thrown(mechanism), np.linspace(0.0, 0.4, 41), method=Decaying(radius=0.5))
+    assert run.ledger.largest_residual < ROUND_OFF
+
+
+def tackle(dim=2, damping=0.0):
+    """Block with a sheave that hangs in two parts of a rope."""
+    block = rigid.body(40.0, inertia=0.5 if dim == 2 else (0.5, 0.4, 0.3), ports={"axle": (0.0, 0.3, 0.0)[:dim]})
+    axis = {} if dim == 2 else {"axis": (0.0, 0.0, 1.0)}
+    ends = at(*(-0.1, 3.0, 0.0)[:dim]), at(*(0.1, 3.0, 0.0)[:dim])
+    line = rope([ends[0], Sheave("block.axle", 0.1, **axis), ends[1]], stiffness=2e4, damping=damping, name="rope")
+    mechanism = connect({"block": block}, [line], gravity=(0.0, -G, 0.0)[:dim])
+    where = (0.0, 0.7, 0.0) if dim == 2 else ((0.0, 0.7, 0.0), np.eye(3))
+    return mechanism, mechanism.equilibrium(mechanism.assemble({"block": where}))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_equilibrium_and_frequencies(dim):
+    """Two parts stretch by mg/2k each 2x = mg/(2k); the block bounces at ω² = 4k/m."""
+    mechanism, hanging = tackle(dim)
+    low = configuration(mechanism, hanging.x).r[0, 1]
+    assert low == pytest.approx(0.7 - 40.0 * G / (4.0 * 2e4), rel=1e-9)
+    exponents = mechanism.spectrum(hanging).values
+    assert np.abs(exponents.imag - math.sqrt(4.0 * 2e4 / 40.0)).min() < 1e-6
+    linear = mechanism.linearize(hanging)
+    poles = np.linalg.eigvals(np.linalg.solve(linear.E, linear.J - linear.R))
+    assert np.abs(poles.imag - math.sqrt(4.0 * 2e4 / 40.0)).min() < 1e-6
+
+
+def test_damping_in_small_motions():
+    """Bounce with the damping 4c: decay rate 2c/m."""
+    mechanism, hanging = tackle(damping=30.0)
+    exponents = mechanism.spectrum(hanging).values
+    assert np.abs(exponents.real + 2.0 * 30.0 / 40.0).min() < 1e-8
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_general_equations_and_steps_agree(dim):
+    """The port-Hamiltonian equations of the mechanism, integrated by DOP853, against steps of order 2."""
+    mechanism = five(dim)
+    start = thrown(mechanism, scale=0.3)
+    system, span = mechanism.phdae(start), 0.1
+    rate = lambda t, x: np.linalg.solve(  # noqa: E731
+        system.E(x), (system.J(x) - system.R(x)) @ system.z(x)
+    )
+    own = solve_ivp(rate, (0.0, span), start.x, "DOP853", rtol=1e-10, atol=1e-12).y[:, -1]
+    errors = []
+    for n in (40, 80):
+        run = integrate(mechanism, start, np.linspace(0.0, span, n + 1))
+        errors.append(np.abs(run.final.x - own).max())
+    assert errors[1] < 1e-3 * np.abs(own).max()
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)
+
+
+def test_a_rope_that_leaves_its_sheave_ends_the_run():
+    """A load that is pushed up beside its sheave until the rope is straight."""
+    line = [at(-0.5, 0.0), Sheave(at(0.0, 0.1), -0.1, turns=0), "load.centre"]
+    bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}
+    mechanism = connect(bodies, [rope(line, stiffness=10.0, name="rope")])
+    state = mechanism.consistent_state(
+        mechanism.assemble({"load": (0.6, 0.0, 0.0)}), velocities={"load": (0.0, 1.0, 0.0)}
+    )
+    with pytest.raises(
+        IntegrationError, match=r"'rope' leaves a sheave at about t = .*: end the run before by an event"
+    ):
+        integrate(mechanism, state, np.linspace(0.0, 1.0, 101))
+
+
+def test_sheaves_that_touch_are_refused():
+    line = [at(-0.5, 0.0), Sheave(at(0.0, 0.1), -0.1), Sheave("load.centre", 0.2), at(1.0, 1.0)]
+    bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}
+    mechanism = connect(bodies, [rope(line, stiffness=10.0, name="rope")])
+    with pytest.raises(
+        ValueError, match=r"rope has two sheaves or ports without a straight span .* place them further apart"
+    ):
+        mechanism.assemble({"load": (0.2, 0.1, 0.0)})
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: rope(["a.end"], stiffness=1.0), "path must have two ends at least, got 1 points"),
+        (
+            lambda: rope(["a.end", Sheave("b.centre", 0.1)], stiffness=1.0),
+            "path must begin and end at ports, got a sheave",
+        ),
+        (lambda: rope([at(0.0, 0.0), at(1.0, 0.0)], stiffness=1.0), "path must have a port of a body"),
+        (lambda: rope(["a.end", "a.end"], stiffness=1.0), "path must have different neighbours, got 'a.end' twice"),
+        (lambda: rope(["a.end", GROUND], stiffness=1.0), r"a rope needs a position of the ground, GROUND.at\(x, y\)"),
+        (lambda: rope(["a.end", "b.end"]), "a rope needs stiffness > 0 or a law, got none of them"),
+        (lambda: rope(["a.end", "b.end"], stiffness=1.0, law=polynomial(2.0)), "stiffness and law exclude each other"),
+        (lambda: rope(["a.end", "b.end"], stiffness=1.0, damping=-1.0), "damping"),
+        (lambda: rope(["a.end", "b.end"], stiffness=1.0, length=-1.0), "length must be positive"),
+        (lambda: Sheave("b.centre", 0.0), "radius of the sheave at 'b.centre' must not be zero"),
+        (lambda: Sheave("b.centre", 0.1, turns=-1), "turns must not be negative, got -1"),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("dim, axis, message", [(2, (0.0, 0.0, 1.0), "takes no axis in the plane"), (3, None, "axis")])
+def test_axes_are_asked_for_in_space_only(dim, axis, message):
+    more = (0.0,) * (dim - 2)
+    body = rigid.body(1.0, inertia=0.1 if dim == 2 else (0.1,) * 3, ports={"centre": (0.0, 0.0, *more)})
+    line = rope([at(0.0, 1.0, *more), Sheave("load.centre", 0.1, axis=axis), at(1.0, 1.0, *more)], stiffness=1.0)
+    with pytest.raises(ValueError, match=message):
+        connect({"load": body}, [line])
+
+
+def test_positions_of_the_ground_have_the_components_of_the_space():
+    body = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
+    with pytest.raises(ValueError, match=r"a ground position must have 2 coordinates, got \(0.0, 1.0, 0.0\)"):
+        connect({"load": body}, [rope([at(0.0, 1.0, 0.0), "load.centre"], stiffness=1.0)])
+
+
+def test_sheave_on_a_point_mass_is_refused():
+    line = rope([at(0.0, 1.0), Sheave("load.point", 0.1), at(1.0, 1.0)], stiffness=1.0)
+    with pytest.raises(ValueError, match="load.point"):
+        connect({"load": rigid.point(1.0)}, [line])
+
+
+def test_refusals_by_name():
+    mechanism = five(2, length=None)
+    with pytest.raises(ValueError, match="ExactGauss does not take the law of rope"):
+        integrate(mechanism, thrown(mechanism), np.linspace(0.0, 0.1, 3), method=ExactGauss())
+    damped = five(2, damping=1.0)
+    with pytest.raises(ValueError, match=r"Exact4\(\) is for mechanisms without damping.*rope"):
+        integrate(damped, thrown(damped), np.linspace(0.0, 0.1, 3), method=Exact4())
+    with pytest.raises(ValueError, match=r"general equations do not take ropes with damping such as 'rope'"):
+        damped.phdae(thrown(damped))
+    with pytest.raises(ValueError, match="linearize needs ropes under tension, and rope is just not slack"):
+        mechanism.linearize(mechanism.assemble({name: (*place, 0.0) for name, place in PLACES.items()}))
+
+
+def test_arcs_run_from_zero_to_a_full_turn():
+    """An arc of 3π/2, and one of zero that round-off may put on either side."""
+    bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"hook": (0.0, 0.0)})}
+    line = [at(0.1, -1.0), Sheave(at(0.0, 0.0), 0.1), "load.hook"]
+    mechanism = connect(bodies, [rope(line, stiffness=1.0)])
+    for end, arc in (((1.0, -0.1), 1.5 * math.pi), ((0.1, 1.0), 0.0)):
+        pose = mechanism.assemble({"load": (*end, 0.0)})
+        ropes, product = products_of(mechanism, mechanism.consistent_state(pose))
+        assert arcs(ropes, product)[0] == pytest.approx(arc, abs=1e-12)
+
+
+def test_sensor_of_the_tension():
+    """mg/2 in each of two parts of a tackle at rest."""
+    mechanism, hanging = tackle()
+    run = integrate(mechanism, hanging, [0.0, 0.1])
+    np.testing.assert_allclose(run.measured(spring_force("rope")), 0.5 * 40.0 * G, rtol=1e-9)
+    with pytest.raises(ValueError, match="no elastic spring 'string'"):
+        run.measured(spring_force("string"))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_picture_of_a_rope_is_as_long_as_the_rope(dim):
+    """The drawn line has chords in place of arcs: it is shorter by φ²/24n² of each arc φ of n pieces."""
+    mechanism = five(dim)
+    state = thrown(mechanism)
+    form = mechanism.connections[0].form
+    line = rope_line(form.signs[0].points, Drawn(mechanism, state))[0]
+    ropes, product = products_of(mechanism, state)
+    drawn = np.linalg.norm(np.diff(line, axis=0), axis=1).sum()
+    chords = arcs(ropes, product) / PIECES
+    missing = (np.abs(ropes.sheave) * PIECES * (chords - 2.0 * np.sin(0.5 * chords))).sum()
+    # in space the ports lie off the planes of the sheaves, and the angles are those of the projection
+    assert drawn + missing == pytest.approx(rope_lengths(ropes, product)[0], abs=1e-12 if dim == 2 else 1e-3)
+
+
+class Drawn:
+    """Places of the ports of a mechanism at one state."""
+
+    def __init__(self, mechanism, state):
+        self.c, self.bodies = configuration(mechanism, state.x), list(mechanism.bodies.items())
+
+    def _body(self, port):
+        name, _, own = port.partition(".")
+        index = [body for body, _ in self.bodies].index(name)
+        return index, self.bodies[index][1], own
+
+    def position(self, port):
+        index, body, own = self._body(port)
+        place = np.zeros((1, 3))
+        place[0, : self.c.r.shape[1]] = self.c.r[index] + self.c.R[index] @ np.array(body.ports[own].position)
+        return place
+
+    def axes(self, port):
+        index, *_ = self._body(port)
+        turned = np.eye(3)[None].copy()
+        d = self.c.R.shape[1]
+        turned[0, :d, :d] = self.c.R[index]
+        return turned
+
+
+def test_save_and_load(tmp_path):
+    mechanism, hanging = tackle(damping=10.0)
+    run = integrate(mechanism, hanging, np.linspace(0.0, 0.1, 11))
+    run.save(tmp_path / "run.h5")
+    again = Solution.load(tmp_path / "run.h5", mechanism)
+    np.testing.assert_array_equal(again.states, run.states)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_sparse_arrays_give_the_same_tangent(dim):
+    """Large mechanisms have sparse arrays."""
+    mechanism, hanging = tackle(dim)
+    connections, gravity = mechanism.connections, mechanism.gravity
+    c = configuration(mechanism, hanging.x)
+    spring = mechanism.network.arrays.springs.forces(c.spring)
+    found = []
+    for folded in (True, False):
+        a = build_network(mechanism.bodies, connections, gravity, folded=folded).arrays
+        p, none = a.first.size, np.zeros(0)
+        forces = Forces(np.zeros(p), spring, np.array([2e4]), none, none)
+        at_rest = a, c, derive(a, c), forces
+        spin = np.zeros(1 if dim == 2 else 3)
+        found.append([dense(of(*at_rest, spin=spin)) for of in (tangent_stiffness, stiffness_size)])
+    for plain, sparse in zip(*found, strict=True):
+        np.testing.assert_allclose(sparse, plain, rtol=1e-12, atol=1e-9)
+    assert (np.abs(found[0][0]) <= found[0][1] * (1.0 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_wide_border_takes_the_same_steps(dim, monkeypatch):
+    """Plates and solids have a sparse border."""
+    times = np.linspace(0.0, 0.2, 11)
+    banded = integrate(five(dim), thrown(five(dim)), times)
+    monkeypatch.setattr(build, "WIDE", 0.0)
+    wide = five(dim)
+    assert wide.once(build.is_wide)
+    np.testing.assert_allclose(integrate(wide, thrown(wide), times).final.x, banded.final.x, atol=1e-11)  # Newton's
+
+
+def test_rope_on_a_flexible_beam():
+    """A rope over a sheave at the tip of a cantilever bends it; ports of flexible bodies turn with their sections."""
+    steel, strip = fem.Material(young=2.1e11, density=7850.0), fem.Section(width=0.05, height=0.02)
+    bodies = {"beam": fem.beam(1.0, steel, strip, elements=4), "load": rigid.body(5.0, inertia=0.1, ports={"hook": (0.0, 0.0)})}
+    line = [at(0.9, -1.0), Sheave("beam.tip", -0.05), "load.hook"]
+    mechanism = connect(bodies, [weld("beam.root", GROUND), rope(line, stiffness=1e5)], gravity=(0.0, -G))
+    state = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0), "load": (1.05, -0.8, 0.0)}))
+    run = integrate(mechanism, state, np.linspace(0.0, 0.05, 101))
+    assert run.measured(position("beam.tip"))[:, 1].min() < -1e-4
+    assert run.ledger.largest_residual < ROUND_OFF
