@@ -5,8 +5,8 @@ A rope runs from centre to centre along the vectors V_j, with signed radii ρ_j 
 
     L = Σ_j [ℓ_j + δ_j β_j] + Σ_sheaves ρ_j [∠(V_j; B_j) − ∠(V_{j−1}; B_j)],   ℓ² = V·V − δ²,  β = atan2(δ, ℓ)
 
-with ∠(V; B) = atan2(V·d₂, V·d₁) by two directions of the housing B of a sheave. The arc on a sheave is the angle between
-the tangents, |ρ|⁻¹ρ (∠(V_j) + β_j − ∠(V_{j−1}) − β_{j−1}), from 0 to 2π.
+with ∠(V; B) = atan2(V·d₂, V·d₁) by two directions of the housing B of a sheave. The arc on it is the angle between the
+tangents, |ρ|⁻¹ρ (∠(V_j) + β_j − ∠(V_{j−1}) − β_{j−1}), from 0 to 2π.
 """
 
 from __future__ import annotations

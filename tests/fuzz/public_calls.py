@@ -308,7 +308,8 @@ def _joints() -> dict[str, Call]:
         "stiffness": 1.0, "damping": 0.1, "torsional_stiffness": 1.0, "torsional_damping": 0.1,
         "law": None, "torsional_law": None,
         "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
-        "displacement": None, "position": None, "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1,
+        "displacement": None, "position": None,
+        "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1,
     }  # fmt: skip
     plane = {"stiffness": (1.0, 1.0)}
     special: dict[str, dict[str, Any]] = {

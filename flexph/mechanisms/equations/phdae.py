@@ -47,8 +47,8 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     limited = [name for name, m in measures(mechanism.connections) if m.kind == "rope" and m.damping]
     if limited:
         raise ValueError(
-            f"general equations do not take ropes with damping such as {limited[0]!r}, which is limited so that the rope "
-            "never pushes: take Exact()"
+            f"general equations do not take ropes with damping such as {limited[0]!r}, which is limited so that "
+            "the rope never pushes: take Exact()"
         )
     if mechanism.network.arrays.strains.laws:
         raise ValueError(

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Rows(NamedTuple):
     """Rows A(π) over products π, with A π̇ the rate of a constraint or spring-damper.
 
-    A is ``fixed`` plus terms that depend on π: those of ``ropes``; ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
-    s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose). ``bent`` holds the terms of
-    driven rotations and rows on velocities: entry (i, j) of A gets ``value`` times π_k.
+    A is ``fixed`` plus terms that depend on π: ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
+    s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose); those of ``ropes``. ``bent``
+    holds the terms of driven rotations and rows on velocities: entry (i, j) of A gets ``value`` times π_k.
     """
 
     fixed: Array  # (rows, p)

@@ -86,8 +86,8 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
         if np.isnan(values[i]).any():
             raise ValueError(
-                f"{name} has two sheaves or ports without a straight span between them at this pose: place them further "
-                "apart than the difference of their signed radii"
+                f"{name} has two sheaves or ports without a straight span between them at this pose: place them "
+                "further apart than the difference of their signed radii"
             )
         if measure.free is not None:
             values[i] = np.nan if callable(measure.free) else measure.free

@@ -83,9 +83,9 @@ def products_of(mechanism, state):
 
 
 def common_tangent(first, second, rho, sigma):
-    """Points of contact of a rope from one circle to another, by complex numbers: counterclockwise radii count positive.
+    """Points of contact of a rope from one circle to another, by complex numbers.
 
-    The unit tangent t obeys Im((q − p) conj(t)) = ρ − σ up to the sign of the side, found by bisection of its angle.
+    Counterclockwise radii count positive. The angle of the tangent t obeys Im((q − p) conj(t)) = σ − ρ.
     """
     p, q = complex(*first), complex(*second)
     gap = q - p
@@ -415,7 +415,7 @@ def test_positions_of_the_ground_have_the_components_of_the_space():
 
 def test_sheave_on_a_point_mass_is_refused():
     line = rope([at(0.0, 1.0), Sheave("load.point", 0.1), at(1.0, 1.0)], stiffness=1.0)
-    with pytest.raises(ValueError, match="load.point"):
+    with pytest.raises(ValueError, match=r"load.point"):
         connect({"load": rigid.point(1.0)}, [line])
 
 
@@ -534,7 +534,10 @@ def test_a_wide_border_takes_the_same_steps(dim, monkeypatch):
 def test_rope_on_a_flexible_beam():
     """A rope over a sheave at the tip of a cantilever bends it; ports of flexible bodies turn with their sections."""
     steel, strip = fem.Material(young=2.1e11, density=7850.0), fem.Section(width=0.05, height=0.02)
-    bodies = {"beam": fem.beam(1.0, steel, strip, elements=4), "load": rigid.body(5.0, inertia=0.1, ports={"hook": (0.0, 0.0)})}
+    bodies = {
+        "beam": fem.beam(1.0, steel, strip, elements=4),
+        "load": rigid.body(5.0, inertia=0.1, ports={"hook": (0.0, 0.0)}),
+    }
     line = [at(0.9, -1.0), Sheave("beam.tip", -0.05), "load.hook"]
     mechanism = connect(bodies, [weld("beam.root", GROUND), rope(line, stiffness=1e5)], gravity=(0.0, -G))
     state = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0), "load": (1.05, -0.8, 0.0)}))

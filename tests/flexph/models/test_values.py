@@ -295,8 +295,8 @@ CONNECTIONS = [
         joints.point_on_curve(A, [GROUND.at(0.0, 0.0, 0.0), GROUND.at(1.0, 0.0, 0.0)], place=lambda t: 0.1 + 2.0 * t),
     ),
     (
-        "kind: rope, path: [a.centre, {kind: sheave, port: b.centre, radius: -5 cm, axis: [0, 0, 1]}, {ground: [0, 0, 0]}], "
-        "stiffness: 2 kN/m, damping: 3, length: 2 - 0.1*t",
+        "kind: rope, path: [a.centre, {kind: sheave, port: b.centre, radius: -5 cm, axis: [0, 0, 1]}, "
+        "{ground: [0, 0, 0]}], stiffness: 2 kN/m, damping: 3, length: 2 - 0.1*t",
         joints.rope(
             [A, joints.Sheave(B, -0.05, axis=Z), GROUND.at(0.0, 0.0, 0.0)],
             stiffness=2000.0,
@@ -305,8 +305,8 @@ CONNECTIONS = [
         ),
     ),
     (
-        "kind: rope, path: [a.centre, b.centre, {ground: [1, 0, 0]}], law: {kind: bilinear, stiffness: 2, second: 3, beyond: 1}, "
-        "length: 50 cm",
+        "kind: rope, path: [a.centre, b.centre, {ground: [1, 0, 0]}], length: 50 cm, "
+        "law: {kind: bilinear, stiffness: 2, second: 3, beyond: 1}",
         joints.rope([A, B, GROUND.at(1.0, 0.0, 0.0)], law=laws.bilinear(2.0, second=3.0, beyond=1.0), length=0.5),
     ),
     ("kind: screw, PAIR, lead: 5 mm, axis: [0, 0, 1]", joints.screw(A, B, lead=0.005, axis=Z)),

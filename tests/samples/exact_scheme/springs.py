@@ -2,8 +2,8 @@
 
     Δℓ = ΔΠ/(ℓ₀ + ℓ₁),    Δα = κ(c̄Δs − s̄Δc),  κ = Δα/(s₁c₀ − c₁s₀)
 
-The length of a rope is a sum of f(Π) = ℓ + δ atan2(δ, ℓ), ℓ = √(Π − δ²), with Δf/ΔΠ, and of angles times ±ρ; its damping
-acts on the change of max(x, 0), as far as the rope does not push.
+The length of a rope is a sum of f(Π) = ℓ + δ atan2(δ, ℓ), ℓ = √(Π − δ²), with Δf/ΔΠ, and of angles times ±ρ;
+its damping acts on the change of max(x, 0), as far as the rope does not push.
 
 The tension e̅ + c Δℓ/h + ρ(Δℓ/h), with e₁ = e₀ + kΔℓ, acts on the products by these exact gradients. A law V(x) of the
 extension has ΔV/Δx in place of e̅, one of a function F(x, v, t) its value in the middle.

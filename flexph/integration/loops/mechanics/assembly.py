@@ -13,7 +13,15 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from ..nodal.jacobian import add_strains
     from ..solids.jacobian import add_solids
-    from .couplings import add_constraints, add_ends, add_products, add_rolling, add_ropes, add_springs, differentiate_vectors
+    from .couplings import (
+        add_constraints,
+        add_ends,
+        add_products,
+        add_rolling,
+        add_ropes,
+        add_springs,
+        differentiate_vectors,
+    )
     from .curves import add_curves
     from .jacobian import add_flexible, add_rigid, turn_bodies
     from .slips import add_slips

@@ -203,7 +203,7 @@ def turns_back(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 
 
 def holds(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """True if constraints, rolling discs, points on curves and ropes on sheaves hold at the end of the step to the iterate."""
+    """True if constraints, discs, points on curves and ropes on sheaves hold at the end of the step to the iterate."""
     _try(m, dim, kinds, given)
     return not (is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m) or leaves_sheaves(m))
 
