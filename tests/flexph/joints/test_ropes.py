@@ -196,7 +196,7 @@ def stretched(line, tension, length, stiffness=1e5, **options):
 
 
 def test_double_atwood():
-    """Acceleration g(m₁ − M_e)/(m₁ + M_e) with M_e = M + 4m₂m₃/(m₂ + m₃), tensions constant (parts.md, reeving)."""
+    """Acceleration g(m₁ − M_e)/(m₁ + M_e) with M_e = M + 4m₂m₃/(m₂ + m₃), tensions constant."""
     m1, M, m2, m3, r = 3.0, 0.5, 1.0, 2.0, 0.1
     effective = M + 4.0 * m2 * m3 / (m2 + m3)
     a = G * (m1 - effective) / (m1 + effective)
@@ -218,7 +218,7 @@ def test_double_atwood():
 
 
 def test_four_part_tackle():
-    """Block on four parts of rope with a counterweight: g(4m_c − m)/(16m_c + m) upwards (parts.md, reeving)."""
+    """Block on four parts of rope with a counterweight: g(4m_c − m)/(16m_c + m) upwards."""
     m, mc, r = 10.0, 4.0, 0.1
     a = G * (4.0 * mc - m) / (16.0 * mc + m)
     tension = mc * (G - 4.0 * a)
@@ -237,7 +237,7 @@ def test_four_part_tackle():
 
 
 def test_winch_lifts_a_load_and_its_work_is_booked():
-    """L₀ shortened by ½·0.8t²: in 1.5 s 0.9 m, work mgh + ½mv² = 9.549 J of 1 kg (parts.md, reeving)."""
+    """L₀ shortened by ½·0.8t²: in 1.5 s 0.9 m, work mgh + ½mv² = 9.549 J of 1 kg."""
     k, tension = 1e4, G + 0.8
     winch = rope(
         [at(0.0, 3.0), "load.centre"], stiffness=k, length=lambda t: 3.0 - tension / k - 0.4 * t**2, name="winch"
