@@ -23,7 +23,7 @@ from flexph import (
 )
 from flexph.control import Sampled, StateFeedback
 from flexph.control.control_loops import ControlLoops
-from flexph.integration.blocks import sampled_steps
+from flexph.integration.with_controllers import sampled_steps
 from flexph.methods import DiscreteGradient, Exact, ExactGauss
 from flexph.sensors import distance, joint_angle, joint_force, joint_rate, position, velocity
 

@@ -9,10 +9,11 @@ import pytest
 from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
 
 import rigid
-from flexph import GROUND, Event, InputError, IntegrationError, connect, hinge, integrate
+from flexph import GROUND, Event, InputError, IntegrationError, connect, drive, hinge, integrate
 from flexph.integration.blocks import sizes
+from flexph.integration.loops.memory.codes import DIVERGED, SINGULAR, TEXTS, UNSETTLED
 from flexph.integration.times import recorder
-from flexph.methods import Decaying, Exact, Exact4, by_name
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss, by_name
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 STEP = 1e-3
@@ -203,3 +204,27 @@ def test_an_input_without_a_value_keeps_the_finished_steps():
     with pytest.raises(InputError, match="must be finite") as caught:
         run((mechanism, start, {"force slider.point": push}), 60)
     assert len(caught.value.solution.times) == 31
+
+
+@pytest.mark.parametrize("method", [Exact(), Exact4(), ExactGauss(), Decaying()], ids=repr)
+def test_a_step_that_fails_says_why(method):
+    """A slider is pulled away until crank and rod are stretched, within a step: by processors, any of three reasons."""
+    bodies = {"crank": rigid.bar(0.4, 1.0), "rod": rigid.bar(0.6, 1.0), "pin": rigid.point(1.0)}
+    joints = [hinge("crank.root", GROUND.at(0.0, 0.0)), hinge("crank.tip", "rod.root"), hinge("rod.tip", "pin.point")]
+    mechanism = connect(bodies, [*joints, drive("pin.point", position=lambda t: (0.5 + t, 0.0))])
+    start = mechanism.consistent_state(mechanism.assemble(guess={"crank": 1.0, "rod": -1.0}))
+    reasons = "|".join(TEXTS[reason] for reason in (SINGULAR, DIVERGED, UNSETTLED))
+    told = rf"from t = 0\.476\d* s to 0\.523\d* s .* could not be solved: ({reasons}) after \d+ iterations, last corr"
+    with pytest.raises(IntegrationError, match=told):
+        integrate(mechanism, start, np.linspace(0.0, 1.0, 22), method=method)
+
+
+def test_constraints_that_no_longer_follow_from_others_are_named():
+    angles = {"one": lambda t: t, "other": lambda t: t + max(0.0, t - 0.5)}
+    drives = [drive("bar.root", angle=angle, name=name) for name, angle in angles.items()]
+    mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0)), *drives])
+    start = mechanism.consistent_state(mechanism.assemble())
+    told = r"from t = 0\.5 s to 0\.51 s .*: a constraint that followed from others no longer does: 'o\w+: angle' op"
+    with pytest.raises(IntegrationError, match=told) as caught:
+        integrate(mechanism, start, np.linspace(0.0, 1.0, 101), method=Exact(redundant="least_norm"))
+    assert caught.value.solution.times[-1] == pytest.approx(0.5)

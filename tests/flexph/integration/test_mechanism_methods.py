@@ -303,7 +303,7 @@ def test_orders_on_a_pendulum(method, steps, orders, swung):
 
 
 def peak_memory(method, steps, save_every):
-    """Largest memory of a run in use beyond what was there before [bytes]; compiled kernels are there before."""
+    """Largest memory of a run in use beyond what was there before [bytes]; loops are loaded before."""
     integrated(*pendulum(), 1e-2, 10, method=by_name(method))
     gc.collect()  # cycles that others left would be freed during the run, or not
     tracemalloc.start()

@@ -1,11 +1,10 @@
-"""Compiled steps against the oracle (tests/samples/exact_scheme): residual, Jacobian and end at random states.
+"""Steps of the loops against the oracle (tests/samples/exact_scheme): residual, Jacobian and end at random states.
 
 Kinds of bodies, joints, force elements and contacts are lines of the tables of tests/samples/oracle_kinds.py.
 """
 
 import numpy as np
 import pytest
-from compiled_step import CompiledStep
 from oracle_kinds import (
     BODIES,
     DAMPED_BY_STRAIN,
@@ -30,6 +29,7 @@ from oracle_kinds import (
     touching,
 )
 from oracle_steps import random_step
+from step_of_loops import StepOfLoops
 
 import fem
 import rigid
@@ -54,13 +54,13 @@ CASES += [pytest.param(3, make, id=f"space: {name}") for name, make in SPACE.ite
 def agree(mechanism, *, residual=RESIDUAL, jacobian=JACOBIAN, size=0.1, radius=1.0, **kinds):
     """The loops come from a random iterate to the residual, the end and the Jacobian of the oracle."""
     own, y = random_step(mechanism, size=size, radius=radius)
-    compiled = CompiledStep(mechanism, own.start, own.given, **kinds)
+    loops = StepOfLoops(mechanism, own.start, own.given, **kinds)
     missed, end = own.residual(y), own.end(y)
-    np.testing.assert_allclose(compiled.residual(y), missed, rtol=0, atol=residual * np.abs(missed).max())
-    for name, value, expected in zip(end._fields, compiled.end(), end, strict=True):
+    np.testing.assert_allclose(loops.residual(y), missed, rtol=0, atol=residual * np.abs(missed).max())
+    for name, value, expected in zip(end._fields, loops.end(), end, strict=True):
         largest = max(1.0, np.abs(expected).max(initial=0.0))
         np.testing.assert_allclose(value, expected, rtol=0, atol=residual * largest, err_msg=name)
-    solved = compiled.solved(own.jacobian(y))
+    solved = loops.solved(own.jacobian(y))
     np.testing.assert_allclose(solved, np.eye(len(solved)), rtol=0, atol=jacobian)
 
 

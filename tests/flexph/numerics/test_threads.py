@@ -29,8 +29,9 @@ def set_threads(count):
 
 
 def threads():
-    """Threads of the libraries for linear algebra of NumPy and SciPy; that of PARDISO may be loaded, too."""
-    return {library["num_threads"] for library in threadpool_info() if library["internal_api"] == "openblas"}
+    """Threads of OpenBLAS in NumPy and SciPy; those of PARDISO and SUNDIALS may be loaded, too."""
+    loaded = [library for library in threadpool_info() if library["internal_api"] == "openblas"]
+    return {library["num_threads"] for library in loaded if "sundae" not in library["filepath"]}
 
 
 def oscillator(n=1):

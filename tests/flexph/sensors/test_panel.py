@@ -1,4 +1,4 @@
-"""Readings of many sensors at once: loops against the NumPy kernels, in the plane and in space."""
+"""Readings of many sensors at once: loops against NumPy, in the plane and in space."""
 
 import numpy as np
 import pytest

@@ -23,6 +23,7 @@ cdef double MANY
 cdef double REMAINS
 cdef Py_ssize_t ITERATIONS
 cdef double GROWN
+cdef Py_ssize_t PATIENT
 cdef double MIXED
 cdef double TINY
 cdef double NEWTON_NOISE

@@ -49,6 +49,8 @@ ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of iterations. With one Jacobian for all nodes they converge linearly; slow ones are accelerated."""
 GROWN = cython.declare(cython.double, 10.0)
 """Ratio of a correction to the larger of the first two at which the iteration has diverged."""
+PATIENT = cython.declare(cython.Py_ssize_t, 30)
+"""Number of iterations after which accelerated ones, too, end where their iterate is balanced and gets no better."""
 MIXED = cython.declare(cython.double, 0.03)
 """Size of the first correction, or ratio of two, from which stress rates are unknowns, at 10 % more per iteration."""
 
@@ -93,7 +95,8 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
         size = sqrt(work / larger(largest, scale))
         if not size <= GROWN:
             return iteration if is_balanced(m, g, h) else fail(m, DIVERGED, iteration, size)
-        stalls = used > 0 and count < 0 and stagnates(size, previous) and size <= NEWTON_STAGNATED
+        stalls = used > 0 and stagnates(size, previous) and size <= NEWTON_STAGNATED
+        stalls = stalls and (count < 0 or iteration > PATIENT)
         if stalls and is_balanced(m, g, h):
             return iteration
         if not mixed and changes and size > MIXED * smaller(1.0, previous):

@@ -1,4 +1,4 @@
-"""One step of compiled loops at a given iterate: its residual, its trial end, and what its factored Jacobian solves."""
+"""One step of the loops at a given iterate: its residual, its trial end, and solutions by its factored Jacobian."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from flexph.mechanisms.model.accounts import Accounts
 UNKNOWNS = ("v", "w", "du", "lam")
 
 
-class CompiledStep:
-    """A step of the loops from a state, over what the oracle is given."""
+class StepOfLoops:
+    """A step of the loops from a state, with the same prescribed quantities as the oracle."""
 
     def __init__(self, mechanism, start, given, **kinds):
         self.mechanism, self.given, self.kinds = mechanism, given, Kinds(decay=int(given.radius < 1.0), **kinds)
