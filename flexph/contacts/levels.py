@@ -17,18 +17,16 @@ from ..kernels.continuous import mass_of
 from ..kernels.gradient import constraint_matrix
 from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics.arrays import Array, dense
-from .complementarity import Impulses, Pressed, Problem, solve, solve_pressed
 
-OBEYED, RANK = 1e-12, 1e-9
-"""Relative defect of a satisfied contact law; scaled singular value below which constraints are redundant."""
+RANK = 1e-9
+"""Scaled singular value below which constraints are redundant."""
 
 
 class Level(NamedTuple):
     """Contacts (some of the gaps) and joints at a state, with dense matrices.
 
     ``rows``: H, the rates of the contacts with the velocities v; ``spread``: PL⁻¹Hᵀ; ``lower``: L; ``joints``: G L⁻ᵀ;
-    ``basis``: an orthonormal basis (n, r) of the rows of ``joints``. Dry friction in joints follows the contacts, with
-    normal impulses from the joint loads (``pressed``).
+    ``basis``: an orthonormal basis (n, r) of the rows of ``joints``.
     """
 
     rows: Array
@@ -37,8 +35,6 @@ class Level(NamedTuple):
     lower: Array
     joints: Array
     basis: Array
-    friction: Array
-    pressed: Pressed | None = None
 
     def rates(self, v: Array) -> Array:
         """Rates γ of the contacts at velocities v: normal (c,), then along each tangent."""
@@ -50,35 +46,10 @@ class Level(NamedTuple):
         sizes: Array = abs(self.rows) @ np.abs(v)
         return sizes
 
-    def changes(self, impulses: Array) -> Array:
-        """Changes D Λ of the rates by impulses."""
-        moved: Array = self.D @ impulses
-        return moved
-
-    def solved(self, b: Array, size: float, guess: Array | None = None) -> Impulses:
-        """Impulses Λ that satisfy the contact laws with rates b + D Λ; ``size``: magnitude of the terms of b."""
-        problem = Problem(self.D, b, self.friction, size)
-        if self.pressed is None:
-            return solve(problem, guess)
-        return solve_pressed(problem, self.pressed, np.zeros(b.size) if guess is None else guess)
-
-    def carrying(self, joints: Array, given: Array) -> Level:
-        """The level with bearings loaded by joint impulses that belong to the given contact impulses."""
-        if self.pressed is None:
-            return self
-        return self._replace(pressed=self.pressed._replace(base=joints - self.pressed.by @ given))
-
     def struck(self, v: Array, impulses: Array) -> Array:
         """Velocities after impulses."""
         change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
         return v + change
-
-    def reactions(self, impulses: Array) -> Array:
-        """Impulses of the joints in reaction to contact impulses; they do work at the velocities b of drives."""
-        if not self.joints.size:
-            return np.zeros((self.joints.shape[0], *impulses.shape[1:]))
-        free: Array = solve_triangular(self.lower, self.rows.T @ impulses, lower=True)
-        return np.asarray(np.linalg.lstsq(self.joints.T, self.spread @ impulses - free, rcond=RANK)[0])
 
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
         """The nearest velocities with G v = b (``rates``), and the joint impulses μ that change v to them."""
@@ -104,18 +75,16 @@ def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
     return gaps_between(a.contacts, vectors, vectors)
 
 
-def level_of_rows(
-    a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, struck: tuple[Array, Array]
-) -> Level:
-    """The level of given rows H with their friction coefficients (``struck``), and the joints, at a state."""
-    (c, d), (rows, friction) = place, struck
+def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, rows: Array) -> Level:
+    """Level of given rows H, and the joints, at a state."""
+    c, d = place
     lower = cholesky(dense(mass_of(a, c.u)), lower=True)
     G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
     joints = solve_triangular(lower, G.T, lower=True).T if len(G) else G
     spread = solve_triangular(lower, rows.T, lower=True)
     basis = _range(joints)
     spread = spread - basis @ (basis.T @ spread)
-    return Level(rows, spread, spread.T @ spread, lower, joints, basis, friction)
+    return Level(rows, spread, spread.T @ spread, lower, joints, basis)
 
 
 def _range(rows: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Compiled solution for contact impulses with a dense D (see flexph.contacts.complementarity)."""
+"""Compiled solution for contact impulses with a dense D (see tests/samples/complementarity.py)."""
 
 from __future__ import annotations
 

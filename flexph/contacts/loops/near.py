@@ -20,7 +20,7 @@ if not cython.compiled:
 
 TOGETHER = cython.declare(cython.Py_ssize_t, 3)
 STEPS = cython.declare(cython.Py_ssize_t, 16)
-"""See flexph.contacts.complementarity."""
+"""See tests/samples/complementarity.py."""
 SWEEPS = cython.declare(cython.Py_ssize_t, 200)
 ROUNDS = cython.declare(cython.Py_ssize_t, 40)
 """Sweeps before each restart of Newton's method, and number of restarts."""

@@ -1,4 +1,4 @@
-"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts (see flexph.contacts.cones).
+"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts (see tests/samples/cones.py).
 
 Vectors have all normal entries first, then those along each tangent. With a proximal weight w on the change from
 impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂).
@@ -22,10 +22,10 @@ if not cython.compiled:
 
 TINY = cython.declare(cython.double, 1e-300)
 HUGE = cython.declare(cython.double, 1e12)
-"""See flexph.contacts.complementarity."""
+"""See tests/samples/complementarity.py."""
 SOLVED = cython.declare(cython.double, 1e-11)
 EXACT = cython.declare(cython.double, 1e-14)
-"""See flexph.contacts.complementarity."""
+"""See tests/samples/complementarity.py."""
 
 
 def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:

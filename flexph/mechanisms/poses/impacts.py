@@ -45,7 +45,7 @@ def impact_at(
     checked = check_consistent(mechanism, state, table=table)
     place = (checked.c, checked.d)
     rows = port_rates(mechanism, checked.c, port).velocity.over(velocity_count(a))
-    level = level_of_rows(a, place, table.at(state.time)[0], (rows, np.zeros(a.dim)))
+    level = level_of_rows(a, place, table.at(state.time)[0], rows)
     v, _ = level.joined(velocities_of(mechanism, checked.c), rates_at(mechanism, place, table, state.time)[1])
     if impulse is not None:
         given = check.array("impulse", impulse, (a.dim,))

@@ -1,15 +1,15 @@
 """Impulses of contacts by the compiled solvers obey their laws, also where contacts are redundant or wedge.
 
-Judged by the natural map of the laws (contacts.cones), and compared with the plain solver of contacts.complementarity.
+Judged by the natural map of the laws (samples/cones.py), and compared with the plain solver beside it.
 """
 
 import numpy as np
 import pytest
+from complementarity import Problem, judged, solve
+from cones import Cones
 from scipy import sparse
 from uncompiled import uncompiled
 
-from flexph.contacts.complementarity import Problem, judged, solve
-from flexph.contacts.cones import Cones
 from flexph.contacts.loops.dense import solve_dense
 from flexph.contacts.loops.problem import Chain, Cone, Coupled, space_of
 from flexph.numerics.loops.views import padded, stored
@@ -191,7 +191,7 @@ def coupled_bodies(rows, rng):
 
 @pytest.mark.parametrize("rows", [2, 3])
 def test_a_step_by_the_factor_of_the_bodies_meets_the_linearised_laws(rows):
-    """Those of contacts.cones, with a dense D and the weight on what changes."""
+    """Those of samples/cones.py, with a dense D and the weight on what changes."""
     newton_step = uncompiled("flexph.contacts.loops.newton_coupled").newton_step
     rng, states = np.random.default_rng(rows), set()
     for _ in range(20):

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from complementarity import Pressed, Problem, judged_pressed, solve_pressed
 from rubbing_joints import consistent, planar, sound, spatial
 
 import fem
 import rigid
 from flexph import GROUND, connect, cylindrical, hinge, integrate, prismatic, revolute, slider, weld
-from flexph.contacts.complementarity import Pressed, Problem, judged_pressed, solve_pressed
 from flexph.joints import CoulombFriction, point_on_curve
 from flexph.methods import Decaying, Exact4, ExactGauss
 

@@ -3,7 +3,7 @@
 Slip rates and multipliers change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a step r in units
 of mobility the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by Newton's method, with the
 Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails (see
-contacts.complementarity).
+tests/samples/complementarity.py).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEAST = cython.declare(cython.double, 1e-8)
 """Least mobility of a bearing over the largest one; smaller ones are raised to it."""
 SOLVED = cython.declare(cython.double, 1e-11)
 EXACT = cython.declare(cython.double, 1e-14)
-"""See contacts.complementarity."""
+"""See tests/samples/complementarity.py."""
 
 
 def solve_law(m: Memory) -> float:

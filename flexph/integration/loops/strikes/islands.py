@@ -178,7 +178,7 @@ def _push(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
 
 
 def missed_by(m: Memory, dim: int, c: int) -> float:
-    """Defect of the law of a contact at its impulses and rates [m/s] (see contacts.cones)."""
+    """Defect of the law of a contact at its impulses and rates [m/s] (see tests/samples/cones.py)."""
     own = m.strike_impulse[0][c]
     r = 1.0 / by_itself(m, c, 0)
     missed = fabs(own - larger(own - r * m.strike_rates[0][c], 0.0)) / r

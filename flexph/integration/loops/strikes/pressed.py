@@ -2,7 +2,7 @@
 
 The normal impulse of a bearing is the size |λ| of the impulses λ of its joint, which depend on all impulses Λ.
 Linearised, Λ_N = n·λ with n = λ/|λ| is a row 0 ≤ Λ_N ⟂ Λ_N − n·λ ≥ 0 of the law, and n converges in a few repetitions
-(see flexph.contacts.complementarity). Along its tangents a bearing obeys the law of a contact.
+(see tests/samples/complementarity.py). Along its tangents a bearing obeys the law of a contact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if not cython.compiled:
 
 
 REPEATED = cython.declare(cython.Py_ssize_t, 12)
-"""Limit of linearisations of |λ|, as in flexph.contacts.complementarity."""
+"""Limit of linearisations of |λ|, as in tests/samples/complementarity.py."""
 
 
 def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:

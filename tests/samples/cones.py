@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from ..numerics.arrays import Array
+from flexph.numerics.arrays import Array
 
 TINY = 1e-300
 RELAXED = 1.0, 1.3, 0.7

@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from cones import RELAXED, Cones, NewtonSteps, cones, gauss_seidel, uncoupled_groups
 from scipy.sparse.csgraph import connected_components
 
-from ..numerics.arrays import Array
-from .cones import RELAXED, Cones, NewtonSteps, cones, gauss_seidel, uncoupled_groups
+from flexph.numerics.arrays import Array
 
 SWEEPS, STEPS, PROXIMAL = 15, 30, 30
 """Gauss-Seidel sweeps if Newton's method fails, Newton steps, and proximal steps."""

@@ -1,3 +1,0 @@
-"""Contact forces in a step, on nodes and bodies."""
-
-from __future__ import annotations
