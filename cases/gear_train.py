@@ -18,10 +18,10 @@ from flexph import GROUND, Body, Mechanism, Solution, connect, gear, hinge, inte
 from flexph.case import Case, Check, Option
 from flexph.drawing import Shape, cylinder_shape, joined_shapes
 from flexph.export.tables import write_table
+from flexph.laws import coulomb
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
 from flexph.sensors import joint_angle, joint_rate
-from flexph.systems import coulomb
 
 from .checks import converges, near, vanishes
 from .files import write_run

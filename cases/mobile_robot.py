@@ -22,10 +22,10 @@ from flexph import GROUND, Mechanism, Solution, connect, drive, integrate, plana
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.joints import slipping_wheel
+from flexph.laws import coulomb
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
 from flexph.sensors import joint_angle
-from flexph.systems import coulomb
 
 from .checks import converges, near, vanishes
 from .files import write_run

@@ -30,11 +30,11 @@ import rigid
 from flexph import PHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
+from flexph.laws import viscous
 from flexph.methods import by_name
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.plot.axes import legend_above, new_figure
-from flexph.systems import viscous
 
 from .checks import converges, vanishes
 from .files import write_rows

@@ -15,6 +15,7 @@ from . import export as export
 from . import fmu as fmu
 from . import interconnection as interconnection
 from . import joints as joints
+from . import laws as laws
 from . import linear as linear
 from . import mechanisms as mechanisms
 from . import methods as methods

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
 from ..numerics.subspaces import echelon, null_space
-from ..systems.resistive_relations import Relation
 from .constraints import Constraint
 from .elements.element import Element
 from .elements.resistors import Resistor

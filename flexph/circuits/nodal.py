@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE
-from ..systems.resistive_relations import Relation
 from .elements.element import Element
 from .elements.resistors import Resistor
 from .elements.sources import Source

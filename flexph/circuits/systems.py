@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from ..laws.resistive_relations import SMALL, Relation
 from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from ..systems.resistive_relations import SMALL, Relation
 from .elements.energy import Energy
 from .elements.storage import Storage
 from .equations import Assembly, Loss

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..laws.resistive_relations import Relation
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE
-from ..systems.resistive_relations import Relation
 from .laws.laws import DryFriction, Limit
 from .laws.terminated import Terminated
 

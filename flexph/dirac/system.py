@@ -64,7 +64,7 @@ class PortHamiltonian(Remade):
     storage : tuple of str
         Ports of the states in their order; by default the first ones that cover x.
     resistive : mapping
-        Relation of each resistive port: a number or matrix R of f = −R e, relations as :func:`flexph.systems.viscous`
+        Relation of each resistive port: a number or matrix R of f = −R e, relations as :func:`flexph.laws.viscous`
         (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
         :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these.
     energy : LagrangianStorage

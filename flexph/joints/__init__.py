@@ -1,6 +1,6 @@
 """Joints and force elements between named ports; one file each.
 
-Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, numerics, systems, units.
+Imports: joints.forces, joints.rolling, joints.rows, joints.transmissions, laws, numerics, units.
 """
 
 from .cylindrical import cylindrical

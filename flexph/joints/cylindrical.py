@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, Form, PortName, across, parallel_axes
 from .rows.directions import frame_about, spatial_axes, unit_axes
 from .rows.friction import CoulombFriction
@@ -40,7 +40,7 @@ def cylindrical(
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
     turning_friction : Relation, optional
-        Torque [N m] against the relative spin [rad/s] (:func:`flexph.systems.coulomb`, :func:`flexph.systems.viscous`).
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`, :func:`flexph.laws.viscous`).
     sliding_friction : Relation, optional
         Force [N] against the velocity [m/s] along the axis.
     friction : CoulombFriction, optional

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, Form, PortName, coincidence, parallel_axes
 from .rows.directions import Axes, spatial_axes, unit_axes
 from .rows.friction import CoulombFriction
@@ -36,7 +36,7 @@ def hinge(
     second_axis : sequence of float, optional
         The same axis in the section at the second port (world axes for GROUND); by default the same components.
     friction : Relation or CoulombFriction, optional
-        The torque [N m] against the relative spin [rad/s] (:class:`flexph.systems.Relation`), or dry friction in
+        The torque [N m] against the relative spin [rad/s] (:class:`flexph.laws.Relation`), or dry friction in
         proportion to the force of the joint (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
 
     name : str, optional

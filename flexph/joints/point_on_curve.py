@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..laws.resistive_relations import Relation
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, Form, Input, PortName, Row
 from .rows.curve_laws import CurveShape, PlaceOnCurve, PointOnCurve
 from .rows.directions import axis

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation
 from .rows.connection import Connection, PortName
 from .rows.friction import CoulombFriction
 from .slider import slider

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation
 from .hinge import pin
 from .rows.connection import Connection, PortName
 from .rows.directions import Axes, spatial_axes, unit_axes
@@ -36,8 +36,8 @@ def revolute(
         The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
         default.
     friction : Relation or CoulombFriction, optional
-        Torque [N m] against the relative spin [rad/s] (:func:`flexph.systems.coulomb`,
-        :func:`flexph.systems.viscous`), or dry friction in proportion to the force of the joint
+        Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`,
+        :func:`flexph.laws.viscous`), or dry friction in proportion to the force of the joint
         (:class:`flexph.joints.CoulombFriction`, with the radius of the bearing).
 
     name : str, optional

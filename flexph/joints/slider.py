@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arguments import checked
-from ..systems.resistive_relations import Relation
 from .rows.connection import (
     Connection,
     Form,

@@ -15,8 +15,8 @@ from scipy import sparse
 from ..laws.elastic_laws import ElasticLaw
 from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
+from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array, dense
-from ..systems.resistive_relations import Relation
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
 from .rates.bearings import Bearings

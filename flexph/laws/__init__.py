@@ -1,6 +1,7 @@
-"""Laws of springs: elastic laws, laws with hysteresis, and forces of extension, rate and time.
+"""Laws of springs and dampers: elastic laws, hysteresis, forces of extension, rate and time, resistive relations.
 
-They go to ``law=`` of :func:`flexph.spring_damper`, :func:`flexph.torsion_spring` and :func:`flexph.joints.bushing`.
+Laws go to ``law=`` of :func:`flexph.spring_damper`, :func:`flexph.torsion_spring`, :func:`flexph.joints.bushing` and
+:func:`flexph.contacts.stop`, relations to ``damping=`` of force elements and ``friction=`` of joints.
 
 Imports: numerics, units.
 """

@@ -17,10 +17,10 @@ from flexph.files.durable import refuse_suffix, staged
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.laws import ElasticLaw, ForceLaw, HysteresisLaw
+from flexph.laws.resistive_relations import Relation
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
-from flexph.systems.resistive_relations import Relation
 
 from .schema.connections import CONNECTIONS
 from .schema.contacts import LAWS, SHAPES

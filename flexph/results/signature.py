@@ -16,10 +16,10 @@ from ..joints.rows.laws import Law
 from ..laws.elastic_laws import ElasticLaw
 from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
+from ..laws.resistive_relations import Relation
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.model import Model
 from ..numerics.arrays import Array
-from ..systems.resistive_relations import Relation
 
 PROBES = (-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0)
 """Arguments at which functions of laws are compared."""

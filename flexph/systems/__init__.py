@@ -1,7 +1,7 @@
 """Linear and nonlinear port-Hamiltonian descriptor systems.
 
-Their inputs, resistive relations, discrete gradients, port matrices, and changes of coordinates. Imports: display,
-numerics, numerics.factors, units.
+Their inputs, discrete gradients, port matrices, and changes of coordinates. Imports: display, laws, numerics,
+numerics.factors.
 """
 
 import lazy_loader

@@ -6,10 +6,5 @@ from .derivatives import Derivatives as Derivatives
 from .discrete_gradients import Invariants as Invariants
 from .linear import LinearPHDAE as LinearPHDAE
 from .nonlinear import PHDAE as PHDAE
-from .resistive_relations import Relation as Relation
-from .resistive_relations import coulomb as coulomb
-from .resistive_relations import quadratic as quadratic
-from .resistive_relations import resistive as resistive
-from .resistive_relations import viscous as viscous
 from .transformation import transform as transform
 from .validity import ValidityWarning as ValidityWarning

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array, dense
 from ..numerics.memo import Memo, once
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
-from .resistive_relations import Relation
 from .terms import Terms
 
 LENGTH, SQUARE = 0, 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from flexph.laws.resistive_relations import Relation
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Remade
 from flexph.systems.particle_terms import LENGTH, SQUARE
-from flexph.systems.resistive_relations import Relation
 
 End = str | Sequence[float] | Array
 """A point by name, or a fixed place (dim,) [m]."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from flexph.laws.resistive_relations import viscous
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
-from flexph.systems.resistive_relations import viscous
 
 from ..system.matrix_functions import Differentiable
 from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap

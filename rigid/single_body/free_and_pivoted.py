@@ -66,7 +66,7 @@ def free_body(
         :class:`rigid.Rolling`.
     dampers : mapping, optional
         By name a port and a relation of :mod:`flexph`, such as
-        ``(rigid.Torque(), flexph.systems.viscous(0.1))``, relative to the ground.
+        ``(rigid.Torque(), flexph.laws.viscous(0.1))``, relative to the ground.
     sample : sequence of float, optional
         Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`), by default at the origin
         with a generic rotation; give others if the constraints are singular there.

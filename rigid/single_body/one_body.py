@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from flexph.laws.resistive_relations import Relation
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross
 from flexph.systems.discrete_gradients import Invariants
-from flexph.systems.resistive_relations import Relation
 
 from ..system.matrix_functions import Gyroscopic
 from ..system.system import MultibodySystem

@@ -1,4 +1,4 @@
 """Multibody systems in redundant coordinates ([rigid] sec. 4): members, checks, initial states, equations.
 
-Imports: flexph.numerics, flexph.systems.
+Imports: flexph.laws, flexph.numerics, flexph.systems.
 """

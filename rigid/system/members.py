@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flexph.laws.resistive_relations import Relation
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
-from flexph.systems.resistive_relations import Relation
 
 from .layout import WHOLE
 from .matrix_functions import at

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from flexph.laws.resistive_relations import Relation
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import discrete_jacobian
-from flexph.systems.resistive_relations import Relation
 
 from .matrix_functions import MatrixFunction, at, mapped
 

@@ -35,6 +35,7 @@ from flexph import (
     export,
     fmu,
     interconnection,
+    laws,
     linear,
     methods,
     models,
@@ -296,7 +297,7 @@ def from_signatures(
 
 
 def _joints() -> dict[str, Call]:
-    axis, friction = (0.0, 0.0, 1.0), systems.viscous(0.1)
+    axis, friction = (0.0, 0.0, 1.0), laws.viscous(0.1)
     examples = {
         "first": "a.tip", "second": "b.root", "port": "a.tip", "rail": "b.root", "reference": GROUND, "ground": GROUND,
         "carrier": GROUND, "rack": "a.tip", "pinion": "b.tip", "housing": GROUND, "wheel": "a.tip", "chassis": GROUND,
@@ -331,11 +332,11 @@ def _joints() -> dict[str, Call]:
     }
     table = from_signatures(flexph.joints, examples, special, skip={"GROUND", "Connection", "Ground"})
     table["Ground.at"] = Call(lambda x, y: GROUND.at(x, y), {"x": 0.0, "y": 1.0})
-    table["systems.coulomb"] = Call(systems.coulomb, {
+    table["laws.coulomb"] = Call(laws.coulomb, {
         "force": 1.0, "speed": 0.1, "static": 1.2, "stribeck": 0.2, "viscous": 0.1})  # fmt: skip
-    table["systems.viscous"] = Call(systems.viscous, {"coefficient": 0.1})
-    table["systems.quadratic"] = Call(systems.quadratic, {"coefficient": 0.1})
-    table["systems.resistive"] = Call(systems.resistive, {"function": lambda v: v, "derivative": lambda v: 1.0})
+    table["laws.viscous"] = Call(laws.viscous, {"coefficient": 0.1})
+    table["laws.quadratic"] = Call(laws.quadratic, {"coefficient": 0.1})
+    table["laws.resistive"] = Call(laws.resistive, {"function": lambda v: v, "derivative": lambda v: 1.0})
 
     # joints in a mechanism: what only shows there
     def fixed(**joint: Any) -> Any:
@@ -747,7 +748,7 @@ def _dirac() -> dict[str, Call]:
         at=lambda x: dirac.DiracStructure.from_skew(SKEW, {"s": slice(0, 2)}), sample=np.ones(2)
     )
     S = dirac.DiracStructure
-    relations = (flexph.systems.viscous(1.0), flexph.systems.viscous(2.0))
+    relations = (flexph.laws.viscous(1.0), flexph.laws.viscous(2.0))
     function = lambda x: x  # noqa: E731
     return {
         "dirac.DiracStructure": Call(S, {"F": np.eye(2), "E": SKEW, "ports": ports}),
@@ -875,8 +876,8 @@ def _rigid() -> dict[str, Call]:
                                                            "name": "s"}),
         "Spring.of_square": Call(rigid.Spring.of_square, ends | {"stiffness": 1.0, "length": 1.0, "name": "s"}),
         "rigid.Drag": Call(rigid.Drag, ends | {"coefficient": 0.1, "growth": 0.5, "name": "d"}),
-        "rigid.Dashpot": Call(rigid.Dashpot, ends | {"relation": flexph.systems.viscous(0.1), "name": "d"}),
-        "rigid.Damper": Call(rigid.Damper, {"name": "d", "directions": matrix, "relation": systems.viscous(0.1)}),
+        "rigid.Dashpot": Call(rigid.Dashpot, ends | {"relation": flexph.laws.viscous(0.1), "name": "d"}),
+        "rigid.Damper": Call(rigid.Damper, {"name": "d", "directions": matrix, "relation": laws.viscous(0.1)}),
         "rigid.Differentiable": Call(rigid.Differentiable, {"value": lambda z: z, "slopes": lambda z: np.eye(2)}),
         "rigid.Dissipation": Call(rigid.Dissipation, {"name": "d", "force": lambda z, w: w}),
         "rigid.ExternalPort": Call(rigid.ExternalPort, {"matrix": matrix, "position": map_}),

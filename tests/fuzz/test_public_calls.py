@@ -98,7 +98,7 @@ def test_a_wrong_argument_is_refused_in_a_sentence(place, seed):
 @pytest.mark.parametrize("what", ["bytes", "datetime64", "timedelta64", "1j", "nan", "array of dates", "True"])
 @pytest.mark.parametrize(
     ("name", "argument"),
-    [("fem.beam", "length"), ("rigid.bar", "mass"), ("systems.coulomb", "speed"), ("spring_damper", "stiffness"),
+    [("fem.beam", "length"), ("rigid.bar", "mass"), ("laws.coulomb", "speed"), ("spring_damper", "stiffness"),
      ("circuits.capacitor", "law"), ("Mechanism.assemble", "time"), ("linear.sweep", "values"),
      ("integrate", "times"), ("LinearPHDAE", "E"), ("rigid.point_masses", "positions")],
 )  # fmt: skip

@@ -6,8 +6,8 @@ from four_particles import START, four_particles
 from scipy.integrate import solve_ivp
 
 from flexph import integrate
+from flexph.laws import quadratic, resistive, viscous
 from flexph.methods import DiscreteGradient
-from flexph.systems import quadratic, resistive, viscous
 from rigid import Dashpot, Rod, Spring, point_masses
 
 HARD = {"energy": lambda at: 25.0 * (at - 1.0) ** 2 + 100.0 * (at - 1.0) ** 4}

@@ -17,9 +17,9 @@ import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spherical, spring_damper, torque, torsion_spring
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.control import StateFeedback
+from flexph.laws import coulomb, resistive
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.sensors import joint_angle, joint_rate, position
-from flexph.systems import coulomb, resistive
 
 
 @dataclass(frozen=True)

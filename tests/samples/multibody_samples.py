@@ -3,7 +3,7 @@
 import numpy as np
 
 import rigid
-from flexph.systems import coulomb, quadratic, viscous
+from flexph.laws import coulomb, quadratic, viscous
 
 CRANK, ROD, REACH = 0.7, 1.9, 1.1
 """ℓ₁, ℓ₂ and r₂ of the slider-crank [m]."""

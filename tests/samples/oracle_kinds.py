@@ -43,8 +43,7 @@ from flexph.joints import (
     slipping_wheel,
     wheel,
 )
-from flexph.laws import bilinear, force_law, potential
-from flexph.systems import coulomb, viscous
+from flexph.laws import bilinear, coulomb, force_law, potential, viscous
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
 STRIP = fem.Section(width=1.0, height=0.8)

@@ -6,7 +6,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, planar, revolute
 from flexph.joints import point_on_curve, slipping_wheel
-from flexph.systems import viscous
+from flexph.laws import viscous
 
 SOFT = fem.Material(young=1e8, density=1000.0, poisson=0.3)
 STRIP = fem.Section(width=0.02, height=0.03)

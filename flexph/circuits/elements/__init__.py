@@ -1,4 +1,4 @@
 """Elements of circuits between nodes, and their laws, one kind per file.
 
-Imports: numerics, systems.
+Imports: laws, numerics, systems.
 """

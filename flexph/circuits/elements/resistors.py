@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ...laws.resistive_relations import Relation, viscous
 from ...numerics import checks as check
 from ...numerics.arguments import checked
-from ...systems.resistive_relations import Relation, viscous
 from .terminals import Branch, branch
 
 
@@ -37,7 +37,7 @@ class Resistor:
 def resistor(
     plus: str, minus: str, law: float | Relation, control: Literal["voltage", "current"] | None = None
 ) -> Resistor:
-    """Resistor with a resistance R > 0 [Ω], or with a relation (:func:`flexph.systems.resistive`, …) and its control.
+    """Resistor with a resistance R > 0 [Ω], or with a relation (:func:`flexph.laws.resistive`, …) and its control.
 
     ``control="voltage"`` means i = ρ(v), ``"current"`` means v = ρ(i). In either case v i ≥ 0.
 

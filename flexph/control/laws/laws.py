@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
+from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked
-from ...systems.resistive_relations import Relation
 
 STEPS = 200
 """Iterations of the root search; bisection every other time reaches 1e-16 of the first bracket in 110."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array, dense
 from ...numerics.memo import read_only
 from ...systems.linear import LinearPHDAE
-from ...systems.resistive_relations import Relation
 from .laws import DryFriction, Law, Limit, Smooth
 
 
@@ -30,7 +30,7 @@ class Terminated:
     system : LinearPHDAE
         System with all its ports; the closed ones are the last.
     laws : dict
-        A :class:`flexph.systems.Relation` or a :class:`DryFriction` by port of one component.
+        A :class:`flexph.laws.Relation` or a :class:`DryFriction` by port of one component.
 
     Raises
     ------

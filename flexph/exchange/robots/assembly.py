@@ -16,8 +16,8 @@ from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import GROUND
 from ...joints.transmissions.coupled_joints import coupled_joints
 from ...joints.weld import weld
+from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array
-from ...systems.resistive_relations import Relation, coulomb, viscous
 from .bodies import Flexible
 from .carriers import WORLD, Carried, carriers
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement, LinkElement, Mimic

@@ -44,7 +44,7 @@ def read_urdf(
         floating joints is the ground in any case.
     friction_speed : float, optional
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, see
-        :func:`flexph.systems.coulomb`. Without it dry friction is left out, with a warning that names the joints.
+        :func:`flexph.laws.coulomb`. Without it dry friction is left out, with a warning that names the joints.
     inertia : {"accept", "repair", "refuse"}
         Treatment of principal moments with J1 + J2 < J3, which no body has: accept them with a warning that names the
         links, replace them by the nearest possible ones, or refuse them.

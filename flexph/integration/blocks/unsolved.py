@@ -8,8 +8,8 @@ import numpy as np
 
 from ...kernels.convergence.tolerances import NEWTON
 from ...kernels.state import derive
+from ...laws.resistive_relations import check_dissipates
 from ...numerics.step_failed import StepFailed
-from ...systems.resistive_relations import check_dissipates
 from ..loops.memory.codes import GENERATING, LAWLESS, OPENED, TEXTS, TOO_MANY, TURNED, UNSETTLED
 from ..schemes.ends import check_end
 from ..schemes.start import Place

@@ -16,9 +16,9 @@ import cython
 
 from ...discretisation.iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED
 from ...discretisation.pair_equations import FED_BACK, GONZALEZ, INVARIANTS, MEAN_VALUE
+from ...laws.resistive_relations import NEAR, SMALL
 from ...systems.discrete_gradients import MADE_UP, ROUND_OFF
 from ...systems.particle_terms import COULOMB, DRAG, LENGTH, QUADRATIC, VISCOUS
-from ...systems.resistive_relations import NEAR, SMALL
 from .particle_arrays import OWN_PAIR
 
 if not cython.compiled:

@@ -1,4 +1,4 @@
 """Force elements between ports: springs, dampers, bushings, loads.
 
-Imports: joints.rows, laws, numerics, systems, units.
+Imports: joints.rows, laws, numerics, units.
 """

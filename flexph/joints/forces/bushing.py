@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ...laws.resistive_relations import Relation
 from ...numerics.arguments import checked
-from ...systems.resistive_relations import Relation
 from ...units.arguments import quantities
 from ..rows.axis_rates import Laws, component_measures, damping_of_axes, laws_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form, Measure, relative_angle
@@ -42,7 +42,7 @@ def bushing(
     stiffness : float or array_like
         k [N/m].
     damping : float, Relation or a sequence of both
-        c [N s/m], or a :class:`flexph.systems.Relation` ρ(ḋ_i).
+        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ḋ_i).
     torsional_stiffness : float or array_like
         κ [N m/rad].
     torsional_damping : float, Relation or a sequence of both

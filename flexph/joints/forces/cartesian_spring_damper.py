@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.rotations import rotation, rotation_matrix
-from ...systems.resistive_relations import Relation
 from ...units.arguments import quantities
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form

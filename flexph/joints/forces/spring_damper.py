@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from ...laws.resistive_relations import Relation, resisting
 from ...laws.spring_law import SpringLaw, check_law
 from ...numerics import checks as check
 from ...numerics.arguments import checked
-from ...systems.resistive_relations import Relation, resisting
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Measure, planar_or_about
 from ..rows.directions import fitting, unit, unit_axes
@@ -44,7 +44,7 @@ def spring_damper(
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
-        c [N s/m], or a :class:`flexph.systems.Relation` ρ(ℓ̇).
+        c [N s/m], or a :class:`flexph.laws.Relation` ρ(ℓ̇).
     length : float or function, optional
         Free length ℓ₀ [m], by default that of the assembled pose. A function of time makes the element an actuator: the
         damper acts on ℓ̇ − ℓ̇₀, and the ledger shows the work of ℓ₀(t) under the name of the element.
@@ -125,7 +125,7 @@ def torsion_spring(
     law : ElasticLaw, HysteresisLaw or ForceLaw, optional
         Law V'(α − α₀) in place of the stiffness, see :mod:`flexph.laws`.
     damping : float or Relation
-        c [N m s/rad], or a :class:`flexph.systems.Relation` ρ(α̇).
+        c [N m s/rad], or a :class:`flexph.laws.Relation` ρ(α̇).
     angle : float or callable, optional
         Free angle α₀ [rad], by default that of the assembled pose. A function of time makes the element a position
         controller of a joint: torque k(α − α₀) + c(α̇ − α̇₀), whose work the ledger shows under its name.

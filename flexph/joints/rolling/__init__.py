@@ -1,4 +1,4 @@
 """Rolling joints: wheels, discs and knife edges on a plane.
 
-Imports: joints.rows, numerics, systems, units.
+Imports: joints.rows, laws, numerics, units.
 """

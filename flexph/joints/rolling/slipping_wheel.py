@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked
-from ...systems.resistive_relations import Relation
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, PortName, Slip, relative_angle
 from ..rows.directions import axis as world_axis
@@ -52,8 +52,8 @@ def slipping_wheel(
     radius : float
         Radius r [m].
     friction : Relation
-        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.systems.coulomb`,
-        :func:`flexph.systems.viscous`).
+        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.laws.coulomb`,
+        :func:`flexph.laws.viscous`).
     axis : array_like, optional
         Axle a in the sections of chassis and wheel; y by default, in space only.
     normal : array_like, optional
@@ -77,7 +77,7 @@ def slipping_wheel(
     Examples
     --------
     >>> from flexph import GROUND
-    >>> from flexph.systems import coulomb
+    >>> from flexph.laws import coulomb
     >>> from flexph.joints import slipping_wheel
     >>> slipping_wheel("wheel.centre", "robot.axle", radius=0.05, friction=coulomb(12.0, speed=1e-3)).name
     'slipping_wheel wheel.centre–robot.axle'

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...laws.resistive_relations import Relation, resisting
 from ...laws.spring_law import SpringLaw, check_law
 from ...numerics import checks as check
-from ...systems.resistive_relations import Relation, resisting
 from .connection import Measure
 from .vectors import Product, Vector
 

@@ -12,10 +12,10 @@ from typing import Literal
 
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.hysteresis import HysteresisLaw
+from ...laws.resistive_relations import Relation
 from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
-from ...systems.resistive_relations import Relation
 from .directions import Axes, axis, frame_about, spatial_axes, transported_frame, turned_by
 from .friction import Bearing
 from .gaps import Gap, GapGroup

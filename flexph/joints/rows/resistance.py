@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...systems.resistive_relations import Relation, friction_of, viscous
+from ...laws.resistive_relations import Relation, friction_of, viscous
 from .connection import Measure, PortName, Slip, relative_angle
 from .directions import Axes, Direction
 from .friction import Bearing, CoulombFriction

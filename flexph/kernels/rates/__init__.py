@@ -1,4 +1,4 @@
 """Velocity terms of products, w Π_by Π̇, and of angles, w θ̇; friction against slips; points on curves.
 
-Imports: numerics, systems.
+Imports: laws, numerics.
 """

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...laws.resistive_relations import Relation
 from ...numerics.arrays import Array
-from ...systems.resistive_relations import Relation
 from .terms import Index
 
 

@@ -23,8 +23,8 @@ from ...kernels.ropes import Ropes
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw
+from ...laws.resistive_relations import Relation
 from ...numerics.rotations import spins
-from ...systems.resistive_relations import Relation
 from .numbering import Numbering, indices
 
 FLAT = 1e-6

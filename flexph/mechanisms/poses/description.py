@@ -9,8 +9,8 @@ import numpy as np
 
 from ...bodies.nodal_body import FramedBody, NodalBody
 from ...joints.rows.connection import Connection, Measure
+from ...laws.resistive_relations import Relation
 from ...linear.elimination import explain_redundant
-from ...systems.resistive_relations import Relation
 from ..model.state import Pose
 from ..model.time_table import laws
 from .assembly import assemble

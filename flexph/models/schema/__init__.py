@@ -5,5 +5,5 @@ defaults. Kinds of bodies, materials and cross sections come from the packages t
 the entry-point group ``flexph.model_files``.
 
 Imports: bodies, bodies.foreign, bodies.saved, contacts, control, control.linear, integration.methods, joints,
-joints.rows, laws, models.reading, models.values, sensors, systems, units.
+joints.rows, laws, models.reading, models.values, sensors, units.
 """

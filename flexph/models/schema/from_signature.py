@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from flexph.joints.rows.friction import CoulombFriction
 from flexph.joints.rows.vectors import Ground
+from flexph.laws.resistive_relations import Relation
 from flexph.laws.spring_law import SpringLaw
-from flexph.systems.resistive_relations import Relation
 
 from . import fields, functions, laws
 from .entry import Entry

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Tag
 from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
-from flexph.systems.resistive_relations import coulomb, quadratic, resistive, viscous
+from flexph.laws.resistive_relations import coulomb, quadratic, resistive, viscous
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
 from ...units.words import shown
@@ -192,7 +192,7 @@ class Quadratic(Entry):
 
 
 class Coulomb(Entry):
-    """Regularised dry friction, see :func:`flexph.systems.coulomb`."""
+    """Regularised dry friction, see :func:`flexph.laws.coulomb`."""
 
     makes: ClassVar = staticmethod(coulomb)
     kind: Literal["coulomb"] = "coulomb"

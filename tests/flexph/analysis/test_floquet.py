@@ -12,8 +12,8 @@ from flexph import GROUND, connect, drive, force, hinge, integrate, torsion_spri
 from flexph.analysis import floquet
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.joints import bushing, cartesian_spring_damper
+from flexph.laws import coulomb
 from flexph.methods import Exact, ExactGauss
-from flexph.systems import coulomb
 
 LENGTH, GRAVITY, REACH = 1.0, 9.81, 0.1
 

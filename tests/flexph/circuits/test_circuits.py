@@ -24,8 +24,9 @@ from flexph.circuits import (
     voltage_source,
 )
 from flexph.consistency import consistent, inconsistency
+from flexph.laws import resistive
 from flexph.methods import Radau, by_name
-from flexph.systems import from_linear, resistive
+from flexph.systems import from_linear
 
 SAMPLES = circuits(40)
 PLAIN = circuits(12, two_ports=False, first=1000)

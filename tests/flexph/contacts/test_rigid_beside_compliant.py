@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from contact_runs import lawful, sound
 from contact_samples import ball
+from flexph.integration.choice import numpy_because
+from flexph.integration.contact.stepper import RigidStepper
 
 import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spring_damper
 from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.integration.loops import near, stepper
+from flexph.laws import coulomb, resistive
 from flexph.methods import Exact
-from flexph.systems import coulomb, resistive
 
 BOUNCE, PLASTIC = Rigid(restitution=0.5, friction=0.3), Rigid(friction=0.3)
 SOFT = {

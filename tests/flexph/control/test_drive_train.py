@@ -7,7 +7,6 @@ import rigid
 from flexph import GROUND, InputError, Solution, connect, gear, hinge, integrate, revolute, torque
 from flexph.control import Continuous, Sampled, gearbox, motor
 from flexph.sensors import joint_angle, joint_rate
-from flexph.systems import coulomb
 
 WOUND = {"constant": 0.05, "resistance": 0.8, "inductance": 4e-3}
 TURNS, ROTOR, DRAG, WHEEL, SUPPLY = -12.0, 3e-5, 2e-6, 0.01, 24.0

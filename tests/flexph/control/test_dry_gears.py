@@ -10,7 +10,7 @@ from flexph.control.laws.laws import Limit, Smooth
 from flexph.control.laws.meeting import Line, meet_all
 from flexph.numerics.step_failed import StepFailed
 from flexph.sensors import joint_angle, joint_rate
-from flexph.systems import LinearPHDAE, coulomb, quadratic
+from flexph.systems import LinearPHDAE
 
 TURNS, ROTOR, WOUND = 50.0, 2e-5, {"constant": 0.05, "resistance": 0.8, "inductance": 1e-3}
 LENGTH, MASS, GRAVITY = 0.5, 2.0, 9.81

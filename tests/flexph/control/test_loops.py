@@ -23,7 +23,6 @@ from flexph.control.loops import data
 from flexph.numerics.loops.views import call_two
 from flexph.sensors import distance, joint_angle, joint_rate, seen
 from flexph.sensors.panel import Panel
-from flexph.systems import coulomb
 
 ROOT = Path(flexph.__file__).parent
 MODULES = [f"flexph.control.loops.{name}" for name in ("elimination", "answers", "laws", "agreement")]

@@ -23,6 +23,7 @@ from flexph.control import (
     plant_of,
     port_spring,
 )
+from flexph.laws import coulomb
 from flexph.sensors import (
     distance,
     energy,
@@ -34,7 +35,6 @@ from flexph.sensors import (
     stress,
     velocity,
 )
-from flexph.systems import coulomb
 
 METAL = fem.Material(young=7e10, density=2700.0, poisson=0.3)
 LINK = fem.beam(1.0, METAL, fem.Section(width=0.03, height=0.02), elements=2, damping=fem.Damping(stiffness=2e-4))

@@ -197,7 +197,7 @@ def test_mass_and_spring():
 
 def test_nonlinear_relations():
     """f = −ρ(e): the dissipation is e ρ(e) in the direct form, and where the relation feeds through."""
-    relation = flexph.systems.quadratic(0.7)
+    relation = flexph.laws.quadratic(0.7)
     direct = DiracStructure.from_hybrid([[0.0, -1.0], [1.0, 0.0]], [False, True], {"p": slice(0, 1), "R": slice(1, 2)})
     damped = PortHamiltonian(structure=direct, H=lambda x: 0.5 * float(x @ x), gradient=lambda x: x,
                              sample=np.ones(1), resistive={"R": relation})  # fmt: skip
@@ -262,7 +262,7 @@ def test_a_nonlinear_relation_that_feeds_through():
     D = DiracStructure.from_hybrid(J, [False, True, True],
                                    {"Q": slice(0, 1), "R": slice(1, 2), "source": slice(2, 3)})  # fmt: skip
     system = PortHamiltonian(structure=D, H=lambda x: 0.5 * float(x @ x), gradient=lambda x: x, sample=np.zeros(1),
-                             resistive={"R": flexph.systems.quadratic(2.0)})  # fmt: skip
+                             resistive={"R": flexph.laws.quadratic(2.0)})  # fmt: skip
     made = system.phdae()
     assert list(made.parts) == ["Q", "R", "source"]
     start = flexph.consistency.consistent(

@@ -25,7 +25,7 @@ from flexph.methods import Gauss
 pytestmark = pytest.mark.processor
 
 TIMES = np.linspace(0.0, 0.1, 6)
-RELATIONS = (flexph.systems.quadratic(0.7), flexph.systems.coulomb(0.4, speed=0.5), flexph.systems.viscous(0.3))
+RELATIONS = (flexph.laws.quadratic(0.7), flexph.laws.coulomb(0.4, speed=0.5), flexph.laws.viscous(0.3))
 seeds = pytest.mark.parametrize("seed", range(3))
 
 
@@ -201,7 +201,7 @@ def discharge(relation):
 
 def test_flow_controlled_characteristics():
     """v = 2|i|i: √Q falls linearly, √Q = 1 − t/(2√2); as one relation, as a multiport, and by its inverse."""
-    drag = flexph.systems.quadratic(2.0)
+    drag = flexph.laws.quadratic(2.0)
     by_flow = Characteristic((drag,), controlled="flow")
     multiport = MultiportCharacteristic(entries=1, function=lambda i: 2.0 * np.abs(i) * i, controlled="flow")
     exact = (1.0 - TIMES / (2.0 * np.sqrt(2.0))) ** 2
@@ -212,7 +212,7 @@ def test_flow_controlled_characteristics():
         found = run(made, start, method=Gauss(6))
         np.testing.assert_allclose(found["Q"][:, 0], exact, rtol=1e-10)
         np.testing.assert_allclose(np.abs(start[1]), np.sqrt(0.5), rtol=1e-12)  # the current
-    inverse = discharge(flexph.systems.resistive(lambda v: np.sign(v) * np.sqrt(0.5 * abs(v))))
+    inverse = discharge(flexph.laws.resistive(lambda v: np.sign(v) * np.sqrt(0.5 * abs(v))))
     np.testing.assert_allclose(run(inverse, [1.0], method=Gauss(6)).final, exact[-1], rtol=1e-10)
 
 
@@ -220,7 +220,7 @@ def test_impasse_points_of_a_flow_controlled_characteristic():
     """v = h(i) that bends back, and dissipates: where V is that of a turning point ([survey] sec. 4.5), no current
     follows."""
     bent = lambda i: i**3 - 3.0 * i**2 + 2.5 * i  # noqa: E731  i h(i) ≥ 0
-    made = discharge(Characteristic((flexph.systems.resistive(bent),), controlled="flow")).phdae()
+    made = discharge(Characteristic((flexph.laws.resistive(bent),), controlled="flow")).phdae()
     path = np.array([[-bent(f), f] for f in np.linspace(0.2, 2.0, 40)])  # v = −h(f)
     found = impasse_points(made, path)
     turning = turning_points(bent, (0.2, 2.0))
@@ -251,7 +251,7 @@ def by_hand(resistance):
     ("relation", "resistance"),
     [
         (lambda x: 0.5 + x[0] ** 2, lambda x: 0.5 + x[0] ** 2),
-        (lambda x: flexph.systems.quadratic(0.3 + x[0] ** 2), lambda x: (0.3 + x[0] ** 2) * abs(x[1])),
+        (lambda x: flexph.laws.quadratic(0.3 + x[0] ** 2), lambda x: (0.3 + x[0] ** 2) * abs(x[1])),
         (
             lambda x: MultiportCharacteristic(entries=1, function=lambda e: (1.0 + x[0] ** 2) * e**3),
             lambda x: (1.0 + x[0] ** 2) * x[1] ** 2,
@@ -346,7 +346,7 @@ def test_bad_resistances():
     with pytest.raises(ValueError, match=r"F\(e\) must have shape \(2,\), got \(1,\)"):
         MultiportCharacteristic(entries=2, function=lambda e: e[:1])
     with pytest.raises(ValueError, match="controlled must be one of 'effort', 'flow', got 'voltage'"):
-        Characteristic((flexph.systems.viscous(1.0),), controlled="voltage")
+        Characteristic((flexph.laws.viscous(1.0),), controlled="voltage")
     with pytest.raises(ValueError, match="scale must be positive efforts"):
         MultiportCharacteristic(entries=2, function=lambda e: e, scale=[1.0, 0.0])
     # generated where the check at the door did not look
@@ -356,4 +356,4 @@ def test_bad_resistances():
     with pytest.raises(ValueError, match="resistance of 'R' must have 1 entries, got 2"):
         oscillator(lambda x: np.eye(2))
     with pytest.raises(ValueError, match="the relation of 'R' must be linear"):
-        input_state_output(oscillator(lambda x: flexph.systems.quadratic(1.0)))
+        input_state_output(oscillator(lambda x: flexph.laws.quadratic(1.0)))

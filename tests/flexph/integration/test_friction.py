@@ -24,9 +24,9 @@ from flexph import (
     torsion_spring,
 )
 from flexph.joints import bushing
+from flexph.laws import coulomb, quadratic, resistive, viscous
 from flexph.mechanisms.arrays import network
 from flexph.methods import Decaying, Exact, Exact4, Gauss
-from flexph.systems import coulomb, quadratic, resistive, viscous
 from flexph.systems.derivatives import Derivatives
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")  # balances hold beyond the model's range

@@ -36,7 +36,6 @@ from flexph.integration.schemes.of_method import scheme_of
 from flexph.integration.schemes.scheme import InitialValueProblem
 from flexph.methods import Exact, Exact4, ExactGauss, by_name
 from flexph.numerics.gauss_tableau import gauss
-from flexph.systems import coulomb
 from flexph.systems.inputs import Forcing
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")

@@ -19,8 +19,8 @@ from flexph.integration.general import particle_arrays, particle_run
 from flexph.integration.general import run as runs
 from flexph.integration.general.run import integrate_system
 from flexph.integration.times.options import RunOptions
+from flexph.laws import coulomb, quadratic, viscous
 from flexph.methods import DiracDissipative, DiscreteGradient, Gauss, by_name
-from flexph.systems import coulomb, quadratic, viscous
 from rigid import Dashpot, Drag, Rod, Spring, particle_system, point_masses, resolve
 
 pytestmark = pytest.mark.processor

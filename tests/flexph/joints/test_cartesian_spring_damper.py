@@ -8,6 +8,7 @@ from spatial_bodies import block, cloud
 import rigid
 from flexph import GROUND, connect, eigenfrequencies, integrate, spherical
 from flexph.joints import cartesian_spring_damper
+from flexph.laws import coulomb
 from flexph.linear import damping_ratios
 from flexph.systems import coulomb
 

@@ -6,8 +6,8 @@ import pytest
 import rigid
 from flexph import GROUND, Solution, connect, drive, hinge, integrate, slider, spring_damper, torsion_spring
 from flexph.laws import backlash, bouc_wen, bristle, force_law
+from flexph.laws.resistive_relations import Relation
 from flexph.methods import Decaying, Exact, Exact4
-from flexph.systems.resistive_relations import Relation
 
 LAWS = {
     "Bouc-Wen": bouc_wen(200.0, yield_force=20.0),

@@ -23,8 +23,8 @@ from flexph import (
     torsion_spring,
     weld,
 )
+from flexph.laws import viscous
 from flexph.sensors import joint_force
-from flexph.systems import viscous
 
 SOFT = fem.Material(young=2e7, density=200.0)
 SECTION = fem.Section(width=0.1, height=0.05)

@@ -6,6 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from flexph.kernels.jacobians.blocks import flatten, unflatten
+from flexph.kernels.jacobians.factor import factor
+from flexph.kernels.step import residual
+from flexph.kernels.values import Point, Step
 from sliding_samples import SOFT, STRIP, axis_of, bead
 
 import fem
@@ -35,7 +39,6 @@ from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import dense
 from flexph.sensors import place_on_curve, rate
-from flexph.systems import coulomb, viscous
 
 pytestmark = pytest.mark.filterwarnings("ignore:the velocities given contradict")  # the nearest that fit are meant
 ROUND_OFF = 1e-13  # of sums over tens of steps

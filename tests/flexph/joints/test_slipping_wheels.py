@@ -10,7 +10,6 @@ import rigid
 from flexph import GROUND, connect, integrate, slider
 from flexph.joints import slipping_wheel
 from flexph.methods import ExactGauss
-from flexph.systems import coulomb, viscous
 
 MASS, INERTIA, LOAD = 2.0, 0.03, 4.0
 DISC = rigid.body(MASS, inertia=INERTIA, ports={"centre": (0.0, 0.0)})

@@ -12,12 +12,12 @@ from flexph.kernels.gradient import velocity_count
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.steady_dampers import circulatory, steady_rates, steady_tensions
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
+from flexph.laws import coulomb, viscous
 from flexph.linear.eigenmodes.floquet import PeriodicMotion, solve_periodic
 from flexph.mechanisms.model.constraints import move
 from flexph.mechanisms.model.state import configuration
 from flexph.mechanisms.statics import balance
 from flexph.mechanisms.statics.steady_rotation import steady_motion
-from flexph.systems import coulomb, viscous
 
 Z = (0.0, 0.0, 1.0)
 CENTRE = GROUND.at(0.0, 0.0, 0.0)

@@ -21,6 +21,7 @@ from flexph.control import (
     saturated,
 )
 from flexph.fmu.command import of_model
+from flexph.laws import coulomb
 from flexph.methods import Exact
 from flexph.models import ModelError, load_model
 from flexph.sensors import (
@@ -36,7 +37,6 @@ from flexph.sensors import (
     stress,
     velocity,
 )
-from flexph.systems import coulomb
 
 FILE = """
 flexph: 1

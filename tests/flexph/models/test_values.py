@@ -15,11 +15,11 @@ import fem
 import rigid
 from flexph import GROUND, joints, laws
 from flexph.bodies import body_from_matrices, reduce_body
+from flexph.laws import viscous
+from flexph.laws.resistive_relations import quadratic
 from flexph.models import ModelError, load_model
 from flexph.models.reading.tree import read_text
 from flexph.models.values.expressions import Expression
-from flexph.systems import viscous
-from flexph.systems.resistive_relations import quadratic
 from flexph.units.quantities import read_quantity
 
 

@@ -13,10 +13,10 @@ from flexph import GROUND, connect, drive, hinge, slider, spring_damper
 from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Rigid, Sphere, contact, mutual_contact
 from flexph.joints import CoulombFriction
+from flexph.laws import coulomb
+from flexph.laws.resistive_relations import resistive
 from flexph.models import load_model, to_model, write_model
 from flexph.models.shipped_examples import FOLDER
-from flexph.systems import coulomb
-from flexph.systems.resistive_relations import resistive
 
 STEEL = fem.Material(young=210e9, density=7850.0, poisson=0.3)
 ROUND = fem.Section(diameter=0.01)

@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import ValidityWarning, integrate
+from flexph.laws import viscous
 from flexph.methods import Gauss, by_name
-from flexph.systems import viscous
 
 WITHOUT_LIMITS = pytest.mark.parametrize("turn", [rigid.rotation_matrix(), rigid.quaternion()], ids=lambda o: o.name)
 TUMBLE = Rotation.from_euler("xyz", (0.5, 0.3, 0.2))

@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph.bodies import floating_body
+from flexph.laws import viscous
 from flexph.numerics.rotations import entries, skew
-from flexph.systems import viscous
 
 SPATIAL = [rigid.rotation_matrix(), rigid.quaternion(), rigid.angles(), rigid.angles("ZXZ")]
 PLANAR = [rigid.angle(), rigid.planar_matrix()]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigid
-from flexph.systems import viscous
+from flexph.laws import viscous
 
 pytestmark = pytest.mark.processor
 

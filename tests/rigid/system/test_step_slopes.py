@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import rigid
 from cases import rigid_slider_crank, rolling_coin_motions
 from flexph import integrate
+from flexph.laws.resistive_relations import quadratic, viscous
 from flexph.numerics.differences import derivative
-from flexph.systems.resistive_relations import quadratic, viscous
 from tests.samples.multibody_samples import everything
 from tests.samples.multibody_systems import body
 

@@ -48,7 +48,7 @@ def full(**options):
     made = {
         "velocity_constraints": (VelocityConstraint("edge", lambda z: np.append(z[3:6], [0.0, 1.0, z[0]])[None]),),
         "dissipation": (
-            Damper("drag", lambda z: np.eye(6)[:, :2] + z[0], flexph.systems.quadratic(0.7)),
+            Damper("drag", lambda z: np.eye(6)[:, :2] + z[0], flexph.laws.quadratic(0.7)),
             Dissipation("swirl", swirl),
         ),
         "ports": {
@@ -182,7 +182,7 @@ def test_a_discrete_jacobian_of_a_position_that_is_not_quadratic():
 
 
 def test_massless_velocities_are_stage_values():
-    damped_everywhere = (Damper("drag", np.eye(2), flexph.systems.viscous(1.0)),)  # else nothing determines them
+    damped_everywhere = (Damper("drag", np.eye(2), flexph.laws.viscous(1.0)),)  # else nothing determines them
     system = pendulum(mass=np.diag([1.0, 0.0]), constraints=(), dissipation=damped_everywhere)
     assert system.massless.shape == (2, 1)
     np.testing.assert_array_equal(system.completed_mass, np.eye(2))
@@ -486,6 +486,6 @@ def test_forces_on_massless_velocities_must_balance():
 
 def test_a_general_relation_is_checked_row_by_row():
     """That one rate loses what the other gains does not hide it."""
-    gains = flexph.systems.Relation("general", (), lambda s: -0.5 * s)
+    gains = flexph.laws.Relation("general", (), lambda s: -0.5 * s)
     with pytest.raises(ValueError, match=r"dissipation 'drag' must not generate energy"):
         damped(gains)

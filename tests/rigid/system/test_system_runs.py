@@ -24,8 +24,8 @@ from scipy.linalg import expm
 import flexph
 import rigid
 from flexph import InputError, IntegrationError, ValidityWarning, integrate
+from flexph.laws import Relation, coulomb, quadratic, viscous
 from flexph.methods import Gauss, Radau
-from flexph.systems import Relation, coulomb, quadratic, viscous
 from rigid import (
     Damper,
     Dissipation,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cython
 
-from ....systems.resistive_relations import DIFFERENCE as _DIFFERENCE
+from ....laws.resistive_relations import DIFFERENCE as _DIFFERENCE
 from ..memory.relation_functions import COULOMB as _COULOMB
 from ..memory.relation_functions import GENERAL as _GENERAL
 from ..memory.relation_functions import QUADRATIC as _QUADRATIC
@@ -24,7 +24,7 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def force(m: Memory, i: int, s: float) -> float:
-    """Force ρ(s) of a spring-damper or a slip, see flexph.systems.resistive_relations."""
+    """Force ρ(s) of a spring-damper or a slip, see flexph.laws.resistive_relations."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:

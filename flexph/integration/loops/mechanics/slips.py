@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import cython
 
+from ....laws.resistive_relations import SMALL as _SMALL
 from ....numerics.arrays import Array
-from ....systems.resistive_relations import SMALL as _SMALL
 from ..memory.relation_functions import COULOMB as _COULOMB
 
 if not cython.compiled:

@@ -13,10 +13,10 @@ import numpy as np
 
 from ....kernels.arrays import Springs
 from ....laws.elastic_laws import OutOfRange
+from ....laws.resistive_relations import Relation
 from ....numerics.arrays import Array
 from ....numerics.loops.callbacks import REAL
 from ....numerics.step_failed import StepFailed
-from ....systems.resistive_relations import Relation
 from .data import Index
 
 QUADRATIC, COULOMB, GENERAL, VISCOUS = 1, 2, 3, 4

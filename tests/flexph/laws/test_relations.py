@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flexph.systems import coulomb, quadratic, resistive, viscous
+from flexph.laws import coulomb, quadratic, resistive, viscous
 
 RELATIONS = [
     viscous(3.0),
