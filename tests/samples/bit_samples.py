@@ -17,7 +17,7 @@ import rigid
 from flexph import GROUND, connect, force, hinge, integrate, spherical, spring_damper, torque, torsion_spring
 from flexph.contacts import Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.control import StateFeedback
-from flexph.laws import coulomb, resistive
+from flexph.laws import backlash, bouc_wen, bristle, coulomb, force_law, gravitation, resistive
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.sensors import joint_angle, joint_rate, position
 
@@ -58,6 +58,23 @@ def in_the_plane():
     joints = [hinge("rod.root", GROUND.at(0.0, 0.0)), hinge("rope.root", "rod.tip")]
     mechanism = connect({"rod": rod, "rope": rope}, joints, gravity=(0.0, -9.81))
     return mechanism, mechanism.consistent_state(mechanism.assemble({"rod": (0.0, 0.0, 0.0)})), {}
+
+
+def lawful():
+    """Two bars with springs of all laws: an energy in pieces and by functions, a force, hysteresis and bristles."""
+    ground = GROUND.at(0.0, 0.0)
+    joints = [
+        hinge("upper.root", ground),
+        hinge("lower.root", "upper.tip"),
+        torsion_spring("upper.root", ground, law=bristle(0.05, stiffness=20.0, damping=0.1, viscous=0.01)),
+        torsion_spring("lower.root", "upper.tip", law=bouc_wen(2.0, yield_force=0.4, shape=0.7)),
+        torsion_spring("lower.root", "upper.tip", law=backlash(5.0, play=0.4), name="stops", angle=0.0),
+        spring_damper("lower.tip", GROUND.at(2.0, 0.0), law=gravitation(0.3), length=0.0),
+        spring_damper("upper.tip", GROUND.at(0.0, 1.0), law=force_law(lambda x, v, t: x + 0.1 * v * abs(v) + t)),
+    ]
+    mechanism = connect({"upper": rigid.bar(0.5, 1.0), "lower": rigid.bar(0.4, 0.7)}, joints, gravity=(0.0, -9.81))
+    pose = mechanism.assemble({"upper": (0.0, 0.0, 0.0), "lower": (0.5, 0.0, 0.2)})
+    return mechanism, mechanism.consistent_state(pose, velocities={"lower": (0.0, 0.0, 3.0)}), {}
 
 
 def resisted():
@@ -149,6 +166,8 @@ SAMPLES = {
     "least norm": Sample(doubled, Exact(redundant="least_norm"), steps=12),
     "tolerance": Sample(crank_slider, Exact(tolerance=1e-3)),
     "resistive laws": Sample(resisted),
+    "laws of springs": Sample(lawful, step=1e-2),
+    "laws of springs, decaying": Sample(lawful, Decaying(0.4), step=1e-2),
     "compliant contacts": Sample(compliant),
     "rigid contacts by steps": Sample(struck, Exact(contact="steps"), step=2e-3),
     "rigid contacts by events": Sample(struck, step=2e-3, steps=30),

@@ -43,7 +43,7 @@ from flexph.joints import (
     slipping_wheel,
     wheel,
 )
-from flexph.laws import bilinear, coulomb, force_law, potential, viscous
+from flexph.laws import bilinear, bouc_wen, bristle, coulomb, force_law, potential, viscous
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
 STRIP = fem.Section(width=1.0, height=0.8)
@@ -84,6 +84,11 @@ HARDENING = potential(
     lambda x: math.cosh(x) - 1.0 + 0.5 * x**2, lambda x: math.sinh(x) + x, lambda x: math.cosh(x) + 1.0
 )
 MUSCLE = force_law(lambda x, v, t: 2.0 * np.sin(5.0 * t) + np.tanh(x) + 0.3 * v)
+YIELDING = bouc_wen(3.0, yield_force=0.6)
+SOFTENING = bouc_wen(3.0, yield_force=0.6, shape=0.8)
+SHARP = bouc_wen(3.0, yield_force=0.6, exponent=2.5, shape=0.7)
+BRISTLES = bristle(0.5, stiffness=4.0, damping=0.05, static=0.8, stribeck=0.6, viscous=0.1)
+STIFF_BRISTLES = bristle(0.5, stiffness=4.0, damping=9.0, static=0.8, stribeck=0.6)
 PLANE = {
     "no joint": lambda: [],
     "hinge": lambda: [hinge(A, B)],
@@ -106,6 +111,11 @@ PLANE = {
     "spring with an energy": lambda: [spring_damper(A, B, law=HARDENING, length=0.5)],
     "torsion spring with an energy": lambda: [torsion_spring(A, B, law=HARDENING)],
     "spring by a function of the rate": lambda: [spring_damper(A, B, law=MUSCLE, length=0.5)],
+    "spring with hysteresis": lambda: [spring_damper(A, B, law=YIELDING, damping=0.1, length=0.5)],
+    "spring with hysteresis along a direction": lambda: [spring_damper(A, B, law=SOFTENING, direction=(0.6, 0.8))],
+    "torsion spring with sharp hysteresis": lambda: [torsion_spring(A, B, law=SHARP)],
+    "torsion spring with bristles": lambda: [torsion_spring(A, B, law=BRISTLES)],
+    "spring with bristles of limited damping": lambda: [spring_damper(A, B, law=STIFF_BRISTLES, length=0.5)],
     "cartesian spring": lambda: [cartesian_spring_damper(A, B, stiffness=(2.0, 3.0), damping=0.1, axes=0.3)],
     "bushing": lambda: [bushing(A, B, stiffness=(2.0, 3.0), damping=0.1, torsional_stiffness=0.5)],
     "rope through eyes": lambda: [rope([at(0.3, 2.0), A, "a.p2", B], stiffness=3.0, length=moving)],
@@ -154,6 +164,9 @@ SPACE = {
     "rope with damping": lambda: [reeved(3, stiffness=3.0, damping=0.4)],
     "rope between bodies": lambda: [looped(3)],
     "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, length=0.5)],
+    "spring with hysteresis": lambda: [spring_damper(A, B, law=SOFTENING, length=0.5)],
+    "torsion spring with bristles": lambda: [torsion_spring(A, B, law=BRISTLES, axis=SKEW)],
+    "bushing with hysteresis": lambda: [bushing(A, B, law=(YIELDING, SHARP, BRISTLES), torsional_stiffness=0.5)],
     "bushing with laws": lambda: [bushing(A, B, stiffness=(0.0, 1.0, 1.0), law=(HARDENING, None, None))],
     "bushing": lambda: [bushing(A, B, stiffness=2.0, damping=0.1, torsional_stiffness=0.5, torsional_damping=0.1)],
     "force": lambda: [force(A), force(B)],

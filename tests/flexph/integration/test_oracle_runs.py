@@ -26,6 +26,7 @@ EXACT = (
     "cable",
     "least norm",
     "resistive laws",
+    "laws of springs",
     "compliant contacts",
     "point on a curve",
     "slipping wheels",
@@ -86,7 +87,7 @@ def test_the_ledger_has_the_energies_and_works_of_the_oracle(name):
         assert work_of_inputs(step.system, step.start, step.given, y) == pytest.approx(worked, rel=0, abs=scale)
 
 
-@pytest.mark.parametrize("name", ["decaying", "feedback, decaying"])
+@pytest.mark.parametrize("name", ["decaying", "feedback, decaying", "laws of springs, decaying"])
 def test_decaying_steps_solve_their_equations(name):
     """Velocities at their ends lose the velocity defect besides."""
     for step, y, end in last_steps(name, radius=SAMPLES[name].method.radius):

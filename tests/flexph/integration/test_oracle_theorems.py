@@ -23,7 +23,7 @@ MADE |= {
     name: lambda d=d, own=own: joined(d, *touching(own, SLIPPERY["hertz"]), c=block(d))
     for name, (d, own) in (RIGID_SHAPES | FLEXIBLE_SHAPES).items()
 }
-LOSSY = ("friction", "law", "slipping", "cylindrical")
+LOSSY = ("friction", "law", "slipping", "cylindrical", "hysteresis", "bristles")
 """Names of kinds that lose energy without damping."""
 GROUNDED = {"plane", "plane of space", "point of a beam", "point of a beam of space"}
 GROUNDED |= {"plane: slipping wheel", "space: slipping wheel", "space: slipping roller"}

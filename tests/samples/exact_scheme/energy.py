@@ -42,10 +42,12 @@ def _elastic(system, state):
 
 
 def _of_springs(system, state):
-    """½e²/k, or V(x) of those with a law."""
+    """½e²/k, V(x) of those with a law, and ½kz² of those with hysteresis."""
     springs, total = system.springs, 0.0
     for i in np.flatnonzero(springs.stiffness > 0.0):
         total = total + 0.5 * state.spring[springs.state[i]] ** 2 / springs.stiffness[i]
+    for i, law in zip(springs.hysteretic, springs.hysteresis, strict=True):
+        total = total + 0.5 * law.stiffness * state.spring[springs.state[i]] ** 2
     return total + sum(
         stored_by(law, state.spring[springs.state[i]]) for i, law in zip(springs.lawful, springs.laws, strict=True)
     )

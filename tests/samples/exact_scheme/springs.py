@@ -6,13 +6,15 @@ The length of a rope is a sum of f(Π) = ℓ + δ atan2(δ, ℓ), ℓ = √(Π �
 its damping acts on the change of max(x, 0), as far as the rope does not push.
 
 The tension e̅ + c Δℓ/h + ρ(Δℓ/h), with e₁ = e₀ + kΔℓ, acts on the products by these exact gradients. A law V(x) of the
-extension has ΔV/Δx in place of e̅, one of a function F(x, v, t) its value in the middle.
+extension has ΔV/Δx in place of e̅, one of a function F(x, v, t) its value in the middle, one with hysteresis the mean of
+its force along the slip.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .hysteresis import followed
 from .numbers import lifted, turn
 
 
@@ -65,15 +67,14 @@ def rope_gradient(ropes, product, gradient):
 def tensions(springs, given, spring, change):
     """Mean tensions (springs,), and states of springs and anchors at the end of the step, from those at its start.
 
-    The state of a spring is its force e, of which ½e²/k is stored, or with a law V or F its extension x.
+    The state of a spring is its force e, of which ½e²/k is stored, or with a law V or F its extension x,
+    or with hysteresis its inner extension z.
     """
-    if springs.hysteretic.size:
-        raise NotImplementedError("springs with hysteresis are not in the oracle")
     extension, stored = change - given.moved, np.flatnonzero(springs.state >= 0)
     rate, elastic = extension / given.h, springs.stiffness * extension
     tension, grown = 0.5 * elastic + springs.damping * rate, elastic.copy()
     for i in stored:
-        tension[i] += 0.0 if i in (*springs.lawful, *springs.forced) else spring[springs.state[i]]
+        tension[i] += 0.0 if i in (*springs.lawful, *springs.forced, *springs.hysteretic) else spring[springs.state[i]]
     for i, law in zip(springs.lawful, springs.laws, strict=True):
         x0, grown[i] = spring[springs.state[i]], extension[i]
         tension[i] += (stored_by(law, x0 + extension[i]) - stored_by(law, x0)) / extension[i]
@@ -85,6 +86,11 @@ def tensions(springs, given, spring, change):
     for i, law in zip(springs.forced, springs.force_laws, strict=True):
         grown[i] = extension[i]
         tension[i] += law.function(spring[springs.state[i]] + 0.5 * extension[i], rate[i], given.time)
+    for i, law in zip(springs.hysteretic, springs.hysteresis, strict=True):
+        z = spring[springs.state[i]]
+        force, end = followed(law, z, extension[i], given.h)
+        grown[i] = end - z
+        tension[i] += force
     for i, relation in zip(springs.resisting, springs.relations, strict=True):
         s = rate[i]
         tension[i] += lifted(relation.force(float(s.real)), relation.slope(float(s.real)), s)

@@ -15,7 +15,7 @@ if not cython.compiled:
 BOUC_WEN = cython.declare(cython.Py_ssize_t, _BOUC_WEN)
 PARTS = cython.declare(cython.Py_ssize_t, 8)
 MOST = cython.declare(cython.Py_ssize_t, 60)
-REACH = cython.declare(cython.double, 1e-6)
+NEAR = cython.declare(cython.double, 1e-4)
 SMALL = cython.declare(cython.double, 1e-3)
 
 
@@ -33,12 +33,14 @@ def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[
 
 
 def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
-    """Derivative of the mean force by the slip, by central differences over a fraction of the elastic slip."""
-    p = m.joints_path_parameter[i]
-    size = p[3] / p[0] if m.joints_path_kind[i] != BOUC_WEN else 1.0 / (p[1] + p[2]) ** (1.0 / p[3])
-    step = REACH * (fabs(change) + size)
-    after = follow_path(m, i, z0, change + step, h)[0]
-    return (after - follow_path(m, i, z0, change - step, h)[0]) / (2.0 * step)
+    """Derivative of the mean force by the slip."""
+    sign = 1.0 if change >= 0.0 else -1.0
+    if m.joints_path_kind[i] != BOUC_WEN:
+        return _bristle_slope(m, i, sign * z0, fabs(change), h)
+    k = m.joints_path_parameter[i][0]
+    if m.joints_path_parameter[i][3] == 1.0:
+        return k * _linear_slope(m, i, sign * z0, fabs(change))
+    return k * _parts_slope(m, i, sign * z0, fabs(change))
 
 
 def path_energy(m: Memory, i: int, z: float) -> float:
@@ -68,6 +70,18 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
     return (total / slip if slip > 0.0 else z), z
 
 
+def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
+    """Derivative (z₁ − z̄)/s of the mean of z by a slip s ≥ 0, without cancellation for short slips."""
+    beta = m.joints_path_parameter[i][1]
+    gamma = m.joints_path_parameter[i][2]
+    c = beta + gamma if z >= 0.0 else beta - gamma
+    x = c * slip
+    mean, end = _follow_linear(m, i, z, slip)
+    if z < 0.0 and end >= 0.0 and slip > 0.0:
+        return (end - mean) / slip
+    return (1.0 - c * z) * (_first(x) - _second(x))
+
+
 def _first(x: float) -> float:
     """Function (1 − e⁻ˣ)/x."""
     return -expm1(-x) / x if x != 0.0 else 1.0
@@ -89,6 +103,26 @@ def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, floa
         total += middle
         z = 2.0 * middle - z
     return total / PARTS, z
+
+
+def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
+    """Derivative of the mean of z in equal parts by a slip s ≥ 0."""
+    beta = m.joints_path_parameter[i][1]
+    gamma = m.joints_path_parameter[i][2]
+    n = m.joints_path_parameter[i][3]
+    part = slip / PARTS
+    by_slip = 0.0
+    total = 0.0
+    for _ in range(PARTS):
+        middle = _middle(m, i, z, part)
+        c = beta + gamma if middle >= 0.0 else gamma - beta
+        power = fabs(middle) ** (n - 1.0)
+        rate = 1.0 - c * power * fabs(middle)
+        slope = (by_slip + 0.5 * rate / PARTS) / (1.0 + 0.5 * part * fabs(c) * n * power)
+        total += slope
+        by_slip = 2.0 * slope - by_slip
+        z = 2.0 * middle - z
+    return total / PARTS
 
 
 def _middle(m: Memory, i: int, z: float, slip: float) -> float:
@@ -129,3 +163,32 @@ def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tup
     mean = toward + bent * _first(k)
     damping = p[1] if p[1] * rate <= 4.0 * bound else 4.0 * bound / rate
     return p[0] * mean + (damping * (end - z0) + p[2] * change) / h, end
+
+
+def _bristle_slope(m: Memory, i: int, z: float, slip: float, h: float) -> float:
+    """Derivative of the mean force of bristles by a slip s ≥ 0."""
+    p = m.joints_path_parameter[i]
+    rate = slip / h
+    x = rate / p[5]
+    drop = (p[4] - p[3]) * exp(-(x * x))
+    bound = p[4] - drop
+    by_bound = 2.0 * x * drop / (p[5] * h)  # ∂g/∂s
+    toward = bound / p[0]
+    k = p[0] * slip / bound
+    by_k = (p[0] - k * by_bound) / bound
+    decay = exp(-k)
+    first = _first(k)
+    bent = z - toward
+    mean = by_bound / p[0] * (1.0 - first) + bent * _first_slope(k) * by_k
+    end = by_bound / p[0] * (1.0 - decay) - bent * decay * by_k
+    damping = p[1]
+    by_damping = 0.0
+    if p[1] * rate > 4.0 * bound:
+        damping = 4.0 * bound / rate
+        by_damping = 4.0 * (by_bound - bound / slip) / rate
+    return p[0] * mean + (by_damping * bent * (decay - 1.0) + damping * end + p[2]) / h
+
+
+def _first_slope(x: float) -> float:
+    """Derivative of (1 − e⁻ˣ)/x."""
+    return (exp(-x) - _first(x)) / x if x > NEAR else -0.5 + x / 3.0 - x * x / 8.0
