@@ -215,22 +215,42 @@ class Springs(NamedTuple):
     @property
     def scale(self) -> Array:
         """Characteristic stiffness (springs,) [N/m or N m/rad], for the scale of forces."""
-        return self._with_laws(self.stiffness, lambda law: law.scale)
+        scale = self._with_laws(self.stiffness, lambda law: law.scale)
+        if self.hysteretic.size:
+            scale = scale.copy()
+            scale[self.hysteretic] = [law.stiffness for law in self.hysteresis]
+        return scale
 
-    def tensions(self, extension: Array, time: float) -> Array:
-        """Forces at rest (springs,) at extensions (springs,): k x, V'(x), or F(x, 0, t)."""
+    def tensions(self, extension: Array, time: float, rate: Array | None = None) -> Array:
+        """Forces (springs,) at extensions (springs,) and rates, zero by default: k x, V'(x), or F(x, v, t)."""
         tension = self._with_laws(self.stiffness * extension, ElasticLaw.force, extension)
         for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
-            tension[i] = law.force(float(extension[i]), 0.0, time)
+            tension[i] = law.force(float(extension[i]), 0.0 if rate is None else float(rate[i]), time)
         return tension
 
-    def slopes(self, extension: Array, time: float) -> Array:
-        """Stiffness (springs,) at extensions (springs,): k, V''(x), or ∂F/∂x."""
+    def slopes(self, extension: Array, time: float, rate: Array | None = None) -> Array:
+        """Stiffness (springs,) at extensions (springs,) and rates, zero by default: k, V''(x), or ∂F/∂x."""
         slopes = self._with_laws(self.stiffness, ElasticLaw.stiffness, extension)
         if self.forced.size:
             slopes = slopes.copy()
             for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
-                slopes[i] = law.stiffness(float(extension[i]), time)
+                slopes[i] = law.stiffness(float(extension[i]), time, 0.0 if rate is None else float(rate[i]))
+        return slopes
+
+    def stiffness_sizes(self, states: Array) -> Array:
+        """Characteristic stiffness (springs,): k, or of a law the larger of those at rest and at its state."""
+        sizes = self.scale.copy()
+        for i, law in zip(self.lawful.tolist(), self.laws, strict=True):
+            sizes[i] = max(sizes[i], abs(float(law.stiffness(states[self.state[i]]))))
+        for i, force in zip(self.forced.tolist(), self.force_laws, strict=True):
+            sizes[i] = abs(force.stiffness(float(states[self.state[i]])))
+        return sizes
+
+    def rate_slopes(self, extension: Array, time: float, rate: Array) -> Array:
+        """Slopes (springs,) of force laws by the rate, ∂F/∂v; zero of others."""
+        slopes = np.zeros(extension.size)
+        for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
+            slopes[i] = law.damping(float(extension[i]), float(rate[i]), time)
         return slopes
 
     def forces(self, states: Array) -> Array:

@@ -40,10 +40,15 @@ class ForceLaw(Remade):
             raise ValueError(f"{self} must be finite, got {value} at {place}")
         return value
 
-    def stiffness(self, extension: float, time: float = 0.0) -> float:
-        """∂F/∂x at rest, by central differences."""
+    def stiffness(self, extension: float, time: float = 0.0, rate: float = 0.0) -> float:
+        """∂F/∂x, by central differences."""
         step = REACH * max(abs(extension), 1.0)
-        return (self.force(extension + step, 0.0, time) - self.force(extension - step, 0.0, time)) / (2.0 * step)
+        return (self.force(extension + step, rate, time) - self.force(extension - step, rate, time)) / (2.0 * step)
+
+    def damping(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
+        """∂F/∂v, by central differences."""
+        step = REACH * max(abs(rate), 1.0)
+        return (self.force(extension, rate + step, time) - self.force(extension, rate - step, time)) / (2.0 * step)
 
     def __str__(self) -> str:
         return f"force_law({getattr(self.function, '__name__', 'function')})"

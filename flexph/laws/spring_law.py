@@ -17,3 +17,17 @@ def check_law(name: str, given: Any) -> SpringLaw | None:
     if given is None or isinstance(given, SpringLaw):
         return given
     raise ValueError(f"{name} must be a law of flexph.laws, e.g. polynomial(k, 0, k3), got {check.shown(given)}")
+
+
+def check_at_rest(name: str, law: SpringLaw | None, remedy: str) -> None:
+    """Raise ValueError if an elastic law has no force at the extension 0, at which a spring begins by default.
+
+    Laws of a distance such as :func:`flexph.laws.gravitation` have none.
+    """
+    if not isinstance(law, ElasticLaw):
+        return
+    try:
+        law.force(0.0)
+    except ValueError as error:
+        text = f"{name} must have a force at the extension 0, which is that of the assembled pose by default"
+        raise ValueError(f"{text}, got {law}: {remedy}") from error

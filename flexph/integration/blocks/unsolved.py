@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...joints.rows.connection import measures
 from ...kernels.convergence.tolerances import NEWTON
 from ...kernels.state import derive
 from ...laws.resistive_relations import check_dissipates
 from ...numerics.step_failed import StepFailed
 from ..loops.memory.codes import GENERATING, LAWLESS, OPENED, TEXTS, TOO_MANY, TURNED, UNSETTLED
 from ..schemes.ends import check_end
-from ..schemes.start import Place
 
 if TYPE_CHECKING:
     from ..loops.stepper import Stepper
     from ..schemes.scheme import Scheme
     from ..schemes.start import StepStart
 
+JUMP, SHARE = 1e-9, 0.5
+"""Change of a rate over which a force must not change by this share."""
 NAMED, UNEVEN = 3, 1e3
 """Number of contacts that a message names, and ratio of masses that it tells."""
 
@@ -26,29 +28,47 @@ NAMED, UNEVEN = 3, 1e3
 def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -> StepFailed:
     """Error of the step from a start to a time [s] that the loops did not solve."""
     try:
-        error = _reason(scheme, compiled, start.state.place, time - start.time)
+        error = _reason(scheme, compiled, start, time - start.time)
     except StepFailed as failed:
         error = failed
     error.span = (start.time, time)
     return error
 
 
-def _reason(scheme: Scheme, compiled: Stepper, before: Place, h: float) -> StepFailed:
+def _reason(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> StepFailed:
     """Reason that the loops record, or StepFailed raised with a name that follows from the state they came to."""
     number, count, size = compiled.memory.run_failure.tolist()
     reason, iterations, text = int(number), int(count), TEXTS[int(number)]
     if reason in (OPENED, TURNED):
         after = compiled.reached()
-        check_end(scheme.mechanism, before, (after, derive(scheme.arrays, after)), iterations)
+        check_end(scheme.mechanism, start.state.place, (after, derive(scheme.arrays, after)), iterations)
     if reason == OPENED and scheme.least_norm:
         text = _followers(scheme, compiled) or text
     if reason == GENERATING:
         rates = compiled.memory.trial_extension / h
         for i, name, relation in scheme.accounts.general:
             check_dissipates(relation, float(rates[i]), name)
+    if reason == UNSETTLED:
+        text += _jumping(scheme, compiled, start, h)
     if reason in (LAWLESS, UNSETTLED, TOO_MANY) and scheme.arrays.contacts.laws.rigid.any():
         text += _between(scheme, compiled)
     return StepFailed(text, iterations, size)
+
+
+def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> str:
+    """Text on a force law that jumps at the rate of the last iterate, such as a sign; empty if none does."""
+    springs, rates = scheme.arrays.springs, compiled.memory.trial_extension / h
+    names = [name for name, _ in measures(scheme.mechanism.connections)]
+    for i, law in zip(springs.forced.tolist(), springs.force_laws, strict=True):
+        rate, x = float(rates[i]), float(start.state.c.spring[springs.state[i]])
+        near = JUMP * max(1.0, abs(rate))
+        below, above = (law.force(x, rate + step, start.time) for step in (-near, near))
+        if abs(above - below) > SHARE * max(abs(above), abs(below)):
+            return (
+                f": {law} of {names[i]} jumps from {below:.4g} to {above:.4g} at the rate {rate:.3g}: forces of a rate "
+                "must be continuous; of dry friction take damping=coulomb(...) or law=bristle(...)"
+            )
+    return ""
 
 
 def _followers(scheme: Scheme, compiled: Stepper) -> str:

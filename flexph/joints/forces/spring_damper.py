@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ...laws.resistive_relations import Relation, resisting
-from ...laws.spring_law import SpringLaw, check_law
+from ...laws.spring_law import SpringLaw, check_at_rest, check_law
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
@@ -61,8 +61,8 @@ def spring_damper(
     Raises
     ------
     ValueError
-        Unless stiffness or damping is positive or a law is given, for a stiffness with a law, and for GROUND without
-        a position.
+        Unless stiffness or damping is positive or a law is given, for a stiffness with a law, for a law of a distance
+        without a length, and for GROUND without a position.
 
     Examples
     --------
@@ -80,6 +80,8 @@ def spring_damper(
         raise ValueError(
             "second is GROUND without a position, but a spring to the ground needs one: take GROUND.at(x, y)"
         )
+    if length is None:
+        check_at_rest("law", law, "give length=0, as the law is one of the distance")
     gap, rates, signs = between(first, second), check_rates(stiffness, damping, law), (Strand("coil", first, second),)
     if direction is None:
         free = length if callable(length) or length is None else check.not_negative("length", length, "m")
@@ -146,6 +148,8 @@ def torsion_spring(
     """
     free = angle if callable(angle) or angle is None else check.number("angle", angle)
     rates = check_rates(stiffness, damping, law)
+    if angle is None:
+        check_at_rest("law", law, "give the free angle")
     axes, origin = unit_axes(axis, second_axis), check.number("zero", zero)
 
     def make(dim: int) -> Form:

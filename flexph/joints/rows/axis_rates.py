@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...laws.resistive_relations import Relation, resisting
-from ...laws.spring_law import SpringLaw, check_law
+from ...laws.spring_law import SpringLaw, check_at_rest, check_law
 from ...numerics import checks as check
 from .connection import Measure
 from .vectors import Product, Vector
@@ -39,7 +39,7 @@ def laws_of_axes(name: str, given: Laws, stiffness: np.ndarray) -> list[SpringLa
     if len(laws) != count:
         raise ValueError(f"{name} must be a law or a list with a law or None for each of {count} axes, got {given}")
     for law in laws:
-        check_law(name, law)
+        check_at_rest(name, check_law(name, law), "take a spring_damper with length=0")
     both = [i for i, law in enumerate(laws) if law is not None and stiffness[i]]
     if both:
         raise ValueError(f"{name} and its stiffness exclude each other: axis {both[0]} has both")

@@ -24,9 +24,9 @@ from ..state import Configuration, Derived, node_velocities
 
 
 def has_dampers(a: Arrays, c: Configuration) -> bool:
-    """True if a configuration has velocities, and dampers that may have rates."""
+    """True if a configuration has velocities, and dampers or force laws that may have rates."""
     springs = a.springs
-    return bool((springs.damping.any() or springs.relations) and (c.v.any() or c.omega.any()))
+    return bool((springs.damping.any() or springs.relations or springs.force_laws) and (c.v.any() or c.omega.any()))
 
 
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
@@ -35,20 +35,22 @@ def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
 
 
-def steady_tensions(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Tensions and torques c s + ρ(s) of the dampers at the velocities of a configuration, (springs,)."""
-    rate = steady_rates(a, c, d)
+def steady_tensions(a: Arrays, c: Configuration, rate: Array) -> Array:
+    """Tensions and torques c s + ρ(s) of the dampers at the rates of a steady motion, (springs,)."""
     tension = taut(a.springs, c.spring) * a.springs.damping * rate
     if a.springs.relations:
         tension[a.springs.resisting] += resisting_forces(a.springs, rate)
     return tension
 
 
-def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> tuple[Any, Array, Any]:
+def circulatory_parts(
+    a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array
+) -> tuple[Any, Array, Any]:
     """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a steady motion with world spin (s,).
 
-    S are the rates of the measures with the velocities.
+    S are the rates of the measures with the velocities. ``law_slopes`` are ∂F/∂v of force laws, added to c.
     """
+    c, d = at
     motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
     turning = skew(spin, a.dim)
     if is_sparse(a):
@@ -60,14 +62,14 @@ def circulatory_parts(a: Arrays, c: Configuration, d: Derived, spin: Array) -> t
     change, rate = gradient @ moved, gradient @ of_vectors.ravel()  # of products, and their rates
     faster = gradient @ pull(a, swept) + by_rate @ moved
     speed = np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0]
-    slopes = taut(a.springs, c.spring) * damping_slopes(a.springs, speed)
+    slopes = law_slopes + taut(a.springs, c.spring) * damping_slopes(a.springs, speed)
     rates = spring_rates(a.springs, d.product, change)
     return rates, slopes, spring_rates(a.springs, d.product, faster) + _slope_changes(a, d, rate, change)
 
 
-def circulatory(a: Arrays, c: Configuration, d: Derived, spin: Array) -> Any:
+def circulatory(a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array) -> Any:
     """Circulatory stiffness Sᵀ(c + ρ'(s))F, (n_v, n_v), dense or sparse like the arrays."""
-    S, slopes, F = circulatory_parts(a, c, d, spin)
+    S, slopes, F = circulatory_parts(a, at, spin, law_slopes)
     return S.T @ scale_rows(F, slopes)
 
 

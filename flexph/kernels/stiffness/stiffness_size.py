@@ -50,7 +50,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     if a.strains.stress.size:
         size = size + _strained(a, d, moved)
     if has_dampers(a, c):
-        S, slopes, F = circulatory_parts(a, c, d, spin)
+        S, slopes, F = circulatory_parts(a, (c, d), spin, forces.by_rate)
         across = abs(S).T @ scale_rows(abs(F), abs(slopes))
         size = size + across + across.T
     if a.follow_input.size:

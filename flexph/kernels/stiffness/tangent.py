@@ -61,6 +61,7 @@ class Forces(NamedTuple):
     product: Array  # (p,), of the multipliers alone
     spring: Array  # (springs,), tension or torque of springs and of dampers
     stiffness: Array  # (springs,), of the springs
+    by_rate: Array  # (springs,), slopes of force laws by the rate, beside those of dampers
     inputs: Array
     multipliers: Array  # (g,)
 
@@ -138,7 +139,7 @@ def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: 
         stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
         stiffness = stiffness + _strained(a, at, rows.products)
-    return stiffness + circulatory(a, c, d, spin) if has_dampers(a, c) else stiffness
+    return stiffness + circulatory(a, (c, d), spin, forces.by_rate) if has_dampers(a, c) else stiffness
 
 
 def _node_force(

@@ -9,12 +9,14 @@ from scipy import sparse
 
 from ...bodies.inertia import Inertia
 from ...bodies.ports import find_port, weights_of
+from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.gradient import constraint_matrix
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
 from ...kernels.velocities import Velocities, flatten, unflatten
+from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps
 from .time_table import TimeTable, spring_values
@@ -77,6 +79,24 @@ def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time
 def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
     """Force at rest of every spring-damper."""
     return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time), time)
+
+
+def check_laws(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> None:
+    """Raise ValueError, naming the spring, if a law has no value at its extension."""
+    springs = mechanism.network.arrays.springs
+    owners = [*springs.lawful.tolist(), *springs.forced.tolist()]
+    given = dict(zip(owners, [*springs.laws, *springs.force_laws], strict=True))
+    if not given:
+        return
+    extension = spring_extensions(mechanism, c, table, time)
+    for i, (name, _) in enumerate(measures(mechanism.connections)):
+        try:
+            if isinstance(law := given.get(i), ForceLaw):
+                law.force(float(extension[i]), 0.0, time)
+            elif law is not None:
+                law.force(extension[i])
+        except ValueError as error:
+            raise type(error)(f"{name}: {error}") from error.__cause__
 
 
 def spring_states(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:

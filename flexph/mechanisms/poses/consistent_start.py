@@ -12,7 +12,7 @@ from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
 from ...numerics import checks as check
 from ..model.consistency import check_consistent
-from ..model.constraints import spring_states
+from ..model.constraints import check_laws, spring_states
 from ..model.placement import Motion
 from ..model.state import Pose, State, flat
 from ..model.state import at_rest as placed
@@ -58,6 +58,7 @@ def consistent_state(
     warn_of_changed(mechanism, c, velocities, table=table, time=time)
     if joints is None:
         warn_of_loose(mechanism, c, velocities, table=table, time=time)
+    check_laws(mechanism, c, table, time)
     forces = spring_states(mechanism, c, table, time)
     c = c._replace(spring=np.concatenate([forces, c.spring[forces.size :]]))  # anchors of friction carry no force yet
     none, names = np.zeros(mechanism.layout.multipliers), tuple(mechanism.bodies)

@@ -17,7 +17,7 @@ from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.inertial import inertia_force
-from ...kernels.stiffness.steady_dampers import has_dampers, steady_tensions
+from ...kernels.stiffness.steady_dampers import has_dampers, steady_rates, steady_tensions
 from ...kernels.stiffness.tangent import Forces, generalised_force, tangent_stiffness
 from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array
@@ -65,10 +65,12 @@ class Problem(NamedTuple):
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
         extension = spring_extensions(self.mechanism, c, self.table, self.time)
-        tension = a.springs.tensions(extension, self.time)
+        springs, time, rate = a.springs, self.time, np.zeros(extension.size)
         if has_dampers(a, c):
-            tension = tension + steady_tensions(a, c, derive(a, c))
-        return Forces(on_product, tension, a.springs.slopes(extension, self.time), self.applied, lam)
+            rate = steady_rates(a, c, derive(a, c))
+        tension = springs.tensions(extension, time, rate) + steady_tensions(a, c, rate)
+        by_rate = springs.rate_slopes(extension, time, rate)
+        return Forces(on_product, tension, springs.slopes(extension, time, rate), by_rate, self.applied, lam)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion minus all forces, on (ṙ, ω, u̇)."""

@@ -101,7 +101,9 @@ def round_off_work(a: Arrays, c: Configuration, size: float, spin: Array) -> flo
     """Work [J] due to round-off of the positions, by stiffness and by the inertia of a steady rotation."""
     sizes = displacement_sizes(a, size)
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
-    own, turning = a.springs.scales
+    stiff = a.springs.stiffness_sizes(c.spring)
+    turning = float(stiff[a.springs.angles].sum())
+    own = float(stiff.sum()) - turning
     elastic = float(abs(D.T @ (a.stiffness @ D)).max()) if a.columns.u.size else 0.0
     if a.strains.stress.size:
         S = scale_both(strain_rates(a, c, derive(a, c)), np.ones(a.strains.stress.size), sizes)

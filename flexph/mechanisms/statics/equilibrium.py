@@ -12,6 +12,7 @@ from ...joints.rows.connection import refuse_hysteresis
 from ...kernels.stiffness.steady_dampers import has_dampers
 from ...numerics import checks as check
 from ...systems.inputs import Input
+from ..model.constraints import check_laws
 from ..model.range_of_validity import warn_of_range
 from ..model.state import Pose, State, at_rest
 from ..model.time_table import laws
@@ -48,6 +49,7 @@ def equilibrium(
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
     start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
+    check_laws(mechanism, start, given.table, time)
     searches, unbalanced, moved = Searches(given, start), None, np.inf
     for search in searches.in_order():
         if unbalanced is not None and not unbalanced.takes_spin(given) and search != searches.judged:

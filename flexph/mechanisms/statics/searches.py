@@ -21,7 +21,7 @@ from ...kernels.continuous import mass_of
 from ...kernels.state import Configuration
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrected, Corrections
-from ..model.constraints import constraint_gap, extent
+from ..model.constraints import constraint_gap, extent, spring_forces
 from ..model.range_of_validity import refuse_turned
 from ..model.state import flat
 from .balance import Problem, coordinates, independent_rows, moved_by, newton_step, saddle, stiffness_at
@@ -46,6 +46,8 @@ FAR = 10.0
 AGAINST = 1e-3
 """Cosine between a step and the acceleration, in the metric of the mass, beyond which the step opposes it."""
 RAISES = 12
+HALVINGS = 40
+"""Largest number of halvings of a correction beyond which laws of springs have no values."""
 
 Found = Corrected[Configuration]
 
@@ -138,12 +140,14 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium near a configuration by compiled corrections; None if one of them is not unique."""
+        """Equilibrium near a configuration by compiled corrections; None if one is not unique or leaves a law."""
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
             after = loops.corrected(at, loads)
-            return (at, np.nan) if after is None else (after[0], self._defect(after[1]))
+            if after is None or not self._has_forces(of, after[0].c):
+                return at, np.nan
+            return after[0], self._defect(after[1])
 
         end = limits.run(Held(c, np.zeros(of.mechanism.layout.multipliers)), corrected)
         return None if np.isnan(end.defect) else Corrected(end.value.c, end.defect, end.settled)
@@ -161,7 +165,25 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self._size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        return moved_by(of.mechanism, c, correction, of.steady), self._defect(correction)
+        """Configuration after a correction, of which a share is taken that stays where laws of springs have values."""
+        for halved in range(HALVINGS + 1):
+            after = moved_by(of.mechanism, c, 0.5**halved * correction, of.steady)
+            if self._has_forces(of, after, is_last=halved == HALVINGS):
+                break
+        return after, self._defect(correction)
+
+    def _has_forces(self, of: Problem, c: Configuration, *, is_last: bool = False) -> bool:
+        """True if the laws of all springs have values at a configuration; the last attempt raises their error."""
+        springs = of.mechanism.network.arrays.springs
+        if not springs.force_laws and not any(law.functions for law in springs.laws):
+            return True
+        try:
+            spring_forces(of.mechanism, c, of.table, of.time)
+        except ValueError:
+            if is_last:
+                raise
+            return False
+        return True
 
     def _defect(self, correction: Array) -> float:
         """Size of a correction, relative to the mechanism."""

@@ -119,7 +119,6 @@ class Kind(NamedTuple):
 
 
 WHOLE = Kind(ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_ssize_t), int)
-REAL = Kind(ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double), float)
 
 
 class Callback:

@@ -241,10 +241,6 @@ FLEXPH_INLINE void combine_two(Size d, const Mat &out, const Mat &more, Size i, 
 }
 
 // Functions at addresses: those of flexph.numerics.loops.callbacks
-FLEXPH_INLINE double call_real(Size address, double x) { return ((double (*)(double))address)(x); }
-FLEXPH_INLINE double call_three(Size address, double x, double y, double z) {
-    return ((double (*)(double, double, double))address)(x, y, z);
-}
 FLEXPH_INLINE Size call_one(Size address, Size x) { return ((Size (*)(Size))address)(x); }
 FLEXPH_INLINE Size call_two(Size address, Size x, Size y) { return ((Size (*)(Size, Size))address)(x, y); }
 

@@ -103,7 +103,5 @@ cdef extern from "views.hpp" namespace "flexph" nogil:
     void prefetch[V](V, Py_ssize_t, Py_ssize_t)
     void combine(Py_ssize_t, Mat, Py_ssize_t, Mat, Mat, Mat, Py_ssize_t, Py_ssize_t, Py_ssize_t, Vec, IVec)
     void combine_two(Py_ssize_t, Mat, Mat, Py_ssize_t, Mat, Mat, Mat, Py_ssize_t, Py_ssize_t, Py_ssize_t, Vec, Vec, IVec)
-    double call_real(Py_ssize_t, double)
-    double call_three(Py_ssize_t, double, double, double)
     Py_ssize_t call_one(Py_ssize_t, Py_ssize_t)
     Py_ssize_t call_two(Py_ssize_t, Py_ssize_t, Py_ssize_t)

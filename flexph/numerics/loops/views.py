@@ -213,18 +213,6 @@ def _function_at(address: int, result: Any, *arguments: Any) -> Callable[..., An
     return function
 
 
-def call_real(address: int, x: float) -> float:
-    """Call the function of a float at an address."""
-    value: float = _function_at(address, ctypes.c_double, ctypes.c_double)(x)
-    return value
-
-
-def call_three(address: int, x: float, y: float, z: float) -> float:
-    """Call the function of three floats at an address."""
-    value: float = _function_at(address, *(4 * (ctypes.c_double,)))(x, y, z)
-    return value
-
-
 def call_one(address: int, x: int) -> int:
     """Call the function of an integer at an address."""
     value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x))

@@ -12,7 +12,7 @@ from flexph.kernels.gradient import velocity_count
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.steady_dampers import circulatory, steady_rates, steady_tensions
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
-from flexph.laws import coulomb, viscous
+from flexph.laws import coulomb, force_law, viscous
 from flexph.linear.eigenmodes.floquet import PeriodicMotion, solve_periodic
 from flexph.mechanisms.model.constraints import move
 from flexph.mechanisms.model.state import configuration
@@ -173,13 +173,14 @@ def test_mathieus_equation_by_hills_matrix():
 
 def test_the_circulatory_stiffness_is_the_derivative_of_the_damper_forces():
     """Central differences of Sᵀ τ in the steady motion, of lengths, components and angles with all kinds of laws."""
-    cubic = coulomb(3.0, speed=2.0)
+    cubic, drag = coulomb(3.0, speed=2.0), force_law(lambda x, v, t: 2.0 * v + v**3)
     mechanism = connect(
         {"disc": disc()},
         [
             spring_damper("disc.rim", GROUND.at(0.7, 0.3, 0.2), damping=3.0, stiffness=1.0, length=0.2),
             cartesian_spring_damper("disc.rim", GROUND.at(0.1, 0.0, 0.0), damping=(1.0, 4.0, cubic)),
             torsion_spring("disc.c", GROUND, damping=0.7, axis=Z),
+            spring_damper("disc.rim", GROUND.at(0.2, 0.9, 0.1), law=drag, length=0.1),
         ],
     )
     pose = mechanism.assemble(guess={"disc": (0.1, -0.2, 0.3)})
@@ -190,15 +191,19 @@ def test_the_circulatory_stiffness_is_the_derivative_of_the_damper_forces():
         r, R = move(mechanism, c.r, c.R, x)
         return balance.in_motion(mechanism, c._replace(r=r, R=R), steady)
 
-    tensions, step = steady_tensions(a, c, derive(a, c)), 1e-6
-    assert np.abs(steady_rates(a, c, derive(a, c))).min() > 1e-3
-    K, S = circulatory(a, c, derive(a, c), steady.spin), spring_operator(a, c, derive(a, c))
+    def acting(at):  # the force law depends on its rate alone
+        rate = steady_rates(a, at, derive(a, at))
+        return steady_tensions(a, rate) + a.springs.tensions(none, 0.0, rate)
+
+    none, step, rate = np.zeros(a.springs.damping.size), 1e-6, steady_rates(a, c, derive(a, c))
+    tensions, by_rate = acting(c), a.springs.rate_slopes(none, 0.0, rate)
+    assert np.abs(rate).min() > 1e-3
+    K, S = circulatory(a, (c, derive(a, c)), steady.spin, by_rate), spring_operator(a, c, derive(a, c))
     for i, unit in enumerate(np.eye(velocity_count(a))):
         there, back = at(step * unit), at(-step * unit)
-        change = steady_tensions(a, there, derive(a, there)) - steady_tensions(a, back, derive(a, back))
-        change = change / (2.0 * step)
+        change = (acting(there) - acting(back)) / (2.0 * step)
         assert K[:, i] == pytest.approx(S.T @ change, abs=1e-7)  # second differences and round-off over the step
-    forces = balance.Forces(np.zeros(a.first.size), tensions, np.zeros_like(tensions), np.zeros(0), np.zeros(0))
+    forces = balance.Forces(np.zeros(a.first.size), tensions, none, by_rate, np.zeros(0), np.zeros(0))
     size = stiffness_size(a, c, derive(a, c), forces, spin=steady.spin)
     assert np.all(np.abs(K) <= size * (1.0 + 1e-12))
 

@@ -1,4 +1,5 @@
-from ....numerics.loops.views cimport call_real, larger
+from ....numerics.loops.views cimport larger
+from ....numerics.loops.functions cimport call_real
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
 from libc.math cimport exp, fabs, tanh

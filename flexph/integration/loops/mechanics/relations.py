@@ -13,7 +13,8 @@ from ..memory.relation_functions import VISCOUS as _VISCOUS
 if not cython.compiled:
     from math import exp, fabs, tanh
 
-    from ....numerics.loops.views import call_real, larger
+    from ....numerics.loops.functions import call_real
+    from ....numerics.loops.views import larger
     from ..memory.memory import Memory
 
 COULOMB = cython.declare(cython.Py_ssize_t, _COULOMB)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-import threading
-from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +11,7 @@ from ....kernels.arrays import Springs
 from ....laws.elastic_laws import OutOfRange
 from ....laws.resistive_relations import Relation
 from ....numerics.arrays import Array
-from ....numerics.loops.callbacks import REAL
+from ....numerics.loops.functions import address_of, last_failure
 from ....numerics.step_failed import StepFailed
 from .data import Index
 
@@ -28,8 +24,6 @@ BOUC_WEN, BRISTLE = 1, 2
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
 PATH = 6
 """Largest number of parameters of hysteresis."""
-_failed = threading.local()
-"""Last error of a function that loops called, by thread."""
 
 
 class Resisting(NamedTuple):
@@ -84,13 +78,11 @@ def spring_laws(springs: Springs) -> SpringLaws:
         for piece, powers in enumerate(own.powers):
             power[first[i] + piece, : len(powers)] = powers
         for order, given in enumerate(own.functions):
-            function[i, order] = _address(given)
+            function[i, order] = address_of(given)
     edges = np.array([edge for own in springs.laws if own.powers for edge in (*own.edges, np.inf)])
     bases = np.array([base for own in springs.laws for base in own.bases])
     force = np.zeros(springs.damping.size, dtype=np.int64)
-    force[springs.forced] = [
-        ctypes.cast(_force(own.function), ctypes.c_void_p).value or 0 for own in springs.force_laws
-    ]
+    force[springs.forced] = [address_of(own.function) for own in springs.force_laws]
     path_kind, path_parameter = np.zeros(springs.damping.size, dtype=np.int64), np.zeros((springs.damping.size, PATH))
     for i, path in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
         path_kind[i] = PATHS[path.kind]
@@ -101,42 +93,8 @@ def spring_laws(springs: Springs) -> SpringLaws:
 
 def _addresses(relation: Relation) -> tuple[int, int]:
     """Addresses of the function of a relation and its derivative, 0 for none."""
-    function, derivative = (0 if f is None else _address(f) for f in (relation.function, relation.derivative))
+    function, derivative = (0 if f is None else address_of(f) for f in (relation.function, relation.derivative))
     return function, derivative
-
-
-def _address(function: Callable[[float], float]) -> int:
-    return ctypes.cast(_callback(function), ctypes.c_void_p).value or 0
-
-
-@cache  # code at an address must last as long as the process
-def _callback(function: Callable[[float], float]) -> Any:
-    """C callback of a function; NaN if it raises, which is then the error of the step."""
-
-    return REAL.c_type(_safe(function))  # no Callback: threads share the function
-
-
-@cache
-def _force(function: Callable[[float, float, float], float]) -> Any:
-    """C callback of a function of three numbers; NaN if it raises."""
-    return ctypes.CFUNCTYPE(*(4 * (ctypes.c_double,)))(_safe(function))
-
-
-def _safe(function: Callable[..., float]) -> Callable[..., float]:
-    """Function that returns NaN where another raises or is not finite, and keeps the error for its thread."""
-    name = getattr(function, "__name__", "function")
-
-    def safe(*given: float) -> float:
-        try:
-            value = float(function(*given))
-        except BaseException as error:
-            _failed.error = _explained(error, name, given)
-            return np.nan
-        if not math.isfinite(value):
-            _failed.error = ValueError(f"{name}({_listed(given)}) must be finite, got {value}")
-        return value
-
-    return safe
 
 
 def failed_function(*, is_solved: bool) -> BaseException | None:
@@ -144,17 +102,20 @@ def failed_function(*, is_solved: bool) -> BaseException | None:
 
     Interruptions count in any case, other errors unless the steps are solved.
     """
-    error: BaseException | None = getattr(_failed, "error", None)
-    _failed.error = None
-    return None if error is None or (is_solved and isinstance(error, Exception)) else error
-
-
-def _explained(error: BaseException, name: str, given: tuple[float, ...]) -> BaseException:
+    failed = last_failure()
+    if failed is None or (is_solved and not _interrupts(failed.error)):
+        return None
+    call, error = f"{getattr(failed.function, '__name__', 'function')}({_listed(failed.arguments)})", failed.error
+    if not isinstance(error, BaseException):
+        return ValueError(f"{call} must be finite, got {error}")
     if isinstance(error, OutOfRange):
         return StepFailed(str(error), 0, math.nan)
-    if not isinstance(error, Exception):
-        return error
-    return ValueError(f"{name}({_listed(given)}) raised {type(error).__name__}: {error}")
+    return error if _interrupts(error) else ValueError(f"{call} raised {type(error).__name__}: {error}")
+
+
+def _interrupts(error: BaseException | float) -> bool:
+    """True for KeyboardInterrupt and the like."""
+    return isinstance(error, BaseException) and not isinstance(error, Exception)
 
 
 def _listed(values: tuple[float, ...]) -> str:

@@ -12,6 +12,7 @@ from ....mechanisms.model.constraints import moved
 from ....mechanisms.model.time_table import TimeTable, spring_values
 from ....numerics.arrays import Array
 from ..entries import settle
+from ..memory.relation_functions import failed_function
 from ..memory.structures import Table
 from ..workspace import memory
 from .correction import correct
@@ -77,7 +78,11 @@ class StaticLoops:
         self._pull_springs(loads.time)
         none = np.zeros((1, 0))
         table = Table(np.zeros(1), coefficient[None], offset[None], none, none, loads.inputs[None], none)
-        return correct(m, mechanism.layout.dim, self._step, table)
+        share = correct(m, mechanism.layout.dim, self._step, table)
+        interruption = failed_function(is_solved=True)
+        if interruption is not None:
+            raise interruption
+        return share
 
     def _left(self) -> Array:
         """Unbalanced forces on (ṙ, ω, u̇), with the sign of inertia forces."""

@@ -1,3 +1,4 @@
+from ....kernels.convergence.rules cimport stagnates
 from ....numerics.loops.views cimport copy, fill, larger, smaller
 from ..contact.forces cimport begin_contacts
 from ..memory.memory cimport Memory

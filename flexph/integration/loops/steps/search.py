@@ -1,4 +1,4 @@
-"""Line search for steps in which many contacts, slips or laws change together.
+"""Line search for steps with contacts, slips, laws or springs that Newton's method does not solve.
 
 The momentum defects r are, but for a small rest, the gradient of a function of the mean velocities that is convex where
 no relation falls; along a correction δ from x it has the slope −δ·r(x − θδ), and its minimum where that is zero. There
@@ -20,6 +20,7 @@ if not cython.compiled:
     from math import fabs, isfinite, isinf, sqrt
     from math import inf as INFINITY
 
+    from ....kernels.convergence.rules import stagnates
     from ....numerics.loops.views import copy, fill, larger, smaller
     from ..contact.forces import begin_contacts
     from ..memory.memory import Memory
@@ -82,7 +83,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
         share = _follow(m, dim, kinds, given)
         expected = size if isinf(previous) else size * smaller(1.0, size / previous)
         settled = size <= NEWTON_NOISE * m.x.size or (share == 1.0 and expected <= NEWTON_SETTLED)
-        if settled or (size >= previous and below_resolution(m, extent, h)):
+        if settled or (stagnates(size, previous) and below_resolution(m, extent, h)):
             if not holds(m, dim, kinds, given):
                 return fail(m, OPENED, NEWTON_ITERATIONS + iteration, size)
             return NEWTON_ITERATIONS + iteration

@@ -1,4 +1,5 @@
-from ....numerics.loops.views cimport call_real, call_three, larger
+from ....numerics.loops.views cimport larger
+from ....numerics.loops.functions cimport call_real, call_three
 from ..memory.memory cimport Memory as AnyMemory
 from libc.math cimport fabs
 

@@ -10,7 +10,8 @@ from ....laws.force_laws import REACH as _REACH
 if not cython.compiled:
     from math import fabs
 
-    from ....numerics.loops.views import call_real, call_three, larger
+    from ....numerics.loops.functions import call_real, call_three
+    from ....numerics.loops.views import larger
     from ..memory.memory import Memory
 
 STEP = cython.declare(cython.double, _STEP)

@@ -1,0 +1,85 @@
+"""Functions of a user that loops call: their errors are kept by thread, and no interruption (Ctrl-C) is lost."""
+
+import math
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from flexph.numerics.loops.functions import address_of, call_real, call_three, last_failure
+
+PROGRAM = """
+import os, random, signal, sys, threading
+import numpy as np
+import rigid
+from flexph import GROUND, IntegrationInterrupted, connect, integrate, slider, spring_damper
+from flexph.laws import force_law, potential, resistive
+
+law = {
+    "force": {"law": force_law(lambda x, v, t: 100.0 * x + 0.1 * v)},
+    "energy": {"law": potential(lambda x: 50.0 * x * x, lambda x: 100.0 * x)},
+    "relation": {"stiffness": 100.0, "damping": resistive(lambda s: 0.01 * s)},
+}[sys.argv[1]]
+ground = GROUND.at(0.0, 0.0)
+mechanism = connect(
+    {"mass": rigid.point(2.0)},
+    [
+        slider("mass.point", ground, turning=True),
+        spring_damper("mass.point", ground, direction=(1.0, 0.0), length=0.0, **law),
+    ],
+)
+start = mechanism.consistent_state(mechanism.assemble({"mass": (0.3, 0.0, 0.0)}))
+kept, rng = 0, random.Random(1)
+for _ in range(ROUNDS):
+    timer = threading.Timer(rng.uniform(0.02, 0.06), os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        integrate(mechanism, start, np.linspace(0.0, 1e3, 1000001), progress=False)
+    except (IntegrationInterrupted, KeyboardInterrupt):
+        kept += 1
+    timer.join()
+print(kept)
+"""
+ROUNDS = 40
+
+
+@pytest.mark.parametrize("law", ["force", "energy", "relation"])
+def test_every_ctrl_c_ends_a_run(law):
+    """Most of these runs is spent in a function of one line and where it is entered and left."""
+    program = PROGRAM.replace("ROUNDS", str(ROUNDS))
+    run = subprocess.run([sys.executable, "-c", program, law], capture_output=True, text=True, timeout=120)
+    assert (run.stdout, run.stderr) == (f"{ROUNDS}\n", "")
+
+
+def test_errors_are_told_with_their_arguments():
+    def torn(x, y, z):
+        raise RuntimeError("torn")
+
+    assert math.isnan(call_three(address_of(torn), 1.0, 2.0, 3.0))
+    function, arguments, error = last_failure()
+    assert function is torn and arguments == (1.0, 2.0, 3.0) and isinstance(error, RuntimeError)
+    assert last_failure() is None
+
+
+def test_numbers_that_are_not_finite_are_errors():
+    assert math.isnan(call_real(address_of(lambda x: math.inf), 1.0))
+    assert last_failure().error == math.inf
+
+
+def test_errors_are_those_of_a_thread():
+    def broken(x):
+        raise ValueError(str(x))
+
+    address, seen = address_of(broken), []
+
+    def ask(x):
+        call_real(address, x)
+        seen.append((x, float(str(last_failure().error))))
+
+    threads = [threading.Thread(target=ask, args=(float(i),)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 8 and all(x == told for x, told in seen)
