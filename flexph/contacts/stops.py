@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..joints.rows.connection import Connection, Form, angle_frame, angle_origin, planar_or_about
+from ..joints.rows.connection import Connection, Form, Measure, angle_frame, angle_origin, planar_or_about
 from ..joints.rows.directions import Axes, fitting, unit, unit_axes
 from ..joints.rows.gaps import Gap
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between, body_port
+from ..joints.rows.vectors import GROUND, Ground, PortName, Product, Vector, along, between, body_port
 from ..kernels.arrays import Arrays
 from ..kernels.contacts.gap_arrays import ANGLE
 from ..kernels.contacts.gaps import gaps_between, vectors_of
 from ..kernels.state import Configuration, Derived, touching_points
+from ..laws.elastic_laws import ElasticLaw
+from ..laws.limits import beyond
+from ..laws.spring_law import check_at_rest
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.step_failed import MotionEnded
@@ -40,19 +43,21 @@ def stop(
     zero: float = 0.0,
     name: str | None = None,
 ) -> Connection:
-    """End stops of a joint coordinate, lower ≤ q ≤ upper, by a contact law.
+    """End stops of a joint coordinate, lower ≤ q ≤ upper, by a contact law or an elastic law.
 
     Parameters
     ----------
     first, second : str, str or Ground
         The ports of the joint.
-    law : Hertz, KelvinVoigt or Rigid
-        The contact law at the stops, without friction; stiffness in [N m/rad] for angles.
+    law : Hertz, KelvinVoigt, Rigid or ElasticLaw
+        The contact law at the stops, without friction; stiffness in [N m/rad] for angles. Or an elastic law of
+        :mod:`flexph.laws`, which acts as a spring: V(q − upper) above and V(lower − q) below, with q counted over turns.
     lower, upper : float, optional
         The stops, at least one of them: angles [rad] of the first section relative to the second (see
         :func:`flexph.hinge`), or offsets [m]. Full turns are not counted: a single limit of an angle lies between −π
         and π; with two, the range is less than a full turn, and its middle lies between −π and π. A run ends when the
-        angle is half a turn away from the single limit, or from the middle of the two.
+        angle is half a turn away from the single limit, or from the middle of the two. With an elastic law turns are
+        counted, from an angle between −π and π in the assembled pose, and limits are any.
     along_axis : sequence of float, optional
         Direction in the section of the second port along which q is the offset of the first port from the second
         (see :func:`flexph.slider`); without it q is an angle.
@@ -74,8 +79,11 @@ def stop(
         Without limits, for limits in the wrong order, limits of angles out of range, and a law with friction.
     """
     body_port(first)
-    if not isinstance(law, ContactLaw):
-        raise ValueError(f"law must be a ContactLaw, {ContactLaw.remedy}, got {check.shown(law)}")
+    if isinstance(law, ElasticLaw):
+        check_at_rest("law", law, "take a law of the distance beyond a limit")
+    elif not isinstance(law, ContactLaw):
+        text = f"law must be a ContactLaw, {ContactLaw.remedy}, or an elastic law such as polynomial(k)"
+        raise ValueError(f"{text}, got {check.shown(law)}")
     if getattr(law, "friction", 0.0):
         raise ValueError("law of a stop must be without friction: stops have no sliding direction")
     given = [(s, w, check.number(w, v)) for s, w, v in ((1.0, "lower", lower), (-1.0, "upper", upper)) if v is not None]
@@ -90,23 +98,28 @@ def stop(
         )
     limits = tuple(v for _, _, v in given)
     middle = sum(limits) / len(limits)
-    if along_axis is None:
+    ends = -math.inf if lower is None else float(lower), math.inf if upper is None else float(upper)
+    if along_axis is None and not isinstance(law, ElasticLaw):
         _check_angles(given, middle)
     way, axes = None if along_axis is None else unit("along_axis", along_axis), unit_axes(axis, second_axis)
 
     def make(dim: int) -> Form:
         none = Vector(fixed=(0.0,) * dim)
         if way is not None:
-            vectors = (_apart(first, second, dim), along(second, fitting("along_axis", way, dim)), none)
-            gaps = tuple(Gap("offset", vectors, s, s * v, law, name=w) for s, w, v in given)
+            apart, rail = _apart(first, second, dim), along(second, fitting("along_axis", way, dim))
             place = GROUND.at(*none.fixed or ()) if second == GROUND else second
             signs: tuple[Sign, ...] = (Barriers(place, way, limits),)
+            if isinstance(law, ElasticLaw):
+                return Form(measures=(_spring("component", (Product(apart, rail),), law, ends),), signs=signs)
+            gaps = tuple(Gap("offset", (apart, rail, none), s, s * v, law, name=w) for s, w, v in given)
         else:
-            planar_or_about(first, second, dim, kind="a stop", axes=axes)
+            turn = planar_or_about(first, second, dim, kind="a stop", axes=axes, zero=origin)
             way_of_zero = angle_frame(dim, axes, origin)
+            signs = (Spokes(first, second, limits, way_of_zero),)
+            if isinstance(law, ElasticLaw):
+                return Form(measures=(_spring("angle", turn, law, ends),), signs=signs)
             vectors = _turned(first, second, way_of_zero, axes, middle)
             gaps = tuple(Gap("angle", vectors, s, s * (v - middle), law, name=w, origin=middle) for s, w, v in given)
-            signs = (Spokes(first, second, limits, way_of_zero),)
         return Form(gaps=gaps, signs=signs)
 
     return Connection("stop", (first, second), make, label=name)
@@ -138,6 +151,13 @@ def check_stops(
     share = float((side - begin[k]) / (end[k] - begin[k]))
     reason = f"the angle of {owner.name!r} comes to {gap.origin + side:.4g} rad, {where}"
     raise MotionEnded(reason, iterations, share=share, advice=advice)
+
+
+def _spring(
+    kind: Literal["component", "angle"], products: tuple[Product, ...], law: ElasticLaw, ends: tuple[float, float]
+) -> Measure:
+    """Spring of a coordinate that acts beyond its limits."""
+    return Measure(kind, products, 0.0, 0.0, 0.0, law=beyond(law, *ends))
 
 
 def _apart(first: str, second: PortName, dim: int) -> Vector:

@@ -8,6 +8,7 @@ from flexph.contacts import laws, shapes
 from .entry import one_of
 from .fields import Port, by_shape
 from .from_signature import entry_of
+from .laws import ELASTIC
 
 MADE = {name: getattr(make, name) for name in dir(make)}
 SHAPES = tuple(
@@ -23,5 +24,5 @@ Shapes = by_shape("a port, a shape, or a list of them", scalar=Port, mapping=_SH
 CONTACTS = (
     entry_of(make.contact, first=Shapes, second=Shapes, law=Law),
     entry_of(make.mutual_contact, shapes=list[Shape], law=Law),
-    entry_of(make.stop, law=Law),
+    entry_of(make.stop, law=one_of((*LAWS, *ELASTIC))),
 )

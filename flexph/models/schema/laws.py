@@ -140,19 +140,8 @@ class Bristle(Entry):
     viscous: Damping = 0.0
 
 
-LAWS = (
-    Polynomial,
-    Bilinear,
-    Backlash,
-    OneSided,
-    ForceTable,
-    GasSpring,
-    Gravitation,
-    Potential,
-    ForceOfUser,
-    BoucWen,
-    Bristle,
-)
+ELASTIC = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential)
+LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
 EACH = "a law, or a list with a law or null for each axis"
 SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])
