@@ -19,7 +19,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, integrate, planar, revolute
 from flexph.joints import point_on_curve, slipping_wheel
-from flexph.systems import coulomb
+from flexph.laws import coulomb
 
 SOFT, STRIP = fem.Material(young=1e8, density=1000.0, poisson=0.3), fem.Section(width=0.02, height=0.03)
 SIDES = (("left", 0.15), ("right", -0.15))

@@ -1,6 +1,6 @@
 """Controllers at ports that keep the structure: feedback, damping, springs, observers.
 
-Imports: control.laws, control.loops, discretisation, files, interconnection, kernels, linear, mechanisms.model,
+Imports: control.laws, control.loops, discretisation, files, interconnection, kernels, laws, linear, mechanisms.model,
 numerics, numerics.factors, numerics.loops, sensors, systems.
 """
 

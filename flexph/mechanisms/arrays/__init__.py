@@ -1,5 +1,5 @@
 """Assembly of bodies and connections into the flat arrays of the kernels.
 
 Imports: bodies, contacts, discrete_gradients, joints.rows, kernels, kernels.loads, kernels.rates, laws, numerics,
-numerics.factors, systems.
+numerics.factors.
 """

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from contact_runs import lawful, sound
 from contact_samples import ball
-from flexph.integration.choice import numpy_because
-from flexph.integration.contact.stepper import RigidStepper
 
 import fem
 import rigid

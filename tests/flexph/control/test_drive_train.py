@@ -6,6 +6,7 @@ import pytest
 import rigid
 from flexph import GROUND, InputError, Solution, connect, gear, hinge, integrate, revolute, torque
 from flexph.control import Continuous, Sampled, gearbox, motor
+from flexph.laws import coulomb
 from flexph.sensors import joint_angle, joint_rate
 
 WOUND = {"constant": 0.05, "resistance": 0.8, "inductance": 4e-3}

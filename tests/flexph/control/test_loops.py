@@ -20,6 +20,7 @@ from flexph.control import Continuous, StateFeedback, gearbox, motor
 from flexph.control.agreement import CompiledAgreement
 from flexph.control.joined import Joined
 from flexph.control.loops import data
+from flexph.laws import coulomb
 from flexph.numerics.loops.views import call_two
 from flexph.sensors import distance, joint_angle, joint_rate, seen
 from flexph.sensors.panel import Panel

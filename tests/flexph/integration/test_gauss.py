@@ -34,6 +34,7 @@ from flexph.integration.loops.gauss.acceleration_space import DEPTH, acceleratio
 from flexph.integration.loops.gauss.scheme import spectrum
 from flexph.integration.schemes.of_method import scheme_of
 from flexph.integration.schemes.scheme import InitialValueProblem
+from flexph.laws import coulomb
 from flexph.methods import Exact, Exact4, ExactGauss, by_name
 from flexph.numerics.gauss_tableau import gauss
 from flexph.systems.inputs import Forcing

@@ -10,7 +10,6 @@ from flexph import GROUND, connect, eigenfrequencies, integrate, spherical
 from flexph.joints import cartesian_spring_damper
 from flexph.laws import coulomb
 from flexph.linear import damping_ratios
-from flexph.systems import coulomb
 
 AXES = Rotation.from_rotvec((0.3, -0.8, 0.5))
 K, C = (30.0, 70.0, 0.0), (0.4, 0.0, 0.9)

@@ -6,10 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from flexph.kernels.jacobians.blocks import flatten, unflatten
-from flexph.kernels.jacobians.factor import factor
-from flexph.kernels.step import residual
-from flexph.kernels.values import Point, Step
 from sliding_samples import SOFT, STRIP, axis_of, bead
 
 import fem
@@ -35,6 +31,7 @@ from flexph.joints import point_on_curve
 from flexph.kernels.rates.curves import Curve, pieces
 from flexph.kernels.rates.on_curves import all_at_state, curve_weights
 from flexph.kernels.state import derive
+from flexph.laws import coulomb, viscous
 from flexph.mechanisms.model.state import configuration
 from flexph.methods import Exact, Exact4, ExactGauss
 from flexph.numerics.arrays import dense

@@ -11,10 +11,10 @@ import rigid
 from flexph import GROUND, connect, hinge, integrate
 from flexph.contacts import Plane, Rigid, contact
 from flexph.joints import CoulombFriction, point_on_curve
+from flexph.laws import coulomb, resistive, viscous
+from flexph.laws.resistive_relations import PROBES
 from flexph.methods import Decaying, Exact, Exact4
 from flexph.sensors import place_on_curve
-from flexph.systems import coulomb, resistive, viscous
-from flexph.systems.resistive_relations import PROBES
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:the velocities given contradict"),  # the nearest that fit are meant

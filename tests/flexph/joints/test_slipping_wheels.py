@@ -9,6 +9,7 @@ from sliding_samples import RADIUS, Z, cart
 import rigid
 from flexph import GROUND, connect, integrate, slider
 from flexph.joints import slipping_wheel
+from flexph.laws import coulomb, viscous
 from flexph.methods import ExactGauss
 
 MASS, INERTIA, LOAD = 2.0, 0.03, 4.0
