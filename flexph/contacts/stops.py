@@ -51,7 +51,7 @@ def stop(
         The ports of the joint.
     law : Hertz, KelvinVoigt, Rigid or ElasticLaw
         The contact law at the stops, without friction; stiffness in [N m/rad] for angles. Or an elastic law of
-        :mod:`flexph.laws`, which acts as a spring: V(q − upper) above and V(lower − q) below; q counts its turns.
+        :mod:`flexph.laws`, which acts as a spring: V(q − upper) above and V(lower − q) below.
     lower, upper : float, optional
         The stops, at least one of them: angles [rad] of the first section relative to the second (see
         :func:`flexph.hinge`), or offsets [m]. Full turns are not counted: a single limit of an angle lies between −π

@@ -11,6 +11,7 @@ from ...contacts.arrays import refuse_contacts
 from ...contacts.starts import refuse_overlaps, warn_of_deep_starts
 from ...joints.rows.connection import measures
 from ...kernels.convergence.tolerances import HISTORY
+from ...laws.elastic_laws import ElasticLaw
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
@@ -86,7 +87,9 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, measure in measures(mechanism.connections):
         if measure.law is not None:
-            raise ValueError(f"ExactGauss does not take the law of {name}: take Exact() or Exact4()")
+            others = "Exact() or Exact4()" if isinstance(measure.law, ElasticLaw) else "Exact()"
+            remedy = f"take {others}, or a force with StateFeedback of its sensors"
+            raise ValueError(f"ExactGauss does not take the law of {name}: {remedy}")
     if mechanism.network.arrays.springs.relations:
         raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
     if mechanism.once(Accounts).references.size:

@@ -101,6 +101,15 @@ def test_long_steps_keep_the_energy(law, method):
     assert solution.ledger.largest_residual <= 1e-12 * max(scale, 1.0)
 
 
+@pytest.mark.parametrize("steps", [201, 501, 1001])
+@pytest.mark.parametrize("cubic", [4e3, 1e5])
+def test_steps_back_in_time_keep_the_energy(cubic, steps):
+    """Exact4 over some turns of a strong Duffing oscillator: the size of a correction was lost where h < 0."""
+    mechanism = oscillator(polynomial(100.0, 0.0, cubic))
+    run = integrate(mechanism, released(mechanism, 0.3), np.linspace(0.0, 20.0, steps), method=Exact4())
+    assert run.ledger.largest_residual <= 1e-12 * (50.0 * 0.09 + 0.25 * cubic * 0.0081)
+
+
 def test_a_linear_law_is_a_spring():
     times = np.linspace(0.0, 5.0, 101)
     by_law = oscillator(polynomial(100.0))

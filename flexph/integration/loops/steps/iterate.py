@@ -116,14 +116,15 @@ def energy_scale(m: Memory, h: float) -> float:
     start, and the absolute work of its loads.
     """
     total = 0.0
+    span = fabs(h)  # of steps back in time, too
     for i in range(m.ledger_flexed[0], m.ledger_heavy[0]):
         total += 2.0 * m.run_energy[i]
     for b in range(m.inertia_mass.size):
         for i in range(m.x_v.shape[1]):
             total += m.inertia_mass[b] * (m.x_v[b][i] ** 2 + m.end_v[b][i] ** 2)
-            total += h * fabs(m.x_v[b][i]) * (fabs(m.inertia_weight[b][i]) + fabs(m.trial_on_body[b][i]))
+            total += span * fabs(m.x_v[b][i]) * (fabs(m.inertia_weight[b][i]) + fabs(m.trial_on_body[b][i]))
         for i in range(m.x_w.shape[1]):
-            total += fabs(m.at_p_r[b][i] * m.x_w[b][i]) + h * fabs(m.x_w[b][i] * _body_torque(m, b, i))
+            total += fabs(m.at_p_r[b][i] * m.x_w[b][i]) + span * fabs(m.x_w[b][i] * _body_torque(m, b, i))
     for i in range(m.x_du.size):
         total += fabs(m.at_p_u[i] * m.x_du[i])
     return larger(total, TINY)
