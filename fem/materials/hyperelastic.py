@@ -29,17 +29,27 @@ class Hyperelastic:
 
 
 class Isotropic(Hyperelastic):
-    """Stored energy ψ of I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C."""
+    """Stored energy ψ of I₁ = tr C, I₂ = ½(I₁² − tr C²) and J = √det C.
+
+    Energies are computed from I₁ − 3, I₂ − 3 and ln J, which are accurate for small strains: differences of terms as
+    large as the stiffness would leave its round-off in energies of any size.
+    """
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """ψ (k,) with its first (k, 3) and second derivatives (k, 3, 3) in the invariants (I₁, I₂, J), (3, k)."""
+        """ψ (k,) with its first (k, 3) and second derivatives (k, 3, 3) in (I₁, I₂, J).
+
+        ``invariants`` (3, k) are I₁ − 3, I₂ − 3 and ln J.
+        """
         raise NotImplementedError
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
         """ψ and its derivatives in C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
-        trace, J, inverse = np.trace(C, axis1=1, axis2=2), np.sqrt(np.linalg.det(C)), np.linalg.inv(C)
-        I2 = 0.5 * (trace**2 - np.einsum("kij,kji->k", C, C))
-        psi, first, second = self.of_invariants(np.array([trace, I2, J]))
+        A, inverse = C - ONE, np.linalg.inv(C)
+        stretch = np.trace(A, axis1=1, axis2=2)
+        area = 0.5 * (stretch**2 - np.einsum("kij,kji->k", A, A))
+        log = 0.5 * np.log1p(stretch + area + np.linalg.det(A))
+        trace, J = 3.0 + stretch, np.exp(log)
+        psi, first, second = self.of_invariants(np.array([stretch, 2.0 * stretch + area, log]))
         by_J = 0.5 * J[:, None, None] * inverse
         slopes = np.stack([np.broadcast_to(ONE, C.shape), trace[:, None, None] * ONE - C, by_J], axis=1)
         stress = 2.0 * (first[:, None] @ slopes.reshape(-1, 3, 9)).reshape(C.shape)
@@ -88,12 +98,12 @@ class NeoHooke(Isotropic):
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
         """ψ and its derivatives in (I₁, I₂, J)."""
-        trace, _, J = invariants
-        log = np.log(J)
+        stretch, _, log = invariants
+        J = np.exp(log)
         first, second = np.zeros((J.size, 3)), np.zeros((J.size, 3, 3))
         first[:, 0], first[:, 2] = 0.5 * self.mu, (self.lam * log - self.mu) / J
         second[:, 2, 2] = (self.lam * (1.0 - log) + self.mu) / J**2
-        return 0.5 * self.mu * (trace - 3.0) - self.mu * log + 0.5 * self.lam * log**2, first, second
+        return self.mu * (0.5 * stretch - log) + 0.5 * self.lam * log**2, first, second
 
 
 @quantities(bulk="Pa", c1="Pa", c2="Pa")
@@ -130,15 +140,18 @@ class MooneyRivlin(Isotropic):
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
         """ψ and its derivatives in (I₁, I₂, J)."""
-        I1, I2, J = invariants
+        log, J = invariants[2], np.exp(invariants[2])
+        I1, I2 = 3.0 + invariants[:2]
         a, b = J ** (-2.0 / 3.0), J ** (-4.0 / 3.0)
         first, second = np.zeros((J.size, 3)), np.zeros((J.size, 3, 3))
         first[:, 0], first[:, 1] = self.c1 * a, self.c2 * b
         by_J = -2.0 / 3.0 * self.c1 * I1 * a / J - 4.0 / 3.0 * self.c2 * I2 * b / J
-        first[:, 2] = by_J + self.bulk * (J - 1.0)
+        first[:, 2] = by_J + self.bulk * np.expm1(log)
         second[:, 0, 2] = second[:, 2, 0] = -2.0 / 3.0 * self.c1 * a / J
         second[:, 1, 2] = second[:, 2, 1] = -4.0 / 3.0 * self.c2 * b / J
         bent = 10.0 / 9.0 * self.c1 * I1 * a + 28.0 / 9.0 * self.c2 * I2 * b
         second[:, 2, 2] = bent / J**2 + self.bulk
-        psi = self.c1 * (I1 * a - 3.0) + self.c2 * (I2 * b - 3.0) + 0.5 * self.bulk * (J - 1.0) ** 2
+        in_length = invariants[0] + I1 * np.expm1(-2.0 / 3.0 * log)  # I₁J^(−2/3) − 3
+        in_area = invariants[1] + I2 * np.expm1(-4.0 / 3.0 * log)
+        psi = self.c1 * in_length + self.c2 * in_area + 0.5 * self.bulk * np.expm1(log) ** 2
         return psi, first, second

@@ -18,8 +18,13 @@ from ..numerics.arrays import Array
 Index = np.ndarray
 POINTS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
-EXACT = 1e-14
-"""Defect of the rule over the sum of its energies that counts as round-off."""
+EXACT = 16.0 * float(np.finfo(float).eps)
+"""Round-off of φ, relative to the sum of its energies, and in short steps to the stiffness |∂S/∂E|.
+
+Laws may compute energies as differences of terms as large as the stiffness, as I₁ − 3: these have up to six times the
+machine precision of it as round-off, however small they are. Divided by |Δ|² it would exceed the stiffness."""
+SHORT = 1e-3
+"""Change |Δ| of the strains in a short step: φ itself is of the order of 1e-22 of the stiffness there."""
 
 
 class Evaluated(NamedTuple):
@@ -83,6 +88,7 @@ def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated
     )
     work, square = np.einsum("kc,kc->k", mean.stress, change), np.einsum("kc,kc->k", change, change)
     missed = gained - work
-    real = np.abs(missed) > EXACT * (np.abs(energy[0]) + np.abs(energy[1]) + np.abs(work))
+    stiffness = np.where(square < SHORT**2, np.abs(tangent[1]).max(axis=(1, 2)), 0.0)
+    real = np.abs(missed) > EXACT * (np.abs(energy[0]) + np.abs(energy[1]) + np.abs(work) + stiffness)
     end = Evaluated(energy[1], stress[1], tangent[1])
     return mean, np.where(real, missed, 0.0), np.where(square > 0.0, square, 1.0), end

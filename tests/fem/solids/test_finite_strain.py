@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
+from fem.materials.strain_laws import stored_energy
 from flexph import (
     GROUND,
     ValidityWarning,
@@ -156,6 +157,31 @@ def test_all_invariants_are_kept_by_laws(law, dim):
     run = tumbling(dim, 0.02, steps=10 if dim == 2 else 6, law=law)
     assert np.abs(run["block.stress"]).max() > 0.05 * SOFT.young
     keeps_all(run)
+
+
+@pytest.mark.parametrize("law", ["neo-Hooke", "Mooney-Rivlin", "user"])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_free_block_falls_without_strain(dim, law):
+    """The stored energy of strains of round-off is round-off: it must not correct the mean stress."""
+    block, down = body(dim, law=LAWS[law][0]), np.eye(dim)[-1]
+    mechanism = connect({"block": block}, [], gravity=tuple(-9.81 * down))
+    run = integrate(mechanism, mechanism.consistent_state(mechanism.assemble()), np.arange(11) * 0.01)
+    centres = run["block.centre"].reshape(11, -1, dim)
+    np.testing.assert_allclose(
+        centres[-1] - centres[0], np.tile(-0.5 * 9.81 * 0.1**2 * down, (centres.shape[1], 1)), rtol=0, atol=1e-14
+    )
+    assert np.abs(run["block.stress"]).max() <= 1e-12 * RUBBER.young
+    assert np.abs(run.ledger.residual).max() <= 1e-12 * 0.5 * block.mass * (9.81 * 0.1) ** 2
+
+
+@pytest.mark.parametrize("law", ["neo-Hooke", "Mooney-Rivlin"])
+def test_energies_of_small_strains_are_accurate(law):
+    """ψ = ½ E·K·E to the order of |E|³, with relative round-off, not that of the stiffness."""
+    own = stored_energy(LAWS[law][0], None)
+    strain = 1e-8 * np.array([[1.0, -0.4, 0.3, 0.5, -0.2, 0.7], [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]])
+    stiffness = own.at(np.zeros((1, 6))).tangent[0]
+    exact = 0.5 * np.einsum("ki,ij,kj->k", strain, stiffness, strain)
+    np.testing.assert_allclose(own.at(strain).energy, exact, rtol=1e-6)
 
 
 def keeps_all(run):
