@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
@@ -24,21 +23,19 @@ from ...linear.elimination import null_space
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...systems.inputs import Input
-from ..model.constraints import extent, velocities_of
+from ..model.constraints import velocities_of
 from ..model.state import State, configuration
 from .balance import problem
 from .balanced_state import is_balanced
 from .equilibrium import refuse_nonholonomic
 from .periodic_motion import Basis, Supports, in_any_direction
+from .stability import stiffness_error
 from .steady_rotation import Steady, steady_motion
 from .turned_motion import refuse_unsteady
 from .whirl import whirl
 
 if TYPE_CHECKING:
     from ..model.model import Model
-
-ROUND_OFF = 10.0 * float(np.finfo(float).eps)
-"""Error of an entry of the stiffness, relative to the sum of the magnitudes of its terms, after some ten operations."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,8 +140,7 @@ def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) ->
     forces = given.forces(c, state.multipliers)
     t = tangent(a, c, d, forces, spin=steady.spin)
     every, whole = in_any_direction(a), stiffness_size(a, c, d, forces, spin=steady.spin)
-    size = ROUND_OFF * whole + _unbalanced_stiffness(mechanism, c, left)
-    size = size + np.finfo(float).eps * (every @ size @ every)
+    size = stiffness_error(given, c, whole, left)
     mass, gyroscopic, damping, stiffness = (basis.T @ (matrix @ basis) for matrix in t)
     turned = Basis(given, c, G.T @ state.multipliers, basis, every @ whole @ every) if moves else None
     return AtRest(
@@ -158,19 +154,6 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
             "the state must be an equilibrium with its joint forces, see mechanism.equilibrium(pose, ...), and needs "
             f"the inputs= of that call: a force of {np.abs(left).max():.2g} is not balanced"
         )
-
-
-def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> Any:
-    """Uncertainty of the stiffness due to unbalanced forces, sparse diagonal (n_v, n_v).
-
-    A rotation θ of the whole mechanism does the work f·(θ × (θ × r)) by a force f on a centre of mass at r.
-    """
-    centres, spins, _ = mechanism.network.arrays.columns
-    size = np.zeros(left.size)
-    size[centres] = np.abs(left[centres]) / extent(mechanism, c.r, c.R)
-    turning = spins[spins >= 0]
-    size[turning] = np.abs(left[turning])
-    return sparse.diags_array(size)
 
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy import sparse
+from scipy.linalg import eigh, eigvalsh
 
 from ...kernels.state import Configuration, derive
+from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
 from ...linear.elimination import analysed
 from ...numerics.arrays import Array, dense
+from ..model.constraints import extent
 from .balance import Problem, joint_forces, stiffness_at
+from .periodic_motion import in_any_direction
 
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+ROUND_OFF = 10.0 * float(np.finfo(float).eps)
+"""Error of an entry of the stiffness, relative to the sum of the magnitudes of its terms, after some ten operations."""
 ZERO = 1e-14
-"""Value of ω², relative to the largest one, up to which it is round-off."""
+"""Value of ω², relative to the largest one, up to which it is round-off for a steady rotation."""
+SHIFT = 1e-12
+"""Least shift of ω², relative to the largest one, that makes all ω² positive."""
 MANY = 1000
 """Number of velocities up to which stability is tested, by dense algebra; above, it is not tested along load steps."""
 
@@ -32,14 +43,49 @@ class Softest(NamedTuple):
 
 
 def softest(given: Problem, c: Configuration) -> Softest:
-    """Softest small motion, from the symmetric part of the stiffness by dense algebra."""
+    """Softest small motion, from the symmetric part of the stiffness by dense algebra.
+
+    Its ω² is 1/μ − s with the largest μ of M x = μ (K + s M) x, all ω² + s being positive. Its error is that of the
+    stiffness along the shape; the least eigenvalue of (K, M) has an error relative to the largest ω² instead, which
+    exceeds the ω² of slender rods.
+    """
     joints = joint_forces(given, c)
     K = stiffness_at(given, c, joints.arrays, joints.multipliers)
     basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
     reduced, mass = (basis.T @ dense(matrix @ basis) for matrix in (0.5 * (K + K.T), joints.mass))
-    values, vectors = eigh(reduced, mass)
-    square = float(values[0]) if abs(values[0]) > ZERO * abs(values[-1]) else 0.0
-    return Softest(square, joints.lift @ (basis @ vectors[:, 0]))
+    rough, last = eigvalsh(reduced, mass), len(mass) - 1
+    shift = 2.0 * abs(rough[0]) + SHIFT * abs(rough[-1])
+    inverse, vectors = eigh(mass, reduced + shift * mass, subset_by_index=[last, last])
+    square, x = float(1.0 / inverse[0] - shift), vectors[:, 0]
+    shape = joints.lift @ (basis @ x)
+    a, forces = given.mechanism.network.arrays, given.forces(c, joints.multipliers)
+    whole = stiffness_size(a, c, derive(a, c), forces, spin=given.steady.spin)
+    error = stiffness_error(given, c, whole, given.unbalanced(c, joints.multipliers))
+    noise = float(np.abs(shape) @ (error @ np.abs(shape)) / (x @ mass @ x))
+    return Softest(square if abs(square) > noise else 0.0, shape)
+
+
+def stiffness_error(given: Problem, c: Configuration, whole: Any, left: Array) -> Any:
+    """Bounds of the errors of the stiffness, entry by entry, sparse (n_v, n_v).
+
+    ``whole`` is the sum of its absolute terms, see :func:`stiffness_size`, and ``left`` the unbalanced forces (n_v,).
+    """
+    every = in_any_direction(given.mechanism.network.arrays)
+    size = ROUND_OFF * whole + _unbalanced_stiffness(given.mechanism, c, left)
+    return size + np.finfo(float).eps * (every @ size @ every)
+
+
+def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> Any:
+    """Uncertainty of the stiffness due to unbalanced forces, sparse diagonal (n_v, n_v).
+
+    A rotation θ of the whole mechanism does the work f·(θ × (θ × r)) by a force f on a centre of mass at r.
+    """
+    centres, spins, _ = mechanism.network.arrays.columns
+    size = np.zeros(left.size)
+    size[centres] = np.abs(left[centres]) / extent(mechanism, c.r, c.R)
+    turning = spins[spins >= 0]
+    size[turning] = np.abs(left[turning])
+    return sparse.diags_array(size)
 
 
 def is_minimum(given: Problem, c: Configuration) -> bool:

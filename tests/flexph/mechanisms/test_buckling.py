@@ -25,6 +25,22 @@ def test_euler_column_as_a_floating_body():
     assert np.abs(found.part("column.deformation")).max() == 1.0
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("load", [0.3, 1.0, 1.4, 2.0, 2.45])
+def test_euler_column_as_a_thin_rod(dim, load):
+    """π²EI/4L² from any load of the state, where ω² of bending is 1e-13 of the largest."""
+    section = fem.RodSection(
+        axial=1e8, shear=(1e8, 1e8), torsion=1.0, bending=(1.0, 1.0), mass=1.0, inertia=(2e-6, 1e-6, 1e-6)
+    )
+    rod, place = fem.rod(1.0, None, section, elements=4, order=3, dim=dim), GROUND.at(*np.zeros(dim))
+    mechanism = connect({"rod": rod}, [weld("rod.root", place), force("rod.tip", name="F")])
+    push = {"F": -load * np.eye(dim)[0]}
+    state = mechanism.equilibrium(mechanism.assemble(), inputs=push)
+    found = mechanism.buckling(state, inputs=push)
+    assert load * found.factor == pytest.approx(0.25 * np.pi**2, rel=1e-4)
+    assert not found.is_limit
+
+
 def truss(height=0.3, stiffness=100.0):
     """A mass on two springs that lean against each other (von Mises): its limit load is a closed form."""
     mechanism = connect(
