@@ -4,7 +4,8 @@ Bodies are joined at named ports into a mechanism. A run of it is a solution wit
 
 1. Bodies: packages ``fem`` (beams, rods, plates, solids) and ``rigid``; ``flexph.bodies`` for those of other programs.
 2. Mechanism: ``connect(bodies, [weld(...), hinge(...), drive(...), force(...)])``; more joints in ``flexph.joints``,
-   contacts and stops in ``flexph.contacts``. Its verbs (``flexph.mechanisms``) find poses, states and equilibria.
+   laws of springs in ``flexph.laws``, contacts in ``flexph.contacts``. Its verbs (``flexph.mechanisms``) find poses,
+   states and equilibria.
 3. Run: ``integrate(mechanism, start, times, method=...)`` by a method of ``flexph.methods``, with controllers of
    ``flexph.control`` that read ``flexph.sensors``. ``Simulator`` makes single steps; ``flexph.fmu`` exports it.
 4. Result: ``Solution`` or ``Trajectory`` of ``flexph.results``, shown by ``flexph.plot``, ``flexph.report`` and

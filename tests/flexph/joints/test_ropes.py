@@ -511,7 +511,7 @@ def test_sparse_arrays_give_the_same_tangent(dim):
     for folded in (True, False):
         a = build_network(mechanism.bodies, connections, gravity, folded=folded).arrays
         p, none = a.first.size, np.zeros(0)
-        forces = Forces(np.zeros(p), spring, np.array([2e4]), none, none)
+        forces = Forces(np.zeros(p), spring, np.array([2e4]), np.zeros(1), none, none)
         at_rest = a, c, derive(a, c), forces
         spin = np.zeros(1 if dim == 2 else 3)
         found.append([dense(of(*at_rest, spin=spin)) for of in (tangent_stiffness, stiffness_size)])
