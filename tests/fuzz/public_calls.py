@@ -587,7 +587,8 @@ def _laws() -> dict[str, Call]:
         "force_law": {"function": lambda x, v, t: v},
         "bouc_wen": {"shape": 0.5},
     }
-    made = {"ElasticLaw", "ForceLaw", "HysteresisLaw", "polynomial"}
+    made = {"ElasticLaw", "ForceLaw", "HysteresisLaw", "Relation", "polynomial"}
+    made |= {"coulomb", "viscous", "quadratic", "resistive"}  # among those of systems
     return from_signatures(flexph.laws, examples, special, prefix="laws.", skip=made) | {
         "laws.polynomial": Call(flexph.laws.polynomial, {}, (100.0, 0.0, 20.0)),
     }
