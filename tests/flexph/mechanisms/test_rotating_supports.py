@@ -193,7 +193,7 @@ def test_the_circulatory_stiffness_is_the_derivative_of_the_damper_forces():
 
     def acting(at):  # the force law depends on its rate alone
         rate = steady_rates(a, at, derive(a, at))
-        return steady_tensions(a, rate) + a.springs.tensions(none, 0.0, rate)
+        return steady_tensions(a, at, rate) + a.springs.tensions(none, 0.0, rate)
 
     none, step, rate = np.zeros(a.springs.damping.size), 1e-6, steady_rates(a, c, derive(a, c))
     tensions, by_rate = acting(c), a.springs.rate_slopes(none, 0.0, rate)
