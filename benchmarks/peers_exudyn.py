@@ -100,7 +100,7 @@ def run(make: Callable[[], tuple[Any, Any]], solver: str, end: float, given: flo
     own.automaticStepSize = controlled
     if controlled:
         own.relativeTolerance = own.absoluteTolerance = given
-        own.initialStepSize = end / SAMPLES
+        own.initialStepSize, own.minimumStepSize = end / SAMPLES, 1e-6 * end
     settings.solution.file.write = False
     settings.solution.sensors.writePeriod = end / SAMPLES
     clock = time.process_time()

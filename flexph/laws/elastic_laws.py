@@ -55,6 +55,8 @@ class ElasticLaw(Remade):
         V of each piece by ascending powers of the distance from its base.
     functions : tuple of callable
         V, V' and, where it is known, V'' of a general law, which has no pieces.
+    strength : float
+        μ of V = −μ/x, whose mean force over a step is μ/(x₀x₁); 0 of other laws.
     """
 
     name: str
@@ -62,6 +64,7 @@ class ElasticLaw(Remade):
     bases: tuple[float, ...] = ()
     powers: tuple[tuple[float, ...], ...] = ()
     functions: tuple[Function, ...] = ()
+    strength: float = 0.0
 
     def energy(self, extension: Any) -> Any:
         """V(x) [J], of one extension or of many."""
@@ -110,9 +113,12 @@ def mean_force(law: ElasticLaw, before: float, after: float) -> float:
     """Mean force over a step: F with F Δx = ΔV to round-off, and F → V' as Δx → 0.
 
     Of pieces it is the mean of V' by Gauss' rule of three points in each, which is exact up to the fifth power. Of
-    functions it is that of the whole step, corrected by the defect ΔV − F Δx where this is not round-off.
+    functions it is that of the whole step, corrected by the defect ΔV − F Δx where this is not round-off; that of −μ/x is
+    known.
     """
     change = after - before
+    if law.strength and min(before, after) > 0.0:
+        return law.strength / (before * after)
     edges = [edge for edge in law.edges if min(before, after) < edge < max(before, after)]
     ends = [before, *(edges if change > 0.0 else edges[::-1]), after]
     parts = [_gauss_mean(law, *pair) * (pair[1] - pair[0]) for pair in pairwise(ends)]
@@ -407,7 +413,7 @@ def gravitation(strength: float) -> ElasticLaw:
         return x
 
     functions = (lambda x: -mu / at(x), lambda x: mu / at(x) ** 2, lambda x: -2.0 * mu / at(x) ** 3)
-    return ElasticLaw(f"gravitation({mu:.9g})", functions=functions)
+    return ElasticLaw(f"gravitation({mu:.9g})", functions=functions, strength=mu)
 
 
 def _pieces(

@@ -35,6 +35,7 @@ class Joints(NamedTuple):
     law_base: Vector  # (pieces,), extension that the powers of a piece are relative to
     law_power: Matrix  # (pieces, n), energies by ascending powers
     law_function: IndexMatrix  # (laws, 3), addresses of V, V' and V'', 0 for none
+    law_strength: Vector  # (laws,), μ of V = −μ/x, 0 of others
     force_law: Index  # (springs,), address of F(x, v, t), 0 for none
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)

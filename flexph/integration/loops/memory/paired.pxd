@@ -77,6 +77,7 @@ cdef struct ComplexMemory:
     Vec joints_law_base
     Mat joints_law_power
     IMat joints_law_function
+    Vec joints_law_strength
     IVec joints_force_law
     IVec joints_path_kind
     Mat joints_path_parameter

@@ -60,6 +60,7 @@ class SpringLaws(NamedTuple):
     law_base: Array
     law_power: Array
     law_function: Index
+    law_strength: Array
     force_law: Index
     path_kind: Index
     path_parameter: Array
@@ -87,8 +88,9 @@ def spring_laws(springs: Springs) -> SpringLaws:
     for i, path in zip(springs.hysteretic.tolist(), springs.hysteresis, strict=True):
         path_kind[i] = PATHS[path.kind]
         path_parameter[i, : len(path.parameters)] = path.parameters
+    strength = np.array([own.strength for own in springs.laws])
     count = len(springs.laws) + len(springs.force_laws) + len(springs.hysteresis)
-    return SpringLaws(law, first, edges, bases, power, function, force, path_kind, path_parameter, count)
+    return SpringLaws(law, first, edges, bases, power, function, strength, force, path_kind, path_parameter, count)
 
 
 def _addresses(relation: Relation) -> tuple[int, int]:

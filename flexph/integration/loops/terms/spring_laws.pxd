@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport larger
+from ....numerics.loops.views cimport larger, smaller
 from ....numerics.loops.functions cimport call_real, call_three
 from ..memory.memory cimport Memory as AnyMemory
 from libc.math cimport fabs

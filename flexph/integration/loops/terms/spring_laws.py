@@ -11,7 +11,7 @@ if not cython.compiled:
     from math import fabs
 
     from ....numerics.loops.functions import call_real, call_three
-    from ....numerics.loops.views import larger
+    from ....numerics.loops.views import larger, smaller
     from ..memory.memory import Memory
 
 STEP = cython.declare(cython.double, _STEP)
@@ -23,6 +23,8 @@ ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
 
 def law_value(m: Memory, k: int, order: int, x: float) -> float:
     """Energy V (order 0) or derivative V' (1) or V'' (2) of law k at the extension x."""
+    if m.joints_law_strength[k] != 0.0 and order == 0 and x > 0.0:
+        return -m.joints_law_strength[k] / x
     function = m.joints_law_function[k][order]
     if function != 0:
         return call_real(function, x)
@@ -37,6 +39,8 @@ def mean_force(m: Memory, k: int, before: float, after: float) -> float:
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 1, before, change)
+    if m.joints_law_strength[k] != 0.0 and before > 0.0 and after > 0.0:
+        return m.joints_law_strength[k] / (before * after)
     mean = _function_mean(m, k, before, change)
     defect = _defect(m, k, before, change, mean)
     return mean if defect == 0.0 else mean + defect / change
@@ -47,6 +51,8 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 2, before, change)
+    if m.joints_law_strength[k] != 0.0 and before > 0.0 and after > 0.0:
+        return -m.joints_law_strength[k] / (before * after * after)
     mean = _function_mean(m, k, before, change)
     defect = _defect(m, k, before, change, mean)
     if defect != 0.0:
@@ -62,15 +68,13 @@ def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
 
 
 def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
-    """Slope ∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by central differences."""
+    """Slope ∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by a central difference along Δx."""
     x = x0 + 0.5 * h * rate
     t = m.trial_time[0]
     law = m.joints_force_law[i]
-    step = REACH * larger(fabs(x), 1.0)
-    by_extension = (call_three(law, x + step, rate, t) - call_three(law, x - step, rate, t)) / (2.0 * step)
-    step = REACH * larger(fabs(rate), 1.0)
-    by_rate = (call_three(law, x, rate + step, t) - call_three(law, x, rate - step, t)) / (2.0 * step)
-    return 0.5 * by_extension + by_rate / h
+    step = REACH * smaller(fabs(h) * larger(fabs(rate), 1.0), 2.0 * larger(fabs(x), 1.0))
+    after = call_three(law, x + 0.5 * step, rate + step / h, t)
+    return (after - call_three(law, x - 0.5 * step, rate - step / h, t)) / (2.0 * step)
 
 
 def _piece_at(m: Memory, k: int, x: float) -> int:
