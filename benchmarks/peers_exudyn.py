@@ -89,18 +89,15 @@ def states(start: Sequence[float], rates: Callable[[float, Sequence[float]], Seq
 
 
 def run(make: Callable[[], tuple[Any, Any]], solver: str, end: float, given: float) -> Run:
-    """Run a new system by a solver, with a number of steps, or below 1 a tolerance."""
+    """Run a new system by a solver with a number of steps."""
     import exudyn
 
-    (system, sensors), settings, controlled = make(), exudyn.SimulationSettings(), given < 1
+    (system, sensors), settings = make(), exudyn.SimulationSettings()
     own = settings.timeIntegration
     own.endTime, own.verboseMode = end, 0
-    own.numberOfSteps = SAMPLES if controlled else int(given)
+    own.numberOfSteps = int(given)
     own.newton.useModifiedNewton = True
-    own.automaticStepSize = controlled
-    if controlled:
-        own.relativeTolerance = own.absoluteTolerance = given
-        own.initialStepSize, own.minimumStepSize = end / SAMPLES, 1e-6 * end
+    own.automaticStepSize = False
     settings.solution.file.write = False
     settings.solution.sensors.writePeriod = end / SAMPLES
     clock = time.process_time()

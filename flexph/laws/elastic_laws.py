@@ -113,8 +113,8 @@ def mean_force(law: ElasticLaw, before: float, after: float) -> float:
     """Mean force over a step: F with F Δx = ΔV to round-off, and F → V' as Δx → 0.
 
     Of pieces it is the mean of V' by Gauss' rule of three points in each, which is exact up to the fifth power. Of
-    functions it is that of the whole step, corrected by the defect ΔV − F Δx where this is not round-off; that of −μ/x is
-    known.
+    functions it is that of the whole step, corrected by the defect ΔV − F Δx where this is not round-off. That of
+    −μ/x is known.
     """
     change = after - before
     if law.strength and min(before, after) > 0.0:
