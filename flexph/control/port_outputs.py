@@ -24,7 +24,7 @@ def outputs_at(mechanism: Model, x: Array) -> Array:
 
 
 class PortOutputs(NamedTuple):
-    """Some external ports: slices of their joint outputs (m,), and the indices ``among`` the outputs of all ports."""
+    """Outputs of some external ports: slices of their vector (m,), and its indices ``among`` those of all ports."""
 
     slices: dict[str, slice]
     among: Array

@@ -158,7 +158,7 @@ class _Task(NamedTuple):
 
     def _start(self, kept: Any) -> StepStart:
         time, x, history = kept
-        return self.scheme.standing(State(time, x, self.initial.multipliers, self.initial.anchors, history))
+        return self.scheme.start(State(time, x, self.initial.multipliers, self.initial.anchors, history))
 
     def _run(self, start: StepStart) -> Run:
         expected = (len(self.grid) - 1) // self.options.save_every + 1

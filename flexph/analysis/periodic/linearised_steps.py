@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...integration.blocks.block_stepper import BlockStepper
+from ...integration.loops.memory.structures import GaussTable, Table
 from ...integration.schemes.start import EvaluatedState, StepStart
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import displacement_sizes, lever
@@ -47,6 +48,15 @@ class Variations(NamedTuple):
     faster: Array
 
 
+class _Step(NamedTuple):
+    """Step to be linearised: its start, end and table, and displacements (n_v, g) that close its joints."""
+
+    start: StepStart
+    end: StepStart
+    table: Table | GaussTable
+    closing: Array
+
+
 class LinearisedSteps:
     """Linearised steps of a block stepper; ``pace`` [1/s] scales velocities to displacements."""
 
@@ -61,13 +71,14 @@ class LinearisedSteps:
         The sum of the variations is varied, too, by a share of the reach, to check that they are linear. Raises
         StepFailed, and ArithmeticError if no reach is short enough.
         """
-        end = self.blocks.step(start, time).end
-        closing = self._closing(start)
+        table = self.blocks.table(np.array([start.time, time]))
+        end = self.blocks.step(start, time, table).end
+        step = _Step(start, end, table, self._closing(start))
         columns = list(zip(*(part.T for part in given), strict=True))
         whole = tuple(np.sum(part, axis=1) for part in given)
         for reach in REACHES:
-            ends = [self._along((start, end), closing, *pair, reach=reach) for pair in columns]
-            other = self._along((start, end), closing, *whole, reach=FINER * reach)
+            ends = [self._along(step, *pair, reach=reach) for pair in columns]
+            other = self._along(step, *whole, reach=FINER * reach)
             if self._is_sum(ends, other):
                 displaced, faster = (np.array(part).reshape(len(ends), -1).T for part in zip(*ends, strict=True))
                 return end, Variations(displaced, faster)
@@ -87,17 +98,14 @@ class LinearisedSteps:
         scaled = dense(rates_at(blocks.mechanism, place, blocks.scheme.table, start.time)[0]) * self.sizes.displaced
         return self.sizes.displaced[:, None] * np.linalg.pinv(scaled, rcond=INDEPENDENT)
 
-    def _along(
-        self, step: tuple[StepStart, StepStart], closing: Array, displaced: Array, faster: Array, *, reach: float
-    ) -> Variations:
-        """Variation of the end of a step, given by its start and end, for one of its start."""
-        start, end = step
+    def _along(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
+        """Variation of the end of a step for one of its start."""
+        start, end = step.start, step.end
         a, size = self.arrays, max(np.abs(x / s).max() for x, s in zip((displaced, faster), self.sizes, strict=True))
         if not size > 0.0:
             return Variations(displaced, faster)
         share, direction = reach / size, tangent_of(a, start.state.c, displaced, faster)
-        begins = [self._closed(start, moved(start.state.c, direction, share * s), closing) for s in SHARES]
-        ends = [self._end(start, c, end.time) for c in begins]
+        ends = [self._end(step, self._closed(step, moved(start.state.c, direction, share * s))) for s in SHARES]
         rates = Configuration(
             *(sum(w / share * x for w, x in zip(WEIGHTS, parts, strict=True)) for parts in zip(*ends, strict=True))
         )
@@ -106,19 +114,19 @@ class LinearisedSteps:
         moving, speeding = Velocities(rates.r, turn, rates.u), Velocities(rates.v, rates.omega, rates.du)
         return Variations(flatten(a, moving), flatten(a, speeding))
 
-    def _closed(self, start: StepStart, c: Configuration, closing: Array) -> Configuration:
+    def _closed(self, step: _Step, c: Configuration) -> Configuration:
         """Configuration corrected so that the joints are closed."""
-        if closing.size:
+        if step.closing.size:
             for _ in range(CORRECTIONS):
-                gap = constraint_gap(self.blocks.mechanism, c, self.blocks.scheme.table, start.time)
-                c = corrected(self.blocks.mechanism, c, -closing @ gap)
+                gap = constraint_gap(self.blocks.mechanism, c, self.blocks.scheme.table, step.start.time)
+                c = corrected(self.blocks.mechanism, c, -step.closing @ gap)
         return c
 
-    def _end(self, start: StepStart, c: Configuration, time: float) -> Configuration:
-        """End of the step from another configuration, predicted as the one from the start."""
-        x = flat(self.blocks.mechanism, c)
+    def _end(self, step: _Step, c: Configuration) -> Configuration:
+        """End of a step from another configuration, predicted as the one from its start."""
+        x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, derive(self.arrays, c)), start.state.defect)
-        return self.blocks.step(StepStart(start.time, state, start.energy, start.history), time).end.state.c
+        return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c
 
 
 def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
@@ -138,7 +146,7 @@ def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> 
         sigma[own] = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ displaced)
     spring = np.zeros_like(c.spring)
     if spring.size:
-        stretched = a.springs.stiffness * (spring_operator(a, c, d) @ displaced)
+        stretched = a.springs.gain * (spring_operator(a, c, d) @ displaced)
         spring[: a.springs.stored] = stretched[a.springs.state >= 0]
     R = np.einsum("bij,bs,sjk->bik", c.R, moving.omega, cross(a.dim))
     return Configuration(moving.v, R, moving.du, speeding.v, speeding.omega, speeding.du, sigma, spring)

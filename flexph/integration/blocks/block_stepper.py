@@ -37,7 +37,7 @@ _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 PILE = 2
 """See Kinds.contact."""
 HALVINGS, PASSINGS = 4, 12
-"""How often a step is halved that is not solved, and divided in which bodies pass through each other."""
+"""How often a step is divided that is not solved, and one in which bodies pass through each other."""
 
 
 class BlockStepper:
@@ -100,7 +100,7 @@ class BlockStepper:
 
     def start(self, start: State) -> StepStart:
         """Step start at the initial state of a run."""
-        return self.put(self.scheme.standing(start))
+        return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
         """Set the start of the next step; its energies are rounded as those of the rows."""
@@ -137,22 +137,22 @@ class BlockStepper:
             "moved": each,
         }
 
-    def step(self, start: StepStart, time: float) -> StepResult:
-        """Take the step from a start to a time [s]; raises StepFailed."""
-        return self._step(start, time, 0)
+    def step(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
+        """Take the step from a start to a time [s]; raises StepFailed. ``table`` is that of the step, if known."""
+        return self._step(start, time, table, 0)
 
-    def _step(self, start: StepStart, time: float, halvings: int) -> StepResult:
-        """Take a step, with impacts and dry friction in two parts if the loops do not solve it as a whole."""
+    def _step(self, start: StepStart, time: float, table: Table | GaussTable | None, divisions: int) -> StepResult:
+        """Take a step, with impacts, dry friction and collocation in two parts if it is not solved as a whole."""
         times = np.array([start.time, time])
-        rows, solved = self._taken(start, times, self.table(times), EACH)
+        rows, solved = self._taken(start, times, table or self.table(times), EACH)
         if solved:
             return self.result(start, times, rows)
-        error, middle = self.failed(start, time), self.division(start, time, halvings)
+        error, middle = self.failed(start, time), self.division(start, time, divisions)
         if middle is None or isinstance(error, MotionEnded):
             raise error
         try:
-            first = self._step(start, middle, halvings + 1)
-            return as_one(start, (first, self._step(first.end, time, halvings + 1)), 1)
+            first = self._step(start, middle, None, divisions + 1)
+            return as_one(start, (first, self._step(first.end, time, None, divisions + 1)), 1)
         except MotionEnded:
             raise
         except StepFailed as half:
@@ -161,17 +161,16 @@ class BlockStepper:
     def division(self, start: StepStart, time: float, divisions: int) -> float | None:
         """Time [s] to divide the last step at, which was not solved, after so many divisions; None to give it up."""
         passed = self.compiled.memory.run_failure[0] == PASSED
-        if not self._halves or divisions >= (PASSINGS if passed else HALVINGS):
+        if not self._divides or divisions >= (PASSINGS if passed else HALVINGS):
             return None
         if passed and not self.scheme.by_events:
             return time_of_contact(self.scheme, start, self.compiled.reached(), time)
         return 0.5 * (start.time + time)
 
     @property
-    def _halves(self) -> bool:
-        """True if a step that is not solved is taken in halves: other contacts close together in them."""
-        arrays = self.scheme.arrays
-        return self.estimate is None and bool(arrays.bearings.number)
+    def _divides(self) -> bool:
+        """True if a step that is not solved is divided."""
+        return self.estimate is None and bool(self.scheme.arrays.bearings.number)
 
     def failed(self, start: StepStart, time: float) -> StepFailed:
         """Error of the last step, from a start to a time [s]; raises that of a function which the loops called."""

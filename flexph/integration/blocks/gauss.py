@@ -27,7 +27,7 @@ class GaussBlocks(BlockStepper):
         self.limit = self.limited(2 * (len(self.tableau.given) + 1))
 
     @property
-    def _halves(self) -> bool:
+    def _divides(self) -> bool:
         return True
 
     @property

@@ -38,7 +38,7 @@ class StrikeBlocks(BlockStepper):
         return None if tolerance is None else JudgedPairs(self.scheme, PairError(tolerance), self)
 
     @property
-    def _halves(self) -> bool:
+    def _divides(self) -> bool:
         return True
 
     def _tell_of_many(self) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a run of a mechanism whose step fails: which one it was, why, and what to do."""
+"""Messages of a run of a mechanism whose step fails: the step, the reason, and the remedy."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ GENERAL = (
     "try a smaller step, check the drives, loads and inputs of controllers at this time, and look for a singular pose "
     "or redundant joints"
 )
-"""What to do where a step fails and nothing is known of why."""
+"""Remedy for a step that fails for an unknown reason."""
 LOOKED_AT = 20
-"""Steps of a run whose drives are looked at."""
+"""Number of steps of a run whose drives are checked."""
 ONE_STEP = (
     "times are the ends of all steps, of which two make one; give np.linspace(start, end, 1001), or a method with a "
     "tolerance, such as Exact(tolerance=1e-6)"
 )
-"""What to do where somebody may have taken times for a span."""
+"""Remedy if ``times`` may have been taken for a time span."""
 
 
 def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
-    """Which step could not be solved or to what the motion came, why, and what to do; ``acting`` is what may be why."""
+    """Message for a step that is not solved, or at which the motion ends; ``acting`` tells likely reasons."""
     t0, t1 = span
     if isinstance(error, MotionEnded):
         return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
@@ -45,13 +45,13 @@ def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "",
 
 
 def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
-    """What is said of a run that a step ended which could not be solved."""
+    """Message for a run that ends at a step which is not solved."""
     told = explain_step(error, span, acting, cure=cure)
     return f"{told}. {run.count} steps before it are finished and kept in .solution"
 
 
 def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str, Sequence[str]]) -> str:
-    """Inputs so large that a step overflows, with their ports and the controllers that set them; nothing of others."""
+    """Text on inputs so large that a step overflows, with their ports and controllers; empty if there are none."""
     told = []
     for port, part in ports.items():
         if (largest := np.abs(values[part]).max(initial=0.0)) > HUGE:
@@ -61,7 +61,7 @@ def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str,
 
 
 def explain_control(run: Run, error: StepControlFailed) -> str:
-    """What is said of a run whose steps became too small."""
+    """Message for a run whose steps became too small."""
     return (
         f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
         "another, else look for a singular pose or raise the tolerance. "
@@ -70,7 +70,7 @@ def explain_control(run: Run, error: StepControlFailed) -> str:
 
 
 def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
-    """A drive that moves by more in a step than it can follow, with the step that would do; nothing where none does.
+    """Text on a drive that moves further than a step can follow, with a step that can; empty if there is none.
 
     Of an angle a step sees sine and cosine: it cannot tell more than half a turn from less the other way, and may fail
     beyond a quarter. Displacements are unlimited in steps that are solved.
@@ -91,7 +91,7 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
 
 
 def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
-    """The same of some of the steps between the times of a grid, which were solved."""
+    """Text of :func:`of_long_drives` for some of the solved steps between the times of a grid."""
     table, steps = table_of(mechanism, anchors), len(grid) - 1
     if not table.varies or steps < 1:
         return ""
@@ -101,7 +101,7 @@ def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
-    """How far a drive moves, how far it may in a step, and the unit of both."""
+    """Distance by which a drive moves in a step, the largest one allowed, and their unit."""
     if isinstance(law, Alignment):
         cosine = 0.5 * (np.sum(before * after) - 1.0)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"
@@ -112,5 +112,5 @@ def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solve
 
 
 def _size(mechanism: Mechanism) -> float:
-    """A length of the mechanism [m]."""
+    """Reference length of the mechanism [m]."""
     return float(mechanism.network.arrays.lengths[1])

@@ -1,4 +1,4 @@
-"""The columns of the rows of a run of a mechanism, and the solution from them."""
+"""Recorded columns of a run of a mechanism, and its solution."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def recorder_of(
     accounts: Accounts, start: StepStart, expected: int, folder: Path | None, loops: ControlLoops | None = None
 ) -> Recorder:
-    """A recorder of a run of a mechanism from its start on, see :class:`Recorder` and start.StepResult."""
+    """Recorder of a run of a mechanism from its start, see :class:`Recorder` and :class:`StepResult`."""
     g = accounts.mechanism.layout.multipliers
     columns = {
         "time": Column(1, "last"),
@@ -71,9 +71,9 @@ def solution_of(
     observer: Observer | None = None,
     loops: ControlLoops | None = None,
 ) -> Solution:
-    """The finished steps of a run; ``history`` is that of the last one, from which a run goes on.
+    """Solution with the finished steps of a run; ``history`` is that of the last step, from which another run goes on.
 
-    ``weight`` is the work of the weights of :class:`Resolution` where it is at hand.
+    ``weight`` is the work of the weights (see :class:`Resolution`), if known.
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]
@@ -104,13 +104,13 @@ def solution_of(
 
 
 def _given(ledger: Ledger, loops: ControlLoops) -> dict[str, Array]:
-    """The work of each controller at its ports."""
+    """Work of each controller at its ports."""
     none = np.zeros(len(ledger.residual))
     return {name: sum((ledger.work[port] for port in ports), none) for name, ports in loops.ports.items()}
 
 
 def _with_joined(ledger: Ledger, joined: Joined, rows: Mapping[str, Array]) -> Ledger:
-    """The ledger of mechanism and continuous controllers: what they give each other is no work from outside."""
+    """Ledger of mechanism and continuous controllers; energy that they exchange is no external work."""
     energy, flows, given = rows["controller_energy"].T, rows["controller_flows"][1:].T, rows["controller_work"][1:].T
     work, controllers, dissipation = dict(ledger.work), dict(ledger.controllers), dict(ledger.dissipation)
     works, accounts = iter(given), iter(flows)
@@ -136,7 +136,7 @@ def _states(joined: Joined, rows: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _controls(mechanism: Mechanism, loops: ControlLoops, rows: Mapping[str, Array]) -> dict[str, Array]:
-    """What was held, by the ports that controllers set: of the mechanism, and free ones of continuous controllers."""
+    """Held inputs by port: ports of the mechanism that controllers set, and free ports of continuous controllers."""
     slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
     if loops.joined is not None:
         ports += [port for c in loops.joined.controllers for port in c.given.ports.values()]

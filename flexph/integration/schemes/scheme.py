@@ -110,12 +110,7 @@ class Scheme:
         return self.mechanism.layout.frames * (a.dim + a.n.shape[0]) + a.body_u.size
 
     def start(self, start: State) -> StepStart:
-        """Start of a run, with its energies."""
-        begun = self.standing(start)
-        return begun._replace(energy=self.accounts.energies(begun.state.c, begun.state.d))
-
-    def standing(self, start: State) -> StepStart:
-        """Start of a run without its energies, which the loops know to the bits of their rows."""
+        """Start of a run, without its energies: the loops compute these to the bits of their rows."""
         known = self.problem.checked if start is self.problem.start else None
         c, d = (known.c, known.d) if known else self._derived(start)
         first = self.motions + self.rows

@@ -22,9 +22,9 @@ from .agreed_steps import AgreedSteps, joined_as_one
 
 
 class _Singles:
-    """Single steps of a pair, and the one of twice their length: the second goes on from the controllers of the first.
+    """Single steps of a pair, and the step of twice their length; the second continues the controllers of the first.
 
-    Those that were taken are in ``results``.
+    ``results`` are the steps taken.
     """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
@@ -72,7 +72,7 @@ class AgreedPairs(NamedTuple):
         return tried
 
     def _smooth(self, start: StepStart, end: float, known: Any) -> Tried:
-        """The pair of a mechanism without rigid contacts."""
+        """Pair of a mechanism without rigid contacts."""
         assert isinstance(self.blocks, PairBlocks)
         steps = AgreedSteps(self.blocks, self.loops)
         result, (motion, left, energy) = steps.steps(start, end)
@@ -80,7 +80,7 @@ class AgreedPairs(NamedTuple):
         return self.blocks.error.judged(step, (motion, left), known, max(known, float(energy)))
 
     def _judged(self, run: Run, times: Array, known: Any) -> Tried:
-        """The pair of a mechanism with rigid contacts, beside the step of twice its length."""
+        """Pair of a mechanism with rigid contacts, compared with a step of twice its length."""
         assert isinstance(self.estimate, JudgedPairs)
         singles = _Singles(self.blocks, self.loops)
         tried = self.estimate._replace(single=singles).attempt(run, times, known)

@@ -8,11 +8,11 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 import rigid
-from flexph import GROUND, connect, drive, force, hinge, integrate, torsion_spring
+from flexph import GROUND, connect, drive, force, hinge, integrate, spring_damper, torsion_spring
 from flexph.analysis import floquet
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.joints import bushing, cartesian_spring_damper
-from flexph.laws import coulomb
+from flexph.laws import coulomb, polynomial
 from flexph.methods import Exact, ExactGauss
 
 LENGTH, GRAVITY, REACH = 1.0, 9.81, 0.1
@@ -214,3 +214,16 @@ def test_contacts_are_refused():
     mechanism = connect({"ball": ball}, [touch])
     with pytest.raises(ValueError, match=r"analysis.floquet does not support contacts, and 'floor' is one"):
         floquet(mechanism, mechanism.consistent_state(mechanism.assemble()), period=1.0)
+
+
+@pytest.mark.parametrize("given", [{"stiffness": 50.0}, {"law": polynomial(50.0)}], ids=["stiffness", "law"])
+def test_springs_with_a_law_take_part_in_small_motions(given):
+    """Of a bar that a spring holds up: e^{±iωT} of the spectrum, which takes another route."""
+    spring = spring_damper("bar.tip", GROUND.at(0.0, 2.0), length=1.0, **given)
+    held = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND), spring], gravity=(0.0, -9.81))
+    rest = held.equilibrium(held.assemble(guess={"bar": 1.4}))
+    found = floquet(held, rest, period=0.3, steps=64, method=Exact())
+    frequency = np.abs(held.spectrum(rest).values.imag).max()
+    # the angle 2 atan(½ωh) of a step is off ωh by (ωh)³/12; twice that is allowed
+    assert np.abs(np.angle(found.multipliers)) == pytest.approx(frequency * 0.3, rel=(frequency * 0.3 / 64) ** 2 / 6.0)
+    assert np.abs(found.multipliers) == pytest.approx(1.0, abs=1e-9)

@@ -5,6 +5,7 @@ from ..mechanics.rolling cimport gain
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
+from ..steps.iterate cimport reference_length
 from ..terms.nodes cimport cross_product
 from .field cimport add_field
 from .prescribed cimport row_of
@@ -25,5 +26,5 @@ cdef void _curve(Py_ssize_t dim, Scheme g, double h, Py_ssize_t i) noexcept nogi
 cdef void _gap(Memory* m, Memory* s, Py_ssize_t dim, double h, AtNodes given, Py_ssize_t i) noexcept nogil
 cdef bint is_balanced(Memory* m, Scheme g, double h) noexcept nogil
 cdef bint _balances(Memory* s, double h) noexcept nogil
-cdef bint _closes(Memory* s, double limit, double length) noexcept nogil
+cdef bint _closes(Memory* s, double length) noexcept nogil
 cdef void constraint_rates(Memory* s, Py_ssize_t dim, Vec coefficient) noexcept nogil

@@ -33,6 +33,7 @@ if not cython.compiled:
     from ..mechanics.rolling import gain
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
+    from ..steps.iterate import reference_length
     from ..terms.nodes import cross_product
     from .field import add_field
     from .prescribed import row_of
@@ -214,14 +215,10 @@ def is_balanced(m: Memory, g: Scheme, h: float) -> bool:
 
     Near a singular pose corrections are round-off that the Jacobian blows up, however well an iterate is balanced.
     """
-    limit = cython.declare(cython.double, NEWTON_BALANCED)
-    length = m.joints_lengths[1]
-    for i in range(m.at_vector.shape[0]):
-        for k in range(m.at_vector.shape[1]):
-            length = larger(length, fabs(m.at_vector[i][k]) * m.joints_joins_points[i])
+    length = reference_length(m)
     for i in range(g.stages.size):
         s = stage(g.stages, i)
-        if not (_balances(s, h) and _closes(s, limit, length)):
+        if not (_balances(s, h) and _closes(s, length)):
             return False
     return True
 
@@ -252,8 +249,9 @@ def _balances(s: Memory, h: float) -> bool:
     return forces <= limit * push and torques <= limit * turn and flexing <= limit * bend
 
 
-def _closes(s: Memory, limit: float, length: float) -> bool:
+def _closes(s: Memory, length: float) -> bool:
     """True if the constraints at a node hold, those on points relative to a length [m]."""
+    limit = cython.declare(cython.double, NEWTON_BALANCED)
     for row in range(s.defect_lam.size):
         if not fabs(s.defect_lam[row]) <= limit * (length if s.joints_holds_points[row] > 0.0 else 1.0):
             return False

@@ -18,6 +18,7 @@ if not cython.compiled:
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes, Course, GaussTable, Within
     from ..steps.calls import ask_again, begin_within, hold
+    from ..steps.iterate import reference_length
     from ..steps.rows import begin_row, close_row, record_energy, refuse, store
     from .field import add_field
     from .history import guess, remember
@@ -204,10 +205,7 @@ def _square_up(m: Memory, dim: int, b: int) -> None:
 
 def _is_open(m: Memory) -> bool:
     """True if the end of the step misses the constraints (see kernels.constraint_sizes)."""
-    length = m.joints_lengths[1]
-    for i in range(m.at_vector.shape[0]):
-        for k in range(m.at_vector.shape[1]):
-            length = larger(length, fabs(m.at_vector[i][k]) * m.joints_joins_points[i])
+    length = reference_length(m)
     for i in range(m.run_gap.size):
         size = length if m.joints_holds_points[i] > 0.0 else 1.0
         if not m.rolling_free[i] and not fabs(m.run_gap[i]) <= NEWTON_CLOSED * size:

@@ -16,6 +16,7 @@ from .slips cimport slide
 
 cdef void take_stresses(Memory* m, double h) noexcept nogil
 cdef void run_stresses_ahead(Memory* m, double h) noexcept nogil
+cdef void _strain(Memory* m, Vec rows, Vec rates) noexcept nogil
 cdef void stress_rates(Memory* m) noexcept nogil
 cdef void turn_strain_rows(AnyMemory* m, Number factor, Vec u, AnyVec rows) noexcept nogil
 cdef void stiffen(Memory* m, Vec strains, Vec stresses) noexcept nogil

@@ -188,18 +188,14 @@ def _stress(m: Memory, h: float) -> None:
 
 
 def take_stresses(m: Memory, h: float) -> None:
-    """Take mean stresses σ̃ for a Jacobian from the stresses ahead in place of those at the end of the trial."""
+    """Replace mean stresses σ̃ by those of the stresses ahead, for a Jacobian."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 
 
 def run_stresses_ahead(m: Memory, h: float) -> None:
     """Stresses σ₁ − hC⁻¹D(u₁)δu̇̄ to first order after a correction, which is subtracted."""
-    for i in range(m.trial_stress.size):
-        strained = 0.0
-        for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
-            strained += m.system_D[e] * m.correction_du[m.elastic_col[e]]
-        m.trial_local[i] = strained
+    _strain(m, m.system_D, m.correction_du)
     stiffen(m, m.trial_local, m.trial_ahead)
     for i in range(m.trial_stress.size):
         m.trial_ahead[i] = m.end_sigma[i] - h * m.trial_ahead[i]
@@ -213,12 +209,17 @@ def stress_rates(m: Memory) -> None:
         return
     copy(m.elastic_strain, m.trial_D)
     turn_strain_rows(m, 1.0, m.trial_u, m.trial_D)
+    _strain(m, m.trial_D, m.x_du)
+    stiffen(m, m.trial_local, m.trial_jump)
+
+
+def _strain(m: Memory, rows: Array, rates: Array) -> None:
+    """Strain rates D u̇ by strain rows, written to ``trial.local``."""
     for i in range(m.trial_stress.size):
         strained = 0.0
         for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
-            strained += m.trial_D[e] * m.x_du[m.elastic_col[e]]
+            strained += rows[e] * rates[m.elastic_col[e]]
         m.trial_local[i] = strained
-    stiffen(m, m.trial_local, m.trial_jump)
 
 
 def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:

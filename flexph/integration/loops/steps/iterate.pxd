@@ -11,7 +11,7 @@ cdef double TINY
 cdef double NEWTON_BALANCED
 cdef double NEWTON_FORGOTTEN
 
-cdef double _size(Memory* m) noexcept nogil
+cdef double reference_length(Memory* m) noexcept nogil
 cdef bint is_open(Memory* m, double closed) noexcept nogil
 cdef bint is_balanced(Memory* m, double h) noexcept nogil
 cdef void take_increments(Memory* m, Py_ssize_t dim, Given given) noexcept nogil

@@ -24,7 +24,7 @@ NEWTON_BALANCED = cython.declare(cython.double, NEWTON.balanced)
 NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
-def _size(m: Memory) -> float:
+def reference_length(m: Memory) -> float:
     """Reference length of the constraints on points [m], see flexph.kernels.constraint_sizes."""
     length = m.joints_lengths[1]
     for i in range(m.at_vector.shape[0]):
@@ -35,7 +35,7 @@ def _size(m: Memory) -> float:
 
 def is_open(m: Memory, closed: float) -> bool:
     """True if a constraint defect exceeds ``closed``, times the reference length for constraints on points."""
-    length = _size(m)
+    length = reference_length(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
             return True
