@@ -226,7 +226,7 @@ def find_cases() -> Mapping[str, Case[Any]]:
 
 
 def no_case(name: str, cases: Iterable[str]) -> str:
-    """What is said of a name that no case has: the nearest names first, then all, or where many are listed."""
+    """Message for an unknown name: the nearest names first, then all, or where many are listed."""
     known = sorted(cases)
     near = " or ".join(map(repr, get_close_matches(name, known)))
     hint = f"did you mean {near}? " if near else ""

@@ -97,7 +97,7 @@ class PlainSteps:
         self.time = end
 
     def _take_singly(self, end: float) -> None:
-        """Take a step that may be taken in halves; raises StepFailed, and then stays at its start."""
+        """Take a step that may be divided; raises StepFailed, and then stays at its start."""
         start = self.blocks.end(self.time, self.x)
         try:
             result = self.blocks.step(start, end)

@@ -22,7 +22,7 @@ from ..schemes.start import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate
 from . import sizes
-from .halves import as_one, time_of_contact
+from .divided_steps import as_one, time_of_contact
 from .saving import EACH, Save
 from .unsolved import unsolved
 

@@ -21,7 +21,7 @@ from ..schemes.scheme import Scheme
 from ..schemes.start import StepResult, StepStart
 from ..times.loop import Run
 from ..times.step_control import Tried
-from .halves import as_one
+from .divided_steps import as_one
 from .impulse import answer, reflected
 from .pair_error import PairError
 

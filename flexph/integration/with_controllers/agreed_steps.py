@@ -12,7 +12,7 @@ from ...control.joined import AgreedStep
 from ...numerics.arrays import Array
 from ...numerics.step_failed import MotionEnded, StepFailed
 from ..blocks.block_stepper import BlockStepper
-from ..blocks.halves import as_one as steps_as_one
+from ..blocks.divided_steps import as_one as steps_as_one
 from ..blocks.pairs import SUMS
 from ..loops.memory.structures import Rows
 from ..schemes.start import StepResult, StepStart

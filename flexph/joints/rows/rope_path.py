@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .directions import axis, fitting, frame_about
-from .vectors import BodyVector, Direction, Ground, PortName, Product, Vector, along
+from .vectors import BodyVector, Direction, Ground, PortName, Product, Vector, along, between
 
 
 class RopePoint(NamedTuple):
@@ -78,10 +78,8 @@ def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
 
 def _between(start: PortName, end: PortName) -> Vector:
     """Vector from one port to another, each on a body or a position of the ground."""
-    begin, last = (port.position if isinstance(port, Ground) else None for port in (start, end))
-    fixed = None
-    if begin is not None or last is not None:
-        zero = (0.0,) * len(begin or last or ())
-        fixed = tuple(q - p for p, q in zip(begin or zero, last or zero, strict=True))
-    plus, minus = (None if isinstance(port, Ground) else BodyVector(port) for port in (end, start))
-    return Vector(plus, minus, fixed)
+    if not isinstance(end, Ground):
+        return between(end, start)
+    if not isinstance(start, Ground):
+        return Vector(minus=BodyVector(start), fixed=end.position)
+    return Vector(fixed=tuple(q - p for p, q in zip(start.position or (), end.position or (), strict=True)))
