@@ -6,7 +6,8 @@ A rope runs from centre to centre along the vectors V_j, with signed radii ρ_j 
     L = Σ_j [ℓ_j + δ_j β_j] + Σ_sheaves ρ_j [∠(V_j; B_j) − ∠(V_{j−1}; B_j)],   ℓ² = V·V − δ²,  β = atan2(δ, ℓ)
 
 with ∠(V; B) = atan2(V·d₂, V·d₁) by two directions of the housing B of a sheave. The arc on it is the angle between the
-tangents, |ρ|⁻¹ρ (∠(V_j) + β_j − ∠(V_{j−1}) − β_{j−1}), from 0 to 2π.
+tangents, |ρ|⁻¹ρ (∠(V_j) + β_j − ∠(V_{j−1}) − β_{j−1}), from 0 to 2π. A rope that begins or ends on a turning disc B,
+which it grips, has the one term of this span there: it adds the rope wound off the disc, ρ (∠ + β) or its negative.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ class Ropes(NamedTuple):
     angle: Index = _NONE  # (a,), angle of the span that arrives; the next one is that of the span that leaves
     sheave: Array = np.zeros(0)  # (a,), ρ [m]
     turns: Array = np.zeros(0)  # (a,), full turns in addition to the arc
+    grip_rope: Index = _NONE
+    gripped: Index = _NONE  # (g,), span that begins or ends on a disc that the rope grips
+    grip_angle: Index = _NONE  # (g,), angle of this span about the disc, whose weight is that of the rope wound off
 
 
 def tangents(ropes: Ropes, product: Array) -> tuple[Array, Array]:
@@ -66,12 +70,27 @@ def arcs(ropes: Ropes, product: Array) -> Array:
 
 
 def rope_lengths(ropes: Ropes, product: Array) -> Array:
-    """Lengths (r, …) of the ropes [m] at products (p, …)."""
-    lengths = np.zeros((ropes.number, *product.shape[1:]))
+    """Lengths (r, …) of the ropes [m] at products (p, …), from the marks of the discs that they grip."""
+    lengths = wound_off(ropes, product)
     np.add.at(lengths, ropes.span_rope, tangents(ropes, product)[0])
     shape = (-1, *(1,) * (product.ndim - 1))
     wound = arcs(ropes, product) + FULL * ropes.turns.reshape(shape)
     np.add.at(lengths, ropes.arc_rope, np.abs(ropes.sheave).reshape(shape) * wound)
+    return lengths
+
+
+def wound_off(ropes: Ropes, product: Array) -> Array:
+    """Lengths (r, …) [m] between the tangent points on gripped discs and the marks of these, their directions d₁.
+
+    A mark is within half a turn of the tangent point.
+    """
+    lengths = np.zeros((ropes.number, *product.shape[1:]))
+    if not ropes.gripped.size:
+        return lengths
+    own = ropes.grip_angle
+    angle = np.arctan2(product[ropes.sine[own]], product[ropes.cosine[own]])
+    radius = ropes.radius[own].reshape(-1, *(1,) * (product.ndim - 1))
+    np.add.at(lengths, ropes.grip_rope, radius * (angle + tangents(ropes, product)[1][ropes.gripped]))
     return lengths
 
 

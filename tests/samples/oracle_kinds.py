@@ -122,6 +122,7 @@ PLANE = {
     "rope over sheaves": lambda: [reeved(2, law=HARDENING)],
     "rope with damping": lambda: [reeved(2, stiffness=3.0, damping=0.4)],
     "rope between bodies": lambda: [looped(2)],
+    "rope from disc to disc": lambda: [gripped(2)],
     "force": lambda: [force(A), force(B)],
     "force that follows": lambda: [force(A, axes="section"), force(B, axes="section")],
     "torque": lambda: [torque(A), torque(A, against=B, name="motor")],
@@ -163,6 +164,7 @@ SPACE = {
     "rope over sheaves": lambda: [reeved(3, law=HARDENING)],
     "rope with damping": lambda: [reeved(3, stiffness=3.0, damping=0.4)],
     "rope between bodies": lambda: [looped(3)],
+    "rope from disc to disc": lambda: [gripped(3)],
     "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, length=0.5)],
     "spring with hysteresis": lambda: [spring_damper(A, B, law=SOFTENING, length=0.5)],
     "torsion spring with bristles": lambda: [torsion_spring(A, B, law=BRISTLES, axis=SKEW)],
@@ -205,6 +207,16 @@ def looped(dim):
         Sheave(port, radius, axis=axis) for port, radius, axis in zip((B, "a.root"), (0.03, -0.02), axes, strict=True)
     ]
     return rope([A, sheaves[0], sheaves[1], "b.rider"], law=HARDENING, damping=0.3, length=1.0)
+
+
+def gripped(dim):
+    """A rope from a disc that it grips, over a sheave, to another one."""
+    axes = [None] * 3 if dim == 2 else [SKEW, (0.1, 0.2, 1.0), OTHER]
+    radii, grips = (0.03, -0.02, 0.04), (True, False, True)
+    over = at(*(1.0, 2.0, 0.2)[:dim])
+    points = zip(("b.rider", over, "a.root"), radii, axes, grips, strict=True)
+    discs = [Sheave(port, radius, axis=axis, grips=grip) for port, radius, axis, grip in points]
+    return rope(discs, law=HARDENING, damping=0.3, length=1.0)
 
 
 def on_beam(**options):

@@ -10,9 +10,9 @@ from ...joints.rows.connection import measures
 from ...kernels.convergence.tolerances import NEWTON
 from ...kernels.state import derive
 from ...laws.resistive_relations import check_dissipates
-from ...numerics.step_failed import StepFailed
+from ...numerics.step_failed import MotionEnded, StepFailed
 from ..loops.memory.codes import GENERATING, LAWLESS, OPENED, TEXTS, TOO_MANY, TURNED, UNSETTLED
-from ..schemes.ends import check_end
+from ..schemes.ends import BEFORE, check_end, touch
 
 if TYPE_CHECKING:
     from ..loops.stepper import Stepper
@@ -52,7 +52,19 @@ def _reason(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> St
         text += _jumping(scheme, compiled, start, h)
     if reason in (LAWLESS, UNSETTLED, TOO_MANY) and scheme.arrays.contacts.laws.rigid.any():
         text += _between(scheme, compiled)
+    if scheme.arrays.springs.ropes.number:
+        _check_spans(scheme, start, h, iterations)
     return StepFailed(text, iterations, size)
+
+
+def _check_spans(scheme: Scheme, start: StepStart, h: float, iterations: int) -> None:
+    """Raise MotionEnded for a rope whose sheaves or ports would touch if bodies moved on without forces."""
+    c, springs = start.state.c, scheme.arrays.springs
+    moved = derive(scheme.arrays, c._replace(r=c.r + h * c.v, u=c.u + h * c.du))
+    near = np.flatnonzero(~(moved.product[springs.ropes.square] > springs.ropes.offset**2))
+    if near.size:
+        names = [name for name, _ in measures(scheme.mechanism.connections)][springs.roped]
+        raise MotionEnded(touch(names[springs.ropes.span_rope[near[0]]]), iterations, advice=BEFORE)
 
 
 def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> str:

@@ -18,6 +18,9 @@ from .start import Place
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
+BEFORE = "end the run before by an event"
+"""Advice on motions that end."""
+
 
 def check_end(mechanism: Model, before: Place, after: Place, iterations: int) -> None:
     """Raise StepFailed if a disc has fallen, a point or rope left its curve or sheave, or a stop turned too far."""
@@ -38,7 +41,7 @@ def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
     if fallen.size:
         name = mechanism.constraint_names[t.positive_row[fallen[0]]]
         reason = f"the disc of {name!r} comes to lie flat on the ground"
-        raise MotionEnded(reason, iterations, advice="end the run before by an event")
+        raise MotionEnded(reason, iterations, advice=BEFORE)
 
 
 def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
@@ -63,15 +66,18 @@ def _check_ropes(mechanism: Model, before: Derived, after: Derived, iterations: 
     """Ropes must lie on their sheaves, with straight spans between these."""
     springs = mechanism.network.arrays.springs
     ropes, names = springs.ropes, [name for name, _ in measures(mechanism.connections)][springs.roped]
-    advice = "end the run before by an event"
     near = np.flatnonzero(~(after.product[ropes.square] > ropes.offset**2))
     if near.size:
-        reason = f"two sheaves or ports of {names[ropes.span_rope[near[0]]]!r} come to touch"
-        raise MotionEnded(reason, iterations, advice=advice)
+        raise MotionEnded(touch(names[ropes.span_rope[near[0]]]), iterations, advice=BEFORE)
     first = arcs(ropes, before.product)
     turned = arcs(ropes, after.product) - first
     last = first + turned - FULL * np.round(turned / FULL)
     for rope, arc, turns in zip(ropes.arc_rope, last, ropes.turns, strict=True):
         if turns == 0.0 and not -TOUCHING <= arc <= FULL:
             what = "leaves a sheave" if arc < 0.0 else "winds round a sheave by a full turn"
-            raise MotionEnded(f"{names[rope]!r} {what}", iterations, advice=advice)
+            raise MotionEnded(f"{names[rope]!r} {what}", iterations, advice=BEFORE)
+
+
+def touch(rope: str) -> str:
+    """Reason that a rope has no straight span left."""
+    return f"two sheaves or ports of {rope!r} come to touch"

@@ -21,12 +21,13 @@ from ..rows.vectors import GROUND, Ground, PortName
 
 @dataclass(frozen=True, init=False)
 class Sheave:
-    """Sheave that a :func:`rope` passes without friction.
+    """Sheave that a :func:`rope` passes without friction, or at its end a turning disc or drum that it grips.
 
     Parameters
     ----------
     port : str or Ground
-        Port at the centre, of the housing or of any rigid body with inertia, or a position of the ground.
+        Port at the centre, of the housing or of any rigid body with inertia, or a position of the ground. Of a disc
+        that the rope grips: of the disc itself, which turns.
     radius : float
         Signed radius ρ ≠ 0 of the centre line of the rope [m]: positive if the rope, followed along its path, turns
         counterclockwise round the axis, negative if clockwise.
@@ -34,29 +35,44 @@ class Sheave:
         In space the axis of the sheave in the section at the port, of the ground in world axes.
     turns : int
         Full turns of the rope round the sheave in addition to its arc between 0 and 2π.
+    grips : bool
+        True for a disc that the rope grips, without slip: the first or last point of a rope. The rope winds onto it and
+        turns it, as a drum, a driving pulley of a belt, or a traction sheave with a rope to each side.
     """
 
     port: PortName
     radius: float
     axis: Direction | None = None
     turns: int = 0
+    grips: bool = False
 
     @quantities(radius="m")
     @checked
     def __init__(
-        self, port: str | Ground, radius: float, *, axis: Sequence[float] | None = None, turns: int = 0
+        self,
+        port: str | Ground,
+        radius: float,
+        *,
+        axis: Sequence[float] | None = None,
+        turns: int = 0,
+        grips: bool = False,
     ) -> None:
         rho = check.number("radius", radius)
         if rho == 0.0:
             raise ValueError(f"radius of the sheave at {str(port)!r} must not be zero: give the port itself for an eye")
         if turns < 0:
             raise ValueError(f"turns must not be negative, got {turns}")
+        if grips and turns:
+            raise ValueError(
+                f"turns must be 0 on a disc that the rope grips, got {turns}: how often it is wound does not matter"
+            )
         _check_place(port)
         for name, value in (
             ("port", port),
             ("radius", rho),
             ("axis", None if axis is None else unit("axis", axis)),
             ("turns", turns),
+            ("grips", grips),
         ):
             object.__setattr__(self, name, value)
 
@@ -78,11 +94,15 @@ def rope(
     tension is the same everywhere. Its extension x = L − L₀ is a state, with the energy ``½ k max(x, 0)²``. Its change
     over a step is exact: the energy balance and both momenta hold to round-off at any step size.
 
+    A rope may begin and end on a turning disc that it grips, a drum or pulley: its tension turns the disc, and the disc
+    winds it up. A belt, or a rope over a traction sheave, is several ropes, one for each span between gripped discs.
+
     Parameters
     ----------
     path : sequence of str, Ground or Sheave
         First end, eyes and sheaves in the order of the rope, last end. An end or eye is a port ``body.port`` or
-        ``GROUND.at(...)``, a sheave a :class:`Sheave`. The radius of an eye counts as zero.
+        ``GROUND.at(...)``, a sheave a :class:`Sheave`. The radius of an eye counts as zero. An end may be a disc that
+        the rope grips, ``Sheave(..., grips=True)``.
     stiffness : float
         k > 0 of the whole rope [N/m], about EA/L₀.
     law : ElasticLaw, optional
@@ -90,8 +110,9 @@ def rope(
     damping : float
         c ≥ 0 [N s/m]: the tension has c ẋ in addition while the rope is taut, but is never negative.
     length : float or function, optional
-        Length L₀ without tension [m], by default that of the assembled pose. A function of time is a winch that winds
-        the rope up without a drum; the ledger shows its work under the name of the rope.
+        Length L₀ without tension [m], by default that of the assembled pose; of a rope that is wound on discs the part
+        between them at the assembled pose. A function of time is a winch that winds the rope up without a drum; the
+        ledger shows its work under the name of the rope.
     name : str, optional
         Name of the rope; by default its kind and the ports along its path.
 
@@ -104,15 +125,17 @@ def rope(
     Raises
     ------
     ValueError
-        For paths of less than two points, ends that are sheaves, neighbours that are equal, paths without a body,
-        GROUND without a position, neither or both of stiffness and law; when connected, for a missing or superfluous
-        axis.
+        For paths of less than two points, ends on sheaves that do not grip, sheaves that grip between the ends,
+        neighbours that are equal, paths without a body, GROUND without a position, neither or both of stiffness and
+        law, a function as length of a rope on a drum; when connected, for a missing or superfluous axis.
 
     Notes
     -----
     With centre lines V_j, signed radii ρ_j, δ_j = ρ_j − ρ_{j+1} and ℓ_j² = V_j·V_j − δ_j², the length is
-    ``Σ [ℓ_j + δ_j atan2(δ_j, ℓ_j)] + Σ ρ_j [∠V_j − ∠V_{j−1}]``, with angles in the section of each sheave. Sheaves in
-    space whose planes differ need spans within both planes; otherwise put an eye between them.
+    ``Σ [ℓ_j + δ_j atan2(δ_j, ℓ_j)] + Σ ρ_j [∠V_j − ∠V_{j−1}]``, with angles in the section of each sheave, and of a
+    disc at an end the one angle of its span. Sheaves in space whose planes differ need spans within both planes;
+    otherwise put an eye between them. When a state is made by ``consistent_state``, a disc that a rope grips has turned
+    by less than half a turn since the assembled pose; in a run it turns as far as it likes.
 
     Examples
     --------
@@ -139,12 +162,7 @@ def rope(
     points = [_point(given) for given in path]
     if len(points) < 2:
         raise ValueError(f"path must have two ends at least, got {len(points)} points")
-    for end in (points[0], points[-1]):
-        if end.radius:
-            raise ValueError(
-                f"path must begin and end at ports, got a sheave at {str(end.port)!r}: a rope that is wound up has a "
-                "length that is a function of time"
-            )
+    is_wound = _check_grips(path)
     if all(isinstance(p.port, Ground) for p in points):
         raise ValueError("path must have a port of a body, got positions of the ground only")
     for a, b in pairwise(points):
@@ -153,6 +171,8 @@ def rope(
     pull = _pull(stiffness, law)
     resistance = check.not_negative("damping", damping)
     free = length if callable(length) or length is None else check.positive("length", length, "m")
+    if is_wound and callable(free):
+        raise ValueError("length of a rope on a disc that it grips must be a number: turn the disc to wind it up")
     wheels = tuple(Solid("wheel", p.port, p.axis, radius=abs(p.radius)) for p in points if p.radius)
 
     def make(dim: int) -> Form:
@@ -168,6 +188,24 @@ def _point(given: str | Ground | Sheave) -> RopePoint:
         return RopePoint(given.port, given.radius, given.axis, given.turns)
     _check_place(given)
     return RopePoint(given)
+
+
+def _check_grips(path: Sequence[str | Ground | Sheave]) -> bool:
+    """Check that a rope grips sheaves at its ends, and only there; True if it grips any."""
+    ends = [given for given in (path[0], path[-1]) if isinstance(given, Sheave)]
+    for end in ends:
+        if not end.grips:
+            raise ValueError(
+                f"path must begin and end at ports or at discs that the rope grips, got a sheave at {str(end.port)!r}: "
+                "give grips=True for a drum or pulley that turns, or a length that is a function of time for a winch"
+            )
+    for given in path[1:-1]:
+        if isinstance(given, Sheave) and given.grips:
+            raise ValueError(
+                f"the rope grips the sheave at {str(given.port)!r} within its path, so that the tensions on both sides "
+                "differ: take two ropes, one that ends and one that begins there"
+            )
+    return bool(ends)
 
 
 def _check_place(port: str | Ground) -> None:

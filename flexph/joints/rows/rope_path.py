@@ -12,7 +12,10 @@ from .vectors import BodyVector, Direction, Ground, PortName, Product, Vector, a
 
 
 class RopePoint(NamedTuple):
-    """End, eye (radius zero) or sheave of a rope: port of its centre, signed radius [m], axis in the section there."""
+    """End, eye (radius zero) or sheave of a rope: port of its centre, signed radius [m], axis in the section there.
+
+    A first or last point with a radius is a disc that the rope grips.
+    """
 
     port: PortName
     radius: float = 0.0
@@ -43,24 +46,44 @@ class Arc:
 
 
 @dataclass(frozen=True)
+class Grip:
+    """First or last span of a rope that begins or ends on a disc which it grips.
+
+    ``angle`` is the sine and cosine of the angle of the span in the section of the disc, whose weight is the signed
+    radius, negative at the end of the rope.
+    """
+
+    span: int
+    weight: float
+    angle: tuple[Product, Product]
+
+
+@dataclass(frozen=True)
 class RopePath:
-    """Spans of a rope, and its arcs on sheaves."""
+    """Spans of a rope, its arcs on sheaves, and the discs at its ends that it grips."""
 
     spans: tuple[Span, ...]
     arcs: tuple[Arc, ...]
+    grips: tuple[Grip, ...] = ()
 
 
 def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
     """Path over points in 2 or 3 dimensions; raises ValueError for axes that do not fit."""
     spans = [_between(a.port, b.port) for a, b in pairwise(points)]
-    arcs = []
+    arcs, grips, last = [], [], len(spans)
     for j, point in enumerate(points):
-        if point.radius:
-            x, y = (along(point.port, d) for d in _frame(point, dim))
-            arriving, leaving = ((Product(v, y), Product(v, x)) for v in spans[j - 1 : j + 1])
+        if not point.radius:
+            continue
+        x, y = (along(point.port, d) for d in _frame(point, dim))
+        angles = [(Product(v, y), Product(v, x)) for v in spans[max(j - 1, 0) : j + 1]]
+        if j in (0, last):
+            grips.append(Grip(max(j - 1, 0), -point.radius if j else point.radius, angles[0]))
+        else:
+            arriving, leaving = angles
             arcs.append(Arc(j - 1, point.radius, arriving, leaving, point.turns))
     offsets = [a.radius - b.radius for a, b in pairwise(points)]
-    return RopePath(tuple(Span(Product(v, v), o) for v, o in zip(spans, offsets, strict=True)), tuple(arcs))
+    lines = tuple(Span(Product(v, v), o) for v, o in zip(spans, offsets, strict=True))
+    return RopePath(lines, tuple(arcs), tuple(grips))
 
 
 def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:

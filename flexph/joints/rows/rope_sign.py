@@ -31,14 +31,15 @@ def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
     axes = np.stack([places.axes(p.port) @ np.array(p.axis or (0.0, 0.0, 1.0)) for p in points], axis=1)
     radii = np.array([p.radius for p in points])
     start, end = (_normals(centres, axes[:, own], radii) for own in (slice(None, -1), slice(1, None)))
-    line = [centres[:, :1]]
+    first, last = centres[:, 0] - radii[0] * start[:, 0], centres[:, -1] - radii[-1] * end[:, -1]
+    line = [first[:, None]]
     for j in range(1, len(points) - 1):
         if radii[j]:
             arc = _arc(-radii[j] * end[:, j - 1], -radii[j] * start[:, j], np.sign(radii[j]) * axes[:, j])
             line.append(centres[:, j, None] + arc)
         else:
             line.append(centres[:, j, None])
-    return np.concatenate([*line, centres[:, -1:]], axis=1)
+    return np.concatenate([*line, last[:, None]], axis=1)
 
 
 def _normals(centres: Array, axes: Array, radii: Array) -> Array:

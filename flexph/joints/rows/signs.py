@@ -152,7 +152,9 @@ def tube(lines: Array, radius: float) -> Moving:
 
 
 def _wheel(radius: float, width: float) -> Shape:
-    return joined_shapes([cylinder_shape(width, radius), cylinder_shape(2.0 * width, 0.15 * radius)])
+    """Disc about x with a hub, and with two bars across its faces, which show how it turns."""
+    bars = [cylinder_shape(1.7 * radius, 0.6 * width, axis=axis) for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
+    return joined_shapes([cylinder_shape(width, radius), cylinder_shape(2.0 * width, 0.15 * radius), *bars])
 
 
 def _cross() -> Shape:

@@ -14,7 +14,7 @@ from ...joints.rows.connection import Connection, Measure, measures, owned_measu
 from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
 from ...joints.rows.rate_laws import Contact
 from ...joints.rows.rope_path import RopePath
-from ...joints.rows.vectors import Turn
+from ...joints.rows.vectors import Product, Turn
 from ...kernels.arrays import Rolling, Springs
 from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
@@ -64,8 +64,17 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
         return Ropes()
     spans = [(i, span) for i, path in enumerate(paths) for span in path.spans]
     arcs = [(i, arc) for i, path in enumerate(paths) for arc in path.arcs]
+    grips = [(i, grip) for i, path in enumerate(paths) for grip in path.grips]
     firsts = np.cumsum([0, *(len(path.spans) for path in paths)])
-    angles = [(i, rho, pair) for i, a in arcs for rho, pair in ((-a.radius, a.arriving), (a.radius, a.leaving))]
+    angles: list[tuple[int, float, tuple[Product, Product]]] = []  # of each rope in succession
+    of_arc, of_grip = [], []
+    for i, path in enumerate(paths):
+        for arc in path.arcs:
+            of_arc.append(len(angles))
+            angles += [(i, -arc.radius, arc.arriving), (i, arc.radius, arc.leaving)]
+        for grip in path.grips:
+            of_grip.append(len(angles))
+            angles.append((i, grip.weight, grip.angle))
     return Ropes(
         number=len(paths),
         span_rope=indices(i for i, _ in spans),
@@ -77,9 +86,12 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
         radius=np.array([rho for _, rho, _ in angles]),
         arc_rope=indices(i for i, _ in arcs),
         arriving=indices(firsts[i] + arc.span for i, arc in arcs),
-        angle=2 * np.arange(len(arcs)),
+        angle=indices(of_arc),
         sheave=np.array([arc.radius for _, arc in arcs]),
         turns=np.array([float(arc.turns) for _, arc in arcs]),
+        grip_rope=indices(i for i, _ in grips),
+        gripped=indices(firsts[i] + grip.span for i, grip in grips),
+        grip_angle=indices(of_grip),
     )
 
 

@@ -12,7 +12,7 @@ from ...joints.rows.connection import measures
 from ...joints.rows.law_rows import LawRows
 from ...joints.rows.laws import Law
 from ...joints.rows.row_law import TimeFunction
-from ...kernels.ropes import rope_lengths
+from ...kernels.ropes import rope_lengths, wound_off
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .prescribed import References, rate_after, rate_before, rate_doubt, values_at
@@ -83,6 +83,9 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
     values = spring_values(mechanism, product)
     if not len(values):
         return values
+    springs = mechanism.network.arrays.springs
+    off = np.zeros_like(values)
+    off[springs.roped] = wound_off(springs.ropes, product)  # a given length is that between the discs
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
         if np.isnan(values[i]).any():
             raise ValueError(
@@ -90,7 +93,7 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
                 "further apart than the difference of their signed radii"
             )
         if measure.free is not None:
-            values[i] = np.nan if callable(measure.free) else measure.free
+            values[i] = np.nan if callable(measure.free) else measure.free + off[i]
     return values
 
 

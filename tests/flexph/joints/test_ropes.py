@@ -9,11 +9,11 @@ from scipy.optimize import brentq
 
 import fem
 import rigid
-from flexph import GROUND, connect, integrate, slider, weld
+from flexph import GROUND, connect, drive, eigenfrequencies, hinge, integrate, slider, weld
 from flexph.integration.loops import build
 from flexph.joints import Sheave, rope
 from flexph.joints.rows.rope_sign import PIECES, rope_line
-from flexph.kernels.ropes import arcs, rope_curvature, rope_lengths, rope_rows, rope_slope_changes
+from flexph.kernels.ropes import arcs, rope_curvature, rope_lengths, rope_rows, rope_slope_changes, wound_off
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
 from flexph.kernels.stiffness.tangent import Forces, tangent_stiffness
@@ -380,8 +380,17 @@ def test_sheaves_that_touch_are_refused():
         (lambda: rope(["a.end"], stiffness=1.0), "path must have two ends at least, got 1 points"),
         (
             lambda: rope(["a.end", Sheave("b.centre", 0.1)], stiffness=1.0),
-            "path must begin and end at ports, got a sheave",
+            "path must begin and end at ports or at discs that the rope grips, got a sheave at 'b.centre'",
         ),
+        (
+            lambda: rope(["a.end", Sheave("b.centre", 0.1, grips=True), "c.end"], stiffness=1.0),
+            "the rope grips the sheave at 'b.centre' within its path",
+        ),
+        (
+            lambda: rope(["a.end", Sheave("b.centre", 0.1, grips=True)], stiffness=1.0, length=lambda t: 1.0 - t),
+            "length of a rope on a disc that it grips must be a number",
+        ),
+        (lambda: Sheave("b.centre", 0.1, turns=1, grips=True), "turns must be 0 on a disc that the rope grips, got 1"),
         (lambda: rope([at(0.0, 0.0), at(1.0, 0.0)], stiffness=1.0), "path must have a port of a body"),
         (lambda: rope(["a.end", "a.end"], stiffness=1.0), "path must have different neighbours, got 'a.end' twice"),
         (lambda: rope(["a.end", GROUND], stiffness=1.0), r"a rope needs a position of the ground, GROUND.at\(x, y\)"),
@@ -544,3 +553,159 @@ def test_rope_on_a_flexible_beam():
     run = integrate(mechanism, state, np.linspace(0.0, 0.05, 101))
     assert run.measured(position("beam.tip"))[:, 1].min() < -1e-4
     assert run.ledger.largest_residual < ROUND_OFF
+
+
+# --- discs that the rope grips ----------------------------------------------------------------------------------------
+
+
+def belted(dim, **pull):
+    """Three free discs: a belt of two ropes round two of them, and a rope over the third, which does not turn it."""
+    inertia, more = (0.05, ()) if dim == 2 else ((0.05, 0.06, 0.07), (0.03,))
+    bodies = {
+        name: rigid.body(1.0 + 0.3 * i, inertia=inertia, ports={"axle": (0.02, 0.03, *more)})
+        for i, name in enumerate("bcd")
+    }
+    axis = {} if dim == 2 else {"axis": (0.1, 0.05, 1.0)}
+    disc = lambda name, radius, grips=True: Sheave(f"{name}.axle", radius, grips=grips, **axis)  # noqa: E731
+    lines = {
+        "above": [disc("b", -0.2), disc("c", -0.1)],
+        "below": [disc("b", 0.2), disc("c", 0.1)],
+        "over": [disc("b", -0.15), disc("d", -0.1, grips=False), disc("c", 0.1)],
+    }
+    lengths = {"above": 1.0, "below": 1.0, "over": 1.7}  # shorter than in the pose of thrown_discs
+    return connect(bodies, [rope(line, length=lengths[name], **pull, name=name) for name, line in lines.items()])
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("h", [0.05, 0.002])
+def test_discs_that_are_gripped_keep_energy_and_momenta(dim, h):
+    mechanism = belted(dim, stiffness=20.0)
+    run = integrate(mechanism, thrown_discs(mechanism), np.arange(0.0, 0.51, h))
+    energy = run.ledger.total_energy
+    for name in ("above", "below", "over"):
+        assert np.ptp(run.ledger.energy[f"stored {name}"]) > 0.01 * energy[0]  # all ropes are pulled
+    assert np.abs(energy - energy[0]).max() < ROUND_OFF * energy[0]
+    for momenta in (run.linear_momentum(), run.angular_momentum()):
+        assert np.abs(momenta - momenta[0]).max() < ROUND_OFF * np.abs(momenta).max()
+
+
+def test_discs_that_come_to_touch_are_named():
+    mechanism = belted(2, stiffness=200.0)
+    with pytest.raises(IntegrationError, match=r"two sheaves or ports of '\w+' come to touch at about t = 0.2"):
+        integrate(mechanism, thrown_discs(mechanism), np.linspace(0.0, 0.5, 51))
+
+
+def thrown_discs(mechanism, turn=None, scale=0.3):
+    """State of the three discs at random velocities, the whole turned by a rotation of the world."""
+    dim = mechanism.layout.dim
+    Q, draw = np.eye(dim) if turn is None else turn, np.random.default_rng(7)
+    poses, velocities = {}, {}
+    for name, place in zip("bcd", ((-0.5, 0.3), (0.6, 0.1), (0.2, 0.9)), strict=True):
+        v, w = scale * draw.normal(size=dim), 3.0 * draw.normal(size=1 if dim == 2 else 3)
+        centre = Q @ np.array([*place, *(0.1,) * (dim - 2)])
+        poses[name] = (*centre, math.atan2(Q[1, 0], Q[0, 0])) if dim == 2 else (centre, Q)
+        velocities[name] = (*(Q @ v), w[0]) if dim == 2 else (Q @ v, Q @ w)
+    return mechanism.consistent_state(mechanism.assemble(poses), velocities=velocities)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_motion_of_gripped_discs_does_not_depend_on_the_direction_of_the_world(dim):
+    mechanism, Q = belted(dim, stiffness=20.0, damping=1.0), turned(dim)
+    runs = [integrate(mechanism, thrown_discs(mechanism, way), 0.01 * np.arange(51)) for way in (None, Q)]
+    places = [run.measured(position("c.axle")) for run in runs]
+    np.testing.assert_allclose(places[1], places[0] @ Q.T, atol=1e-11)
+
+
+def atwood(inertia, stiffness, grips=True):
+    """Two weights on both sides of a disc, with a stiff rope to each."""
+    disc = rigid.body(3.0, inertia=inertia, ports={"axle": (0.0, 0.0)})
+    weights = {
+        name: rigid.body(mass, inertia=0.1, ports={"hook": (0.0, 0.0)}) for name, mass in (("a", 2.0), ("b", 1.0))
+    }
+    over = Sheave("disc.axle", -0.2, grips=grips)
+    ropes = [
+        rope(["a.hook", over], stiffness=stiffness, name="left"),
+        rope([over, "b.hook"], stiffness=stiffness, name="right"),
+    ]
+    bearing = hinge("disc.axle", GROUND.at(0.0, 0.0))
+    mechanism = connect({"disc": disc, **weights}, [bearing, *ropes], gravity=(0.0, -G))
+    pose = mechanism.assemble({"disc": (0.0, 0.0, 0.0), "a": (-0.2, -1.0, 0.0), "b": (0.2, -6.0, 0.0)})
+    return mechanism, mechanism.consistent_state(pose)
+
+
+def test_atwood_with_a_heavy_disc():
+    """a = (m₁ − m₂) g/(m₁ + m₂ + I/r²) of rigid ropes; the stretch of stiff ones adds up to m g/k."""
+    mechanism, start = atwood(0.05, 1e6)
+    run = integrate(mechanism, start, np.linspace(0.0, 1.5, 3001))
+    a = G / (3.0 + 0.05 / 0.2**2)
+    fallen = -1.0 - run.position("a.hook")[-1, 1]
+    assert fallen == pytest.approx(0.5 * a * 1.5**2, abs=4.0 * 2.0 * G / 1e6)
+    turns = (run.position("b.hook")[-1, 1] + 6.0) / (2.0 * math.pi * 0.2)
+    assert turns > 2.0
+    assert run.ledger.largest_residual < ROUND_OFF
+
+
+def test_traction_sheave_that_turns_by_a_law_carries_a_cabin():
+    """x = ½at² − (a/ω²)(1 − cos ωt) of a mass on a spring whose other end moves by ½at²; order 2."""
+    cabin = rigid.body(100.0, inertia=10.0, ports={"hook": (0.0, 0.0)})
+    disc = rigid.body(3.0, inertia=0.05, ports={"axle": (0.0, 0.0)})
+    a, k, r, end = 0.8, 2e4, 0.25, 1.5
+    line = rope(["cabin.hook", Sheave("disc.axle", -r, grips=True)], stiffness=k)
+    motor = drive("disc.axle", GROUND.at(0.0, 0.0), angle=lambda t: -0.5 * a * t**2 / r)
+    mechanism = connect(
+        {"cabin": cabin, "disc": disc}, [line, hinge("disc.axle", GROUND.at(0.0, 0.0)), motor], gravity=(0.0, -G)
+    )
+    pose = mechanism.assemble({"disc": (0.0, 0.0, 0.0), "cabin": (-r, -3.0, 0.0)})
+    rest = mechanism.equilibrium(pose)
+    omega = math.sqrt(k / 100.0)
+    exact = 0.5 * a * end**2 - a / omega**2 * (1.0 - math.cos(omega * end))
+    errors = []
+    for steps in (300, 600):
+        run = integrate(mechanism, rest, np.linspace(0.0, end, steps + 1))
+        risen = run.position("cabin.hook")[-1, 1] - run.position("cabin.hook")[0, 1]
+        errors.append(abs(risen - exact))
+        assert run.ledger.largest_residual < ROUND_OFF
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 1e-4
+
+
+def test_given_length_is_that_between_the_discs():
+    """A length of 0.9 m of a span of 1 m on a disc that stands at any angle stretches it by 0.1 m."""
+    load = rigid.body(1.0, inertia=0.1, ports={"hook": (0.0, 0.0)})
+    disc = rigid.body(1.0, inertia=0.1, ports={"axle": (0.0, 0.0)})
+    for angle in (-2.5, 0.0, 1.0, 3.0):
+        line = rope(["load.hook", Sheave("disc.axle", -0.2, grips=True)], stiffness=10.0, length=0.9, name="rope")
+        mechanism = connect({"load": load, "disc": disc}, [line])
+        pose = mechanism.assemble({"load": (-0.2, -1.0, 0.0), "disc": (0.0, 0.0, angle)})
+        run = integrate(mechanism, mechanism.consistent_state(pose), [0.0, 1e-6])
+        assert run.measured(spring_force("rope"))[0] == pytest.approx(1.0, rel=1e-13)
+
+
+def test_frequency_of_a_belt_drive():
+    """ω² = 2k(r₁²/I₁ + r₂²/I₂) of two pulleys on fixed axles with a taut belt."""
+    pulley = lambda inertia: rigid.body(1.0, inertia=inertia, ports={"axle": (0.0, 0.0)})  # noqa: E731
+    spans = {
+        sign: [Sheave("a.axle", 0.2 * sign, grips=True), Sheave("b.axle", 0.1 * sign, grips=True)] for sign in (1, -1)
+    }
+    straight = math.sqrt(1.0 - 0.1**2)
+    belt = [rope(span, stiffness=1e3, length=0.9 * straight, name=f"span {sign}") for sign, span in spans.items()]
+    axles = [hinge("a.axle", GROUND.at(0.0, 0.0)), hinge("b.axle", GROUND.at(1.0, 0.0))]
+    mechanism = connect({"a": pulley(0.03), "b": pulley(0.02)}, [*axles, *belt])
+    rest = mechanism.equilibrium(mechanism.assemble({"a": (0.0, 0.0, 0.0), "b": (1.0, 0.0, 0.0)}))
+    found = eigenfrequencies(mechanism.linearize(rest))
+    expected = math.sqrt(2e3 * (0.2**2 / 0.03 + 0.1**2 / 0.02))
+    assert found.max() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_picture_of_a_rope_on_discs_has_its_length(dim):
+    """The line ends at the tangent points: it is as long as the rope without what is wound off from the marks."""
+    mechanism = belted(dim, stiffness=200.0)
+    state = thrown_discs(mechanism)
+    ropes, product = products_of(mechanism, state)
+    between = rope_lengths(ropes, product) - wound_off(ropes, product)
+    for i in (0, 1):
+        line = rope_line(mechanism.connections[i].form.signs[0].points, Drawn(mechanism, state))[0]
+        assert np.linalg.norm(np.diff(line, axis=0), axis=1).sum() == pytest.approx(
+            between[i], abs=1e-12 if dim == 2 else 1e-3
+        )

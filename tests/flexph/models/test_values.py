@@ -305,6 +305,11 @@ CONNECTIONS = [
         ),
     ),
     (
+        "kind: rope, path: [{kind: sheave, port: a.centre, radius: 5 cm, axis: [0, 0, 1], grips: true}, b.centre], "
+        "stiffness: 2 kN/m",
+        joints.rope([joints.Sheave(A, 0.05, axis=Z, grips=True), B], stiffness=2000.0),
+    ),
+    (
         "kind: rope, path: [a.centre, b.centre, {ground: [1, 0, 0]}], length: 50 cm, "
         "law: {kind: bilinear, stiffness: 2, second: 3, beyond: 1}",
         joints.rope([A, B, GROUND.at(1.0, 0.0, 0.0)], law=laws.bilinear(2.0, second=3.0, beyond=1.0), length=0.5),
