@@ -36,7 +36,5 @@ def cast(kind: Any, value: Any) -> Any:
 
 
 def declare(kind: Any, *value: Any) -> Any:
-    """Declare a variable by its type and its value; without one, numbers are zero and others None."""
-    if value:
-        return cast(kind, *value)
-    return kind() if kind in NUMBERS else None
+    """Declare a variable by its type and its value; None without a value."""
+    return cast(kind, *value) if value else None

@@ -261,4 +261,3 @@ def test_sources_run_without_cython():
         for value in ((), (2,), (0.0,), (7.5,)):
             own, other = (module.declare(getattr(module, kind), *value) for module in (uncompiled, cython))
             assert own == other and type(own) is type(other)
-    assert uncompiled.declare(tuple) is None and uncompiled.cast(uncompiled.double, 1) == 1.0
