@@ -2,8 +2,9 @@
 
 A module of loops (``x.py`` with an ``x.pxd`` in the same folder) is imported from the extension module of its folder
 (build_loops.py), else from its source, which gives the same numbers uncompiled; there ``import cython`` gives
-``uncompiled.py``, so that no Cython need be installed. In a checkout installed by ``pip install -e .``, a source edited after the build is refused. Some extension modules have a second build for
-processors with AVX2, with bitwise equal results.
+``uncompiled.py``, so that no Cython need be installed. In a checkout installed by ``pip install -e .``, a source edited
+after the build is refused. Some extension modules have a second build for processors with AVX2, with bitwise equal
+results.
 
 The environment variable ``FLEXPH_LOOPS`` selects: ``none`` imports all loops from their sources, ``baseline`` the
 builds for every processor.
