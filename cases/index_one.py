@@ -93,9 +93,10 @@ NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of
 
 
 def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
-    """Runs of the Dirac form by completing constraint, and with x₂ from the algebraic equation at the nodes.
+    """Solve the Dirac form once for each completing constraint, by name; one more run has x₂ of the algebraic equation.
 
-    The equations of a step do not determine x₂ ([dg] eq. (28)); no choice affects x₁ or the energy.
+    A step does not determine x₂ at its end ([dg] eq. (28)): a completing constraint does. None of them affects x₁ or
+    the energy.
     """
     runs = {name: solve(problem, count, end, method=method, completion=option) for name, option in NODAL.items()}
     first = runs["new state"]

@@ -67,6 +67,11 @@ def axes(count: int = 1, height: float = 2.6) -> list[Axes]:
     return list(grid[0])
 
 
+def legend_above(own: Axes, columns: int) -> None:
+    """Legend above the axes, where it lies over no curve."""
+    own.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, columnspacing=1.0, handlelength=1.4)
+
+
 @picture("contact-laws", "guide/contact")
 def contact_laws(names: Names) -> None:
     """Heights over three floors."""
@@ -76,7 +81,7 @@ def contact_laws(names: Names) -> None:
     for label, law in (laws | {"Hertz, no loss": names["Hertz"](1e7)}).items():
         left.plot(times, 1e3 * (names["fall"](law, times)["ball.centre"][:, 1] - 0.1), label=label)
     left.set(xlabel="t [s]", ylabel="height over the floor [mm]")
-    left.legend(loc="upper right")
+    legend_above(left, 3)
 
 
 @picture("control-servo", "guide/control")
@@ -88,13 +93,13 @@ def servo(names: Names) -> None:
     left.plot(turned.times, 0.5 * np.sin(turned.times), "k--", label="reference")
     left.plot(turned.times, turned.measured(names["joint_angle"]("arm.root")), label="arm")
     left.set(xlabel="t [s]", ylabel="angle [rad]")
-    left.legend(loc="lower left")
+    legend_above(left, 2)
     ledger = turned.ledger
-    right.plot(turned.times[1:], np.cumsum(ledger.work["servo"]), label="work of the reference")
+    right.plot(turned.times[1:], np.cumsum(ledger.work["servo"]), label="work of reference")
     right.plot(turned.times[1:], np.cumsum(sum(ledger.dissipation.values())), label="dissipated")
     right.plot(turned.times, ledger.total_energy - ledger.total_energy[0], label="stored")
     right.set(xlabel="t [s]", ylabel="energy [J]")
-    right.legend()
+    legend_above(right, 3)
 
 
 @picture("time-integration-error", "guide/time-integration")
@@ -170,8 +175,8 @@ def pendulum_of_a_file(names: Names) -> None:
     result = names["run"].solution
     (left,) = axes()
     left.plot(result.times, 1e3 * result.displacement("arm.tip")[:, 1])
-    left.axvspan(0.0, 0.1, color="C1", alpha=0.15, lw=0)
-    left.text(0.05, left.get_ylim()[1] * 0.85, "push 0.5 N", ha="center")
+    left.axvspan(0.0, 0.1, color="C1", alpha=0.15, lw=0, label="push 0.5 N")
+    left.legend(loc="upper right")
     left.set(xlabel="t [s]", ylabel="deflection of the tip [mm]")
 
 
@@ -211,10 +216,10 @@ def balance(names: Names) -> None:
     books = charged.balance
     left, right = axes(2)
     left.plot(charged.times, books.total_energy, label="stored")
-    left.plot(charged.times[1:], np.cumsum(books.work["source"]), label="work of the source")
+    left.plot(charged.times[1:], np.cumsum(books.work["source"]), label="work of source")
     left.plot(charged.times[1:], np.cumsum(books.total_dissipation), label="dissipated")
     left.set(xlabel="t [s]", ylabel="energy [J]")
-    left.legend()
+    legend_above(left, 3)
     right.plot(charged.times[1:], np.abs(books.residual), ".")
     right.set(xlabel="t [s]", ylabel="residual of the balance of a step [J]")
     right.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))

@@ -180,7 +180,11 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
 
 
 def _next(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
-    """Covectors of the closed part as a function of the state, with fixed pivots."""
+    """Function x ↦ basis of the closed part of the covectors ``function(x)``.
+
+    The pivots of ``kept``, the coefficients at the state of the view, make the basis smooth. NaN where the dimension of
+    the closed part is another one.
+    """
     pivots, size = echelon(kept)[1], kept.shape[1]
 
     def covectors(x: Array) -> Array:

@@ -82,7 +82,7 @@ class SystemView(Memo):
 
     @once
     def sizes(self) -> Array:
-        """Sizes of the states (n,), for finite differences."""
+        """Magnitudes of the states (n,), the scale of steps of finite differences."""
         return state_sizes(self.x, self.system.parts.values())
 
     def derivative(self, function: Callable[[Array], Any], x: Array, directions: Array | None = None) -> Array:

@@ -111,7 +111,7 @@ class _Shift(Memo):
 
     @once
     def motion(self) -> Array:
-        """Mean rigid motion A (d + s, n)."""
+        """Matrix A (d + s, n) that takes coordinates u to their mean rigid motion."""
         return self.weights @ self.rows
 
     def inertia(self) -> Inertia:
@@ -157,25 +157,25 @@ class _Shift(Memo):
         return np.einsum("kil,pl->pik", self.fields, ones).reshape(-1, len(self.fields))
 
     def port(self, port: Port) -> Port:
-        """Port about mean axes."""
+        """Port of the body, with displacements and rotations relative to the mean axes."""
         shape = sparse.csr_array(port.shape.toarray() - self.at(port.position[None]) @ self.motion)
         return Port(port.position, shape, self.turned(port.rotation))
 
     def load(self, load: LoadPort) -> LoadPort:
-        """Load port about mean axes."""
+        """Load port, with displacements relative to the mean axes."""
         return replace(load, shapes=self._seen(load.shapes, load.positions))
 
     def view(self, view: View) -> View:
-        """View about mean axes."""
+        """View, with displacements relative to the mean axes."""
         return replace(view, shape=self._seen(view.shape, view.points))
 
     def _seen(self, shape: Any, points: Array) -> Any:
-        """Displacements of points about mean axes (p·d, n)."""
+        """Displacements of points relative to the mean axes, (p·d, n), from those in the body's frame."""
         bordered = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
         return bordered if self.body.size > FILLED else bordered.filled()
 
     def turned(self, rotation: Any) -> Any:
-        """Rotations about mean axes (k·s, n); None stays None."""
+        """Rotations of nodes relative to the mean axes, (k·s, n), from those in the body's frame; None stays None."""
         if rotation is None:
             return None
         turns = self.motion[self.given.dim :]

@@ -65,7 +65,7 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def factors(self) -> Array:
-        """Factor of each strain row, (e,)."""
+        """Factor that multiplies the product of each strain, (e,); ones by default."""
         return np.ones(self.product.size) if self.factor is None else self.factor
 
     def stress_free(self, places: Array) -> DirectorStrain:

@@ -16,7 +16,7 @@ EXTRA = 'pip install "flexph[studies]"'
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """Values over named dimensions, with their unit and what they are in words."""
+    """Values over named dimensions, with their unit and a description."""
 
     dims: tuple[str, ...]
     values: NDArray[Any]
@@ -25,14 +25,14 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and words, by the names that the CF conventions give them."""
+        """Unit and description under the names of the CF conventions."""
         told = {"units": self.unit, "long_name": self.long_name}
         return {name: text for name, text in told.items() if text}
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Variables over a first dimension ``along``, coordinates of the dimensions, and what is said of all."""
+    """Variables over a first dimension ``along``, with coordinates of the dimensions and attributes of the whole."""
 
     along: str
     variables: Mapping[str, Variable]

@@ -90,7 +90,7 @@ class _Task(NamedTuple):
     loops: ControlLoops | None
 
     def done(self) -> Solution:
-        """Run in blocks of steps."""
+        """Run the task in blocks of steps, and return its solution."""
         blocks = blocks_of(self.scheme)
         run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:

@@ -11,9 +11,11 @@ from .arrays import Arrays
 
 
 class Sides(NamedTuple):
-    """Bodies on both sides of contacts (2, c), −1 for the ground, and the sides of the nodes of V, W, U.
+    """The two bodies of each contact, and the body on which each node of its vectors lies.
 
-    ``on`` (3, 2, c) is 0 or 1, −1 without a node; ``nodes`` (3, 2, c) are their indices.
+    ``body`` (2, c) are the indices of the bodies, −1 for the ground. Each of the vectors V, W and U of a contact leads
+    from one node to another: ``nodes`` (3, 2, c) are the indices of these, ``on`` (3, 2, c) is 0 or 1 for a node of the
+    first or second body, −1 for the ground.
     """
 
     body: Array

@@ -99,7 +99,7 @@ class Matrices:
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
-        """Rows (v, d, n_q) of the vectors from rows (k, d, n_q) of the nodes."""
+        """Derivatives of the vectors (v, d, n_q) from those of the nodes (k, d, n_q) that they join."""
         vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
         return vectors.reshape(-1, self.a.dim, self.k.positions)
 

@@ -1,9 +1,10 @@
 """State of the compiled loops of this installation, and their import.
 
 A module of loops (``x.py`` with an ``x.pxd`` in the same folder) is imported from the extension module of its folder
-(build_loops.py), else from its source, which gives the same numbers uncompiled. In a checkout installed by
-``pip install -e .``, a source edited after the build is refused. Some extension modules have a second build for
-processors with AVX2, with bitwise equal results.
+(build_loops.py), else from its source, which gives the same numbers uncompiled; there ``import cython`` gives
+``uncompiled.py``, so that no Cython need be installed. In a checkout installed by ``pip install -e .``, a source edited
+after the build is refused. Some extension modules have a second build for processors with AVX2, with bitwise equal
+results.
 
 The environment variable ``FLEXPH_LOOPS`` selects: ``none`` imports all loops from their sources, ``baseline`` the
 builds for every processor.
@@ -11,6 +12,7 @@ builds for every processor.
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import sys
@@ -18,7 +20,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import spec_from_file_location, spec_from_loader
 from pathlib import Path
 from types import ModuleType
@@ -118,10 +120,10 @@ class Loops(MetaPathFinder):
         folder, _, stem = fullname.rpartition(".")
         if stem == "compiled" and f"{folder}.{AVX2}.{stem}" in self.wide and takes_avx2():
             return PathFinder.find_spec(fullname, [f"{place}/{AVX2}" for place in path or ()])
-        if fullname not in self.modules:
+        if self.modules and fullname not in self.modules:
             return None
-        if _sources_wanted():
-            return spec_from_file_location(fullname, ROOT.joinpath(*fullname.split(".")).with_suffix(".py"))
+        if not are_compiled():
+            return _source(fullname)
         _check_once()
         return spec_from_loader(fullname, Part())
 
@@ -140,6 +142,29 @@ class Part(Loader):
         for name, value in vars(compiled).items():
             if name.startswith(f"{stem}__"):
                 setattr(module, name.removeprefix(f"{stem}__"), value)
+
+
+class Source(SourceFileLoader):
+    """Import loader of a module of loops from its source."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the source, with the names of ``uncompiled.py`` as its module cython."""
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
+        super().exec_module(module)
+
+
+def _import(name: str, *arguments: Any) -> ModuleType:
+    """Import a module; ``uncompiled.py`` in place of cython."""
+    from . import uncompiled
+
+    return uncompiled if name == "cython" else __import__(name, *arguments)
+
+
+def _source(fullname: str) -> ModuleSpec | None:
+    """Find the source of a module that has declarations of C types."""
+    path = ROOT.joinpath(*fullname.split(".")).with_suffix(".py")
+    declared = fullname.startswith("flexph.") and path.with_suffix(".pxd").exists()
+    return spec_from_file_location(fullname, path, loader=Source(fullname, str(path))) if declared else None
 
 
 def _origin() -> str:

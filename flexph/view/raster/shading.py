@@ -32,10 +32,10 @@ class Paint:
 
 
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
-    """The picture (height, width, 4) of dots; what nothing covers is zero.
+    """Shade the visible dots and return the picture, RGBA (height, width, 4); zero where no part is seen.
 
-    ``normals`` (n, 3) in the axes of the view and ``shares`` of the field (n,) are those at the dots, ``owner`` (n,)
-    the part that is seen.
+    At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view, ``shares`` (n,) of the field
+    between its smallest (0) and largest value (1), negative without a field, and ``owner`` (n,), the index of the part.
     """
     width, height = size
     unit = _towards_reader(normals)
@@ -59,7 +59,7 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) in light that comes from the side, from the sky, and is reflected."""
+    """Colours (n, 3) by diffuse light, light of the sky and reflection."""
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)

@@ -247,3 +247,17 @@ def twice(add: float) -> float:
 
 def test_every_module_of_loops_has_its_source():
     assert [path for path in build_sources().loops() if not (ROOT / path).exists()] == []
+
+
+def test_sources_run_without_cython():
+    """The names of cython that sources take are those of uncompiled.py; declared values are those of Cython."""
+    from flexph.numerics.loops import uncompiled
+
+    sources = build_sources()
+    named = {name for path in sources.loops() for name in re.findall(r"\bcython\.(\w+)", (ROOT / path).read_text(encoding="utf-8"))}
+    assert named <= set(vars(uncompiled))
+    cython = pytest.importorskip("Cython.Shadow")
+    for kind in ("double", "Py_ssize_t", "bint"):
+        for value in ((), (2,), (0.0,), (7.5,)):
+            own, other = (module.declare(getattr(module, kind), *value) for module in (uncompiled, cython))
+            assert own == other and type(own) is type(other)

@@ -126,7 +126,7 @@ class Memory:
         return self._view(name)
 
     def views(self, names: Iterable[str]) -> list[Array]:
-        """Views of fields of floats: faster than one by one."""
+        """Arrays of the named fields of floats, as views of the memory; quicker than by attributes."""
         return [self._view(name) for name in names]
 
     def _view(self, name: str) -> Any:

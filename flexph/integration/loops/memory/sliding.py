@@ -98,13 +98,13 @@ def products_of_rows(curves: Curves) -> tuple[Index, Index]:
 
 
 def slip_products(slips: Slips) -> list[Index]:
-    """Products of the terms of each slip that has terms."""
+    """Indices of the products on which the velocity of each slip depends; slips without terms are left out."""
     parts = [slice(*ends) for ends in pairwise(slips.term)]
     return [np.concatenate([slips.product[p], slips.by[p]]) for p in parts if p.stop > p.start]
 
 
 def rope_products(ropes: Ropes) -> list[Index]:
-    """Products of each rope."""
+    """Indices of the products on which the length of each rope depends."""
     pieces = zip(pairwise(ropes.span), pairwise(ropes.angle), strict=True)
     return [np.concatenate([ropes.square[i:j], ropes.sine[k:l], ropes.cosine[k:l]]) for (i, j), (k, l) in pieces]
 
