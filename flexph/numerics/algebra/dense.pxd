@@ -6,6 +6,7 @@ cdef double DOUBT
 cdef Py_ssize_t perpendicular(Mat A, double limit, Vec gain, Vec space, Mat out) noexcept nogil
 cdef (Py_ssize_t, double) _longest(Mat A, Py_ssize_t j) noexcept nogil
 cdef void _reflect(Mat A, Py_ssize_t j, double size, Vec gain, Vec space) noexcept nogil
+cdef void least_squares(Mat A, Vec gain, Vec space, Vec x) noexcept nogil
 cdef void factor(Mat A, IVec pivot) noexcept nogil
 cdef void solve(Mat A, IVec pivot, Vec x) noexcept nogil
 cdef void solve_many(Mat A, IVec pivot, Mat X) noexcept nogil

@@ -89,6 +89,25 @@ def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
             A[i][c] -= factor * space[c]
 
 
+def least_squares(A: Array, gain: Array, space: Array, x: Array) -> None:
+    """Minimise |B x − b| by Householder QR, A = [B b] with n + 1 columns, which it overwrites; B is of full rank n.
+
+    ``gain`` (n,) and ``space`` (n + 1,) are work space.
+    """
+    n = x.size
+    for j in range(n):
+        square = 0.0
+        for i in range(j, A.shape[0]):
+            square += A[i][j] * A[i][j]
+        x[j] = -copysign(sqrt(square), A[j][j])  # of the diagonal of R, as the reflector takes its place
+        _reflect(A, j, sqrt(square), gain, space)
+    for j in range(n - 1, -1, -1):
+        total = A[j][n]
+        for k in range(j + 1, n):
+            total -= A[j][k] * x[k]
+        x[j] = total / x[j]
+
+
 def factor(A: Array, pivot: Array) -> None:
     """Factor a small matrix in place, with row exchanges; zero pivots give NaN or infinity."""
     held1 = cython.declare(cython.double)

@@ -1,5 +1,5 @@
 from ....numerics.loops.views cimport fewest
-from .acceleration_space cimport Acceleration
+from .spaces cimport Acceleration
 
 cdef double ALIKE
 

@@ -15,7 +15,7 @@ import cython
 
 if not cython.compiled:
     from ....numerics.loops.views import fewest
-    from .acceleration_space import Acceleration
+    from .spaces import Acceleration
 
 
 ALIKE = cython.declare(cython.double, 1e-3)

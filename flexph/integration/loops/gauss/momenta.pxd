@@ -7,8 +7,7 @@ from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
 from ..steps.iterate cimport reference_length
 from ..terms.nodes cimport cross_product
-from .field cimport add_field
-from .prescribed cimport row_of
+from .nodes cimport add_field, row_of
 from .scheme cimport Scheme
 from libc.math cimport fabs
 

@@ -35,8 +35,7 @@ if not cython.compiled:
     from ..memory.structures import AtNodes
     from ..steps.iterate import reference_length
     from ..terms.nodes import cross_product
-    from .field import add_field
-    from .prescribed import row_of
+    from .nodes import add_field, row_of
     from .scheme import Scheme
 
 NEWTON_BALANCED = cython.declare(cython.double, NEWTON.balanced)

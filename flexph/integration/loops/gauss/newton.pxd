@@ -6,7 +6,7 @@ from ..memory.structures cimport AtNodes
 from .acceleration cimport accelerate
 from .momenta cimport balance, is_balanced
 from .places cimport places
-from .prescribed cimport row_of
+from .nodes cimport row_of
 from .scheme cimport Scheme
 from .stresses cimport add_stress_defects, correct_stress_rates, keep_strain_rows
 from .systems cimport factor_all, solve_all

@@ -21,8 +21,8 @@ if not cython.compiled:
     from ..steps.rows import fail
     from .acceleration import accelerate
     from .momenta import balance, is_balanced
+    from .nodes import row_of
     from .places import places
-    from .prescribed import row_of
     from .scheme import Scheme
     from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
     from .systems import factor_all, solve_all

@@ -5,8 +5,7 @@ from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
 from ..terms.nodes cimport cross_product
-from .field cimport add_field
-from .prescribed cimport row_of
+from .nodes cimport add_field, row_of
 from .rotations cimport drive_arm, factor_rotations, turn
 from .scheme cimport Scheme
 from .springs cimport stretch

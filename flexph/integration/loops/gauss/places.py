@@ -11,8 +11,7 @@ if not cython.compiled:
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
     from ..terms.nodes import cross_product
-    from .field import add_field
-    from .prescribed import row_of
+    from .nodes import add_field, row_of
     from .rotations import drive_arm, factor_rotations, turn
     from .scheme import Scheme
     from .springs import stretch

@@ -1,6 +1,7 @@
 from ....numerics.loops.views cimport CMat, CVec, IVec, Mat, Ten, Vec
 
-from .acceleration_space cimport Acceleration
+from .spaces cimport Acceleration, Damped
+
 cdef struct Scheme:
     IVec stages
     IVec real
@@ -17,3 +18,4 @@ cdef struct Scheme:
     Ten transport
     Vec driven
     Acceleration acceleration
+    Damped damped

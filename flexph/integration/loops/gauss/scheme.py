@@ -21,7 +21,7 @@ from ..memory.constants import Constants
 from ..memory.data import Index
 from ..memory.memory import FIELDS, REAL, ROW, SYSTEMS, Memory, addresses_of
 from ..memory.workspace import SPANS
-from .acceleration_space import Acceleration, acceleration_of
+from .spaces import Acceleration, Damped, acceleration_of, damped_of
 
 
 class Scheme(NamedTuple):
@@ -42,6 +42,7 @@ class Scheme(NamedTuple):
     transport: Array  # (b, s·d, s·d), factors of 1 − hA[Ω]×
     driven: Array  # (s·d,), work space
     acceleration: Acceleration  # of the unknowns of all stages
+    damped: Damped  # of those without stress rates
 
 
 UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
@@ -67,6 +68,7 @@ class StageMemories:
         addresses = addresses_of([*self.stages, *self.systems])
         odd = stages % 2
         bodies, d = run.inertia_weight.shape
+        unknowns, rates = (sum(run.__getattr__(name).size for name in part) for part in (UNKNOWNS[:-1], UNKNOWNS[-1:]))
         self.scheme = Scheme(
             stages=addresses[:stages],
             real=addresses[stages : stages + odd],
@@ -82,7 +84,8 @@ class StageMemories:
             right=right,
             transport=np.zeros((bodies, stages * d, stages * d)),
             driven=np.zeros(stages * d),
-            acceleration=acceleration_of(stages * sum(run.__getattr__(name).size for name in UNKNOWNS)),
+            acceleration=acceleration_of(stages * (unknowns + rates)),
+            damped=damped_of(stages * unknowns),
         )
 
 

@@ -3,7 +3,7 @@ from ..mechanics.forces cimport constrain
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes
-from .prescribed cimport row_of
+from .nodes cimport row_of
 from .scheme cimport Scheme
 from libc.math cimport INFINITY, fabs, sqrt
 

@@ -16,7 +16,7 @@ if not cython.compiled:
     from ..mechanics.forces import constrain
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
-    from .prescribed import row_of
+    from .nodes import row_of
     from .scheme import Scheme
 
 ROUND_OFF = cython.declare(cython.double, _ROUND_OFF)

@@ -8,11 +8,11 @@ from ..steps.calls cimport ask_again, begin_within, hold
 from ..steps.iterate cimport reference_length
 from ..steps.rows cimport begin_row, close_row, record_energy, store
 from ..memory.structures cimport AtNodes, Course, GaussTable, Within
-from .field cimport add_field
+from .damped cimport solve_damped
 from .history cimport guess, remember
 from .momenta cimport begin, constraint_rates
 from .newton cimport newton
-from .prescribed cimport row_of
+from .nodes cimport add_field, row_of
 from .scheme cimport Scheme
 from libc.math cimport fabs
 from ..steps.rows cimport refuse

@@ -20,11 +20,11 @@ if not cython.compiled:
     from ..steps.calls import ask_again, begin_within, hold
     from ..steps.iterate import reference_length
     from ..steps.rows import begin_row, close_row, record_energy, refuse, store
-    from .field import add_field
+    from .damped import solve_damped
     from .history import guess, remember
     from .momenta import begin, constraint_rates
     from .newton import newton
-    from .prescribed import row_of
+    from .nodes import add_field, row_of
     from .scheme import Scheme
 
 OPENED = cython.declare(cython.Py_ssize_t, _OPENED)
@@ -75,6 +75,7 @@ def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Arra
 
 def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> bool:
     """Take and record one step; False if it is not solved."""
+    iterations = cython.declare(cython.Py_ssize_t)
     h = table.times[k + 1] - table.times[k]
     first = k if table.coefficient.shape[0] > 1 else 0
     last = k + 1 if table.coefficient.shape[0] > 1 else 0
@@ -86,7 +87,12 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     guess(m, dim, g, h, known)
     iterations = newton(m, dim, g, h, given)
     if iterations < 0:
-        return False
+        guess(m, dim, g, h, known)
+        iterations = solve_damped(m, dim, g, h, given)
+        if iterations < 0:
+            return False
+        iterations += cython.cast(cython.Py_ssize_t, m.run_failure[1])
+        fill(m.run_failure, 0.0)
     _end(m, dim, g, h)
     gaps(m, table.coefficient[last], table.offset[last])
     if _is_open(m) or _lies(m):

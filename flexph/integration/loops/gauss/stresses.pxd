@@ -2,7 +2,7 @@ from ....numerics.loops.views cimport copy, fill
 from ..mechanics.residual cimport stiffen, stress_rates, turn_strain_rows
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
-from .field cimport add_field
+from .nodes cimport add_field
 from .scheme cimport Scheme
 
 cdef void strain(Memory* m, Scheme g, double h, bint begins) noexcept nogil

@@ -21,7 +21,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill
     from ..mechanics.residual import stiffen, stress_rates, turn_strain_rows
     from ..memory.memory import Memory, stage
-    from .field import add_field
+    from .nodes import add_field
     from .scheme import Scheme
 
 

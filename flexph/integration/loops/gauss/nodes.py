@@ -1,4 +1,4 @@
-"""Sums of fields over the nodes of a step."""
+"""Sums of fields over the nodes of a step, and rows of what is prescribed there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from ....numerics.arrays import Array
 
 if not cython.compiled:
     from ....numerics.loops.views import get, put
+    from ..memory.structures import AtNodes
 
 
 def add_field(factor: float, source: Array, target: Array) -> None:
     """Add a factor times all entries of a field."""
     for i in range(target.size):
         put(target, i, get(target, i) + factor * get(source, i))
+
+
+def row_of(values: Array, given: AtNodes, i: int) -> int:
+    """Row of a stage in a table, which has one row if nothing varies."""
+    return given.first + i if values.shape[0] > 1 else 0

@@ -1,0 +1,58 @@
+"""Work space of accelerated and of damped iterations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....numerics.arrays import Array
+
+DEPTH = 5
+"""Number of pairs that are kept."""
+MOST = 600
+"""Largest number of unknowns of a step that is solved by damped iterations, which take operations of its cube."""
+
+
+class Acceleration(NamedTuple):
+    """Work space of an accelerated iteration of n unknowns."""
+
+    weight: Array  # (n,) weights of the squares
+    x: Array  # (n,) the iterate before a correction
+    correction: Array  # (n,) plain correction, then the accelerated one
+    last: Array  # (n,) previous correction
+    moves: Array  # (DEPTH + 1, n): moves of the pairs, then the last one
+    changes: Array  # (DEPTH, n), changes of the corrections
+
+
+def acceleration_of(unknowns: int) -> Acceleration:
+    """Work space of an accelerated iteration, all zeros."""
+    z = np.zeros
+    of_pairs = z((DEPTH + 1, unknowns)), z((DEPTH, unknowns))
+    return Acceleration(z(unknowns), z(unknowns), z(unknowns), z(unknowns), *of_pairs)
+
+
+class Damped(NamedTuple):
+    """Work space of a damped iteration of n unknowns; empty if there are too many."""
+
+    x: Array  # (n,) the unknowns
+    tried: Array  # (n,) others that are tried
+    defect: Array  # (n,) defects at x, over the scales of their rows
+    other: Array  # (n,) those at other unknowns
+    reach: Array  # (n,) changes of the unknowns by which derivatives are differences
+    row_scale: Array  # (n,) largest derivatives of the defects
+    column_scale: Array  # (n,) lengths of the columns of the Jacobian
+    jacobian: Array  # (n, n), scaled
+    stacked: Array  # (2n, n + 1): the Jacobian, the damping, and the right-hand side in the last column
+    correction: Array  # (n,)
+    gain: Array  # (n,), for the factorisation
+    space: Array  # (n + 1,)
+
+
+def damped_of(unknowns: int) -> Damped:
+    """Work space of a damped iteration, not initialised."""
+    n = unknowns if unknowns <= MOST else 0
+    x, tried, defect, other, reach, row_scale, column_scale, correction, gain = np.empty((9, n))
+    scales = reach, row_scale, column_scale
+    matrices = np.empty((n, n)), np.empty((2 * n, n + 1))
+    return Damped(x, tried, defect, other, *scales, *matrices, correction, gain, np.empty(n + 1))
