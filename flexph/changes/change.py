@@ -78,6 +78,7 @@ class Reaching:
         self._last: float | None = None
 
     def __call__(self, time: float, state: Any) -> float:
+        """Value at a time and state."""
         reading = float(state.measured(self.quantity))
         if self._turns and self._last is not None:
             reading += 2.0 * math.pi * round((self._last - reading) / (2.0 * math.pi))
@@ -132,8 +133,8 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
     >>> start = arm.consistent_state(arm.assemble({"arm": 0.0}), velocities={"arm": 2.0})
     >>> latch = lock("pivot", when=joint_angle("arm.root"), reaches=1.0)
     >>> run = integrate(arm, start, np.linspace(0.0, 1.0, 11), changes=[latch])
-    >>> [round(float(run.ledger.dissipation["lock pivot"].sum()), 12), run.measured(joint_angle("arm.root"))[-1].round(9)]
-    [2.0, 1.0]
+    >>> round(float(run.ledger.dissipation["lock pivot"].sum()), 12), float(run.measured(latch.when)[-1].round(9))
+    (2.0, 1.0)
     """
     return Change("lock", joint, at, when, reaches)
 

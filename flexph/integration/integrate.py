@@ -24,6 +24,7 @@ from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .changed_run import go_on, run_with_changes
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
 from .mechanism_run import run_mechanism
@@ -33,7 +34,6 @@ from .times.checkpoint import Checkpoint, as_checkpoint, next_checkpoint
 from .times.grid import ascending
 from .times.options import Events, Observe, RunOptions
 from .times.signature import signature_of
-from .with_changes.run import go_on, run_with_changes
 from .whole_results import flat_start, kept_whole, layout_of, load_result
 
 _DEFAULT = Exact()

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..display.tables import html_table, listed, paragraph
 from ..drawing.viewers import html_of, open_viewer
-from ..linear.responses.sweep import Sweep
 from ..joints.rows.connection import Connection
+from ..linear.responses.sweep import Sweep
 from ..numerics import checks as check
 from ..numerics.arguments import checked, computing
 from ..numerics.arrays import Array

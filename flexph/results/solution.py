@@ -94,7 +94,7 @@ class Solution(MotionByName, Result):
     holding: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     KIND: ClassVar[str] = "solution"
-    VERSION: ClassVar[int] = 4
+    VERSION: ClassVar[int] = 5
     SYSTEM: ClassVar[str] = "mechanism"
     LACKING = ("observations", "anchors/rows", "anchors/springs")  # NaN where a row or spring is driven
 
@@ -448,4 +448,3 @@ class Solution(MotionByName, Result):
         values = sum(part.stop - part.start for part in law_values(self.mechanism))
         yield "anchors/rows", self.anchors.rows, (values,)
         yield "anchors/springs", self.anchors.springs, (arrays.springs.stiffness.size,)
-

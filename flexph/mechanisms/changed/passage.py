@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CLOSED = 1e-9
 """Gap of a joint that begins to hold, relative to its size, up to which it counts as closed."""
+AT_REST = 1e-13
+"""Velocity after a lock, relative to those before, that counts as zero: round-off of bodies that cannot move."""
 ARRIVAL = "joints at changes"
 """Account of the energy lost where velocities arrive at joints before these change."""
 
@@ -69,9 +71,7 @@ def booked_together(bookings: Iterable[Booking]) -> Booking:
     return Booking(loss, work, own, change)
 
 
-def passed(
-    old: Model, new: Model, state: State, name: str, *, strikes: bool = True
-) -> tuple[State, Booking]:
+def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = True) -> tuple[State, Booking]:
     """State with the joints of another mechanism of the same bodies, and what the passage books under a name.
 
     Impulses of joints that begin to hold are booked if it ``strikes``; a release has none.
@@ -113,13 +113,21 @@ def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State,
     for _ in range(2):  # the second time removes round-off
         y = impulses(a, c.u, spread.T @ G, (spread.T @ (G @ (v - change) - b))[:, None])[:, 0]
         change, mu = change + y[: v.size], mu + spread @ y[v.size :]
-    lost = 0.5 * float(change @ (mass_of(a, c.u) @ change))
+    M = mass_of(a, c.u)
+    if not b.any() and _energy_of(M, v - change) <= AT_REST**2 * _energy_of(M, v):
+        change = v  # nothing can move
+    lost = _energy_of(M, change)
     by_joint: dict[str, float] = {}
     for connection, row in _rows_of(mechanism):
         if b[row]:
             by_joint[connection] = by_joint.get(connection, 0.0) - float(mu[row] * b[row])
     x = flat(mechanism, with_velocities(mechanism, c, v - change))
     return replace(fresh, x=x), lost, by_joint, mu
+
+
+def _energy_of(M: Any, v: Array) -> float:
+    """Kinetic energy of velocities [J]."""
+    return 0.5 * float(v @ (M @ v))
 
 
 def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
@@ -196,4 +204,3 @@ def _stored(mechanism: Model, state: State) -> float:
     energies = accounts.energies(c, derive(mechanism.network.arrays, c))
     own = [name.startswith("stored ") for name in accounts.energy]
     return float(energies[own].sum())
-

@@ -111,14 +111,16 @@ def test_joints_of_space_lock_with_both_momenta(joint):
     changes = [lock("j", at=0.33), release("j", at=0.71)]
     run = integrate(mechanism, start, np.linspace(0.0, 1.0, 21), changes=changes)
     assert {0.33, 0.71} <= set(run.times.tolist())
-    turn = [run.rotations("a")[k].T @ run.rotations("b")[k] for k in np.flatnonzero((run.times >= 0.33) & (run.times <= 0.71))]
+    locked = np.flatnonzero((run.times >= 0.33) & (run.times <= 0.71))
+    turn = [run.rotations("a")[k].T @ run.rotations("b")[k] for k in locked]
     assert np.ptp(turn, axis=0).max() < 1e-13
     assert run.ledger.dissipation["lock j"].sum() > 1e-3
     assert max(balance(run), *np.ptp(run.linear_momentum(), axis=0), *np.ptp(run.angular_momentum(), axis=0)) < 1e-12
 
 
 def test_a_slider_locks_where_it_stands_along_its_rail():
-    mechanism = connect({"cart": rigid.body(2.0, inertia=0.1, ports={"p": (0.0, 0.0)})}, [slider("cart.p", GROUND, name="rail")])
+    cart = rigid.body(2.0, inertia=0.1, ports={"p": (0.0, 0.0)})
+    mechanism = connect({"cart": cart}, [slider("cart.p", GROUND, name="rail")])
     start = mechanism.consistent_state(mechanism.assemble(), velocities={"cart": (1.5, 0.0, 0.0)})
     run = integrate(mechanism, start, TIMES, changes=[lock("rail", at=0.4)])
     assert run["cart.centre"][-1] == pytest.approx([0.6, 0.0], abs=1e-14)
@@ -165,7 +167,8 @@ def test_a_condition_is_met_to_round_off_and_symmetric_ones_together():
 
 
 def test_conditions_are_functions_events_and_sensors_that_count_turns():
-    wheel = connect({"wheel": rigid.body(1.0, inertia=0.5, ports={"hub": (0.0, 0.0)})}, [hinge("wheel.hub", GROUND, name="axle")])
+    disc = rigid.body(1.0, inertia=0.5, ports={"hub": (0.0, 0.0)})
+    wheel = connect({"wheel": disc}, [hinge("wheel.hub", GROUND, name="axle")])
     start = wheel.consistent_state(wheel.assemble(), velocities={"wheel": 10.0})
     turned = lock("axle", when=joint_angle("wheel.hub"), reaches=4.0 * math.pi)
     run = integrate(wheel, start, np.linspace(0.0, 2.0, 401), changes=[turned])
@@ -187,14 +190,14 @@ def test_a_spring_that_is_released_loses_its_energy_and_one_that_begins_is_free_
     assert run.ledger.dissipation["release tie"][k] == pytest.approx(stored[k], rel=1e-12)
     assert run.ledger.dissipation["lock tie"].sum() == pytest.approx(0.0, abs=1e-15)
     assert run.ledger.energy["stored spring"][-1] == 0.0
-    assert max(balance(run), *np.ptp(run.linear_momentum(), axis=0), *np.ptp(run.angular_momentum(), axis=0)) < ROUND_OFF
+    momenta = *np.ptp(run.linear_momentum(), axis=0), *np.ptp(run.angular_momentum(), axis=0)
+    assert max(balance(run), *momenta) < ROUND_OFF
 
 
 def test_a_spring_that_begins_with_a_tension_books_its_energy_as_work():
     mechanism, start = masses()
-    run = integrate(
-        mechanism, start, TIMES, changes=[lock(spring_damper("a.nose", "b.nose", stiffness=8.0, length=0.5, name="tie"), at=0.2)]
-    )
+    tie = spring_damper("a.nose", "b.nose", stiffness=8.0, length=0.5, name="tie")
+    run = integrate(mechanism, start, TIMES, changes=[lock(tie, at=0.2)])
     assert run.ledger.work["lock tie"].sum() == pytest.approx(0.5 * 8.0 * (0.7 - 0.5) ** 2, rel=1e-12)
     assert balance(run) < ROUND_OFF
 
@@ -203,8 +206,10 @@ def test_a_weld_of_an_arm_is_released_as_a_latch_of_a_flexible_beam():
     steel, strip = fem.Material(young=2.1e11, density=7850.0), fem.Section(width=0.02, height=0.002)
     beams = {"beam": fem.beam(0.5, steel, strip, elements=3), "arm": rigid.bar(0.3, 0.2)}
     mechanism = connect(beams, [weld("beam.root", GROUND), hinge("beam.tip", "arm.root", name="pin")])
-    start = mechanism.consistent_state(mechanism.assemble({"beam": 0.0}, guess={"arm": 1.0}), velocities={"arm": (0.0, 0.0, 2.0)})
-    run = integrate(mechanism, start, np.linspace(0.0, 0.4, 201), changes=[lock("pin", at=0.1), release("pin", at=0.3)])
+    pose = mechanism.assemble({"beam": 0.0}, guess={"arm": 1.0})
+    start = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, 2.0)})
+    changes = [lock("pin", at=0.1), release("pin", at=0.3)]
+    run = integrate(mechanism, start, np.linspace(0.0, 0.4, 201), changes=changes)
     assert run.ledger.dissipation["lock pin"].sum() > 1e-6  # little, as the mass at a node of a mesh is small
     assert balance(run) < 1e-13
 
@@ -274,9 +279,7 @@ def test_velocities_after_a_lock_are_the_nearest_of_those_that_it_allows(turn):
     c, s = math.cos(turn), math.sin(turn)
     placed = {"a": (0.0, 0.0, 0.3 + turn)}, {"b": (c, s, 0.9 + turn)}
     speeds = {"a": (0.1 * c - 0.2 * s, 0.1 * s + 0.2 * c, 1.0)}
-    state = mechanism.consistent_state(
-        mechanism.assemble(placed[0], guess=placed[1]), velocities=speeds, joints="free"
-    )
+    state = mechanism.consistent_state(mechanism.assemble(placed[0], guess=placed[1]), velocities=speeds, joints="free")
     welded = mechanism.replace(joints=[weld("a.tip", "b.root"), *mechanism.connections[1:]])
     after, booking = passed(mechanism, welded, state, "lock")
     run = static_solution(mechanism, state)
@@ -298,9 +301,10 @@ def test_a_lock_in_a_closed_loop_may_be_redundant():
         hinge("rocker.root", GROUND.at(1.0, 0.0)),
     ]
     mechanism = connect(bars, joints)
-    start = mechanism.consistent_state(mechanism.assemble({"crank": 1.0}, guess={"rocker": 1.5, "coupler": 0.5}), velocities={"crank": 3.0})
+    pose = mechanism.assemble({"crank": 1.0}, guess={"rocker": 1.5, "coupler": 0.5})
+    start = mechanism.consistent_state(pose, velocities={"crank": 3.0})
     changes = [lock("pin", at=0.2), lock("other", at=0.4)]
-    with pytest.raises(ValueError, match="redundant|unique"):
+    with pytest.raises(ValueError, match="would not be unique"):
         integrate(mechanism, start, TIMES, changes=changes)
     run = integrate(mechanism, start, TIMES, changes=changes, method=Exact(redundant="least_norm"))
     assert run.ledger.total_energy[-1] == pytest.approx(0.0, abs=1e-15)
@@ -380,4 +384,3 @@ def test_changes_check_themselves(arguments, message):
     for make in (lock, release):
         with pytest.raises(ValueError, match=message):
             make("hinge", **arguments)
-

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...changes.change import Change
-from ...changes.plan import Action, Plan
-from ...mechanisms.changed.passage import Booking, booked_together, passed
-from ...mechanisms.mechanism import Mechanism
-from ...mechanisms.model.state import State
-from ...numerics.arrays import Array
-from ...results.joined import booked, joined
-from ...results.result import Occurrences
-from ...results.solution import Solution
-from ...results.state_view import MechanismView
-from ...results.statics import static_solution
-from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
-from ..mechanism_run import run_mechanism
-from ..methods import MechanismMethod
-from ..times.events import ON_ZERO, Event
-from ..times.grid import SAME_TIME, ascending_from
-from ..times.options import RunOptions
+from ..changes.change import Change
+from ..changes.plan import Action, Plan
+from ..mechanisms.changed.passage import Booking, booked_together, passed
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics.arrays import Array
+from ..results.joined import booked, joined
+from ..results.result import Occurrences
+from ..results.solution import Solution
+from ..results.state_view import MechanismView
+from ..results.statics import static_solution
+from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
+from .mechanism_run import run_mechanism
+from .methods import MechanismMethod
+from .times.events import ON_ZERO, Event
+from .times.grid import SAME_TIME, ascending_from
+from .times.options import RunOptions
 
 if TYPE_CHECKING:
-    from ..times.checkpoint import Checkpoint
+    from .times.checkpoint import Checkpoint
 
 
 def run_with_changes(
@@ -41,13 +41,19 @@ def run_with_changes(
     changes: Sequence[Change],
 ) -> Solution:
     """See :func:`flexph.integrate`."""
-    plan = Plan(mechanism, changes)
     grid = ascending_from(start.time, times)
-    _check_times(plan.actions, grid)
+    plan = plan_of(mechanism, changes, grid)
     for action in plan.actions:
         if action.name in options.events:
             raise ValueError(f"events: {action.name!r} is the name of a change; give the event another one")
     return _ChangedRun(plan, grid, method, options).run(start)
+
+
+def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
+    """Plan of changes within the times of a run; raises ValueError if one cannot happen there."""
+    plan = Plan(mechanism, changes)
+    _check_times(plan.actions, grid)
+    return plan
 
 
 def go_on(
@@ -136,8 +142,8 @@ class _ChangedRun:
         for action in due:
             old = self.plan.mechanism(self.holding)
             self.made.append((action.name, state.time, self._in_union(old, state)))
-            ends = {action.ceases} - {None}
-            self.holding = frozenset((self.holding - ends) | ({action.begins} - {None}))
+            begins = frozenset() if action.begins is None else frozenset({action.begins})
+            self.holding = (self.holding - {action.ceases}) | begins
             self.pending.remove(action)
             try:
                 new, strikes = self.plan.mechanism(self.holding), action.change.kind == "lock"
