@@ -2,6 +2,7 @@
 
 from . import analysis as analysis
 from . import bodies as bodies
+from . import changes as changes
 from . import circuits as circuits
 from . import consistency as consistency
 from . import contacts as contacts

@@ -7,6 +7,7 @@ from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any, overload
 
+from ..changes.change import Change
 from ..control.control_loops import Controller, check_known
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
@@ -23,6 +24,7 @@ from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
+from .changed_run import go_on, run_with_changes
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
 from .mechanism_run import run_mechanism
@@ -47,12 +49,13 @@ def _unknowns(system: Any) -> int:
 @overload
 def integrate(
     system: Mechanism,
-    start: State,
+    start: State | Solution,
     times: Sequence[float] | Array,
     *,
     method: MechanismMethod | None = None,
     inputs: Mapping[str, Input] | None = None,
     controllers: Mapping[str, Controller] | None = None,
+    changes: Sequence[Change] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,
     save_every: int = 1,
@@ -118,6 +121,7 @@ def integrate(
     method: Any = None,  # the overloads say Method; other values get an error that names the one to write
     inputs: Mapping[str, Input] | None = None,
     controllers: Mapping[str, Controller] | None = None,
+    changes: Sequence[Change] | None = None,
     events: Events | None = None,
     observe: Observe | None = None,
     save_every: int = 1,
@@ -133,8 +137,9 @@ def integrate(
         A mechanism takes all methods. Methods of general systems integrate :meth:`Mechanism.phdae`: position
         constraints then hold to the tolerance or order of the method, drives act by their rates, and every step is much
         slower than one of the exact scheme.
-    start : State or array
-        State of a mechanism, or array (n,) of another system.
+    start : State, Solution or array
+        State of a mechanism, or array (n,) of another system. With a Solution the run goes on from its end, with the
+        joints of ``system`` (see :meth:`Mechanism.replace`), and the result is of both.
     times : array
         Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only the saved times.
     method : Method, optional
@@ -154,6 +159,10 @@ def integrate(
         solved within each step. :class:`Exact4` takes neither of these two, :class:`ExactGauss` only the latter. A run
         from the ``final`` state of another one resumes the controllers of the same names: states, memories, held
         outputs and the time of the next call.
+    changes : list, optional
+        Joints of a mechanism that :func:`flexph.changes.lock` and :func:`flexph.changes.release`, each at a time or
+        where a condition is met. Steps end there. The mechanism of the result has the joints of all changes, its
+        ``events`` their instants by names such as ``lock hinge``.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`. Zeros that a step passes are
         located in time (a zero passed twice within a step is missed) and kept in ``events`` of the result. Except in
@@ -229,12 +238,26 @@ def integrate(
             )
         if isinstance(start, State):
             check_known(start, options.controllers)
-        run = partial(_run_of(system, method), start, times, options=options)
+        by = _run_of(system, method)
+        if changes is not None or isinstance(start, Solution):
+            by = _changing(system, start, method, changes or [])
+        run = partial(by, start, times, options=options)
         run = run if mode is None else partial(run, mode=mode)
         if kept is None or not whole:
             return run()
         told = signature_of(layout_of(system), [flat_start(start)], ascending(times), method=method, options=options)
         return kept_whole(kept, told, run, lambda path: load_result(path, system, start))
+
+
+def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[Change]) -> Callable[..., Any]:
+    """Function (start, times, options=) of a run whose joints change, or that goes on from another one."""
+    own = method or _DEFAULT
+    if not (isinstance(system, Mechanism) and isinstance(own, MechanismMethod)):
+        what = "a Solution as start is" if isinstance(start, Solution) else "changes are"
+        raise ValueError(f"{what} for mechanisms by Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
+    if isinstance(start, Solution):
+        return lambda run, times, options: go_on(run, system, times, method=own, options=options, changes=changes)
+    return partial(run_with_changes, system, method=own, changes=changes)
 
 
 def _cannot_go_on(system: Any, method: Method | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,14 +9,12 @@ import numpy as np
 
 from ..bodies.body import Body
 from ..bodies.nodal_body import AnyBody
-from ..bodies.ports import find_port, named
-from ..bodies.split_body import SplitBody
+from ..bodies.ports import named
 from ..joints.rows.connection import Connection
-from ..joints.rows.vectors import Ground
-from ..joints.weld import weld
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
+from .forming import formed
 from .mechanism import Mechanism
 from .model.accounts import Accounts
 from .model.layout import CENTRE, PARTS
@@ -67,8 +64,6 @@ def connect(
         raise ValueError(f"bodies must be a mapping of names to bodies, got {check.shown(bodies)}")
     if not bodies:
         raise ValueError("bodies must not be empty")
-    if isinstance(connections, Connection):
-        raise ValueError("connections must be a list of joints and force elements, got a single one")
     for name, body in bodies.items():
         if not isinstance(body, AnyBody):
             raise ValueError(f"bodies[{name!r}] must be a Body, {Body.remedy}, got {type(body).__name__}")
@@ -80,25 +75,13 @@ def connect(
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
         _check_names(name, body)
     bodies = named(bodies)
-    for connection in connections:
-        _check_ports(connection, bodies)
-    connections = [*connections, *split_welds(bodies)]
-    formed = tuple(connection.formed(dim) for connection in connections)
-    for name, count in Counter(c.name for c in formed).items():
-        if count > 1:
-            raise ValueError(f"connection given twice: {name}; give the second one another name=")
+    own = formed(bodies, connections)
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
-    mechanism = Mechanism(bodies, formed, acceleration)
+    mechanism = Mechanism(bodies, own, acceleration)
     # both are cached properties, built here so that bad connections and names fail in connect
     mechanism.network  # noqa: B018
     mechanism.once(Accounts)
     return mechanism
-
-
-def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
-    """Welds between the frames of split bodies."""
-    pairs = [(name, *pair) for name, body in bodies.items() if isinstance(body, SplitBody) for pair in body.joints]
-    return [weld(f"{name}.{first}", f"{name}.{second}") for name, first, second in pairs]
 
 
 def _check_names(name: str, body: AnyBody) -> None:
@@ -114,18 +97,3 @@ def _check_names(name: str, body: AnyBody) -> None:
                 f"{name}.{port} names the centre of mass of {name!r} in its states, but is {away:.3g} m away from it: "
                 "give the port another name"
             )
-
-
-def _check_ports(connection: Any, bodies: Mapping[str, AnyBody]) -> None:
-    if not isinstance(connection, Connection):
-        raise ValueError(f"connections must hold joints and force elements, got {check.shown(connection)}")
-    if connection.input is not None and connection.input.kind in ("load", "face"):
-        return
-    dim = next(iter(bodies.values())).dim
-    for port in connection.ports:
-        if not isinstance(port, Ground):
-            find_port(port, bodies)
-        elif port.position is not None and len(port.position) != dim:
-            raise ValueError(f"{connection.kind}: a ground position must have {dim} coordinates, got {port.position}")
-    if len(connection.ports) == 2 and connection.ports[0] == connection.ports[1]:
-        raise ValueError(f"{connection.kind} joins port {connection.ports[0]!r} to itself")

@@ -11,7 +11,9 @@ import numpy as np
 
 from ..display.tables import html_table, listed, paragraph
 from ..drawing.viewers import html_of, open_viewer
+from ..joints.rows.connection import Connection
 from ..linear.responses.sweep import Sweep
+from ..numerics import checks as check
 from ..numerics.arguments import checked, computing
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
@@ -19,6 +21,8 @@ from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from ..units.arguments import quantities
 from .equations.phdae import as_phdae
+from .forming import formed
+from .model.accounts import Accounts
 from .model.model import Model
 from .model.placement import Motion, Placement
 from .model.state import Pose, State
@@ -92,6 +96,50 @@ class Mechanism(Model):
     def _repr_html_(self) -> str:
         """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
         return _drawing(self) + "".join(_tables(self))
+
+    @quantities(gravity="m/s^2")
+    @checked
+    def replace(
+        self,
+        *,
+        joints: Sequence[Connection] | None = None,
+        gravity: Sequence[float] | None = None,
+    ) -> Mechanism:
+        """Mechanism of the same bodies with other joints or another gravity.
+
+        A run of this mechanism goes on with it: ``integrate(other, run, times)``.
+
+        Parameters
+        ----------
+        joints : sequence of Connection, optional
+            All joints and force elements, for example ``[*mechanism.connections, weld(...)]``; by default the same.
+        gravity : array_like, optional
+            Acceleration (d,) [m/s²]; by default the same.
+
+        Returns
+        -------
+        Mechanism
+            The new mechanism.
+
+        Raises
+        ------
+        ValueError
+            As :func:`flexph.connect`.
+
+        Examples
+        --------
+        >>> import rigid
+        >>> from flexph import GROUND, connect, hinge, weld
+        >>> arm = connect({"arm": rigid.bar(1.0, 2.0)}, [hinge("arm.root", GROUND)])
+        >>> arm.replace(joints=[*arm.connections, weld("arm.tip", GROUND, name="latch")]).connections[-1].name
+        'latch'
+        """
+        own = self.connections if joints is None else formed(self.bodies, joints)
+        acceleration = self.gravity if gravity is None else check.array("gravity", gravity, (self.layout.dim,))
+        other = Mechanism(self.bodies, own, acceleration)
+        other.network  # noqa: B018  # so that bad connections fail here
+        other.once(Accounts)
+        return other
 
     @quantities(time="s")
     @computing(_unknowns)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from flexph.changes.plan import with_changes
 from flexph.control.control_loops import ControlLoops
 from flexph.integration.controllers import loops_of
 from flexph.integration.methods import Exact, MechanismMethod
@@ -132,7 +133,11 @@ class ModelFile:
                 if name not in known:
                     raise here.at(section, name).misfit(f"no force, torque or load {name!r}: {nearest(name, known)}")
             here.of(given, section)
-        check_outputs(entry.outputs, self.mechanism, here.at("outputs"))
+        mechanism = self.mechanism
+        if isinstance(entry, Integrate) and entry.changes:
+            with here.at("changes").refusals():
+                mechanism = with_changes(mechanism, here.of(entry.changes, "changes"))
+        check_outputs(entry.outputs, mechanism, here.at("outputs"))
         if isinstance(entry, TimedRun):
             here.of(entry.method, "method")
 

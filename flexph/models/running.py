@@ -13,6 +13,7 @@ import numpy as np
 from flexph.contacts.starts import refuse_overlaps
 from flexph.export.series import write_series
 from flexph.export.tables import write_ledger, write_table
+from flexph.integration.changed_run import plan_of
 from flexph.integration.integrate import integrate
 from flexph.integration.inverse_dynamics import (
     InverseDynamics,
@@ -143,6 +144,7 @@ def integrate_run(mechanism: Mechanism, run: Integrate, start: State, builder: B
         method=method,
         inputs=inputs,
         controllers=builder.of(run.controllers, "controllers"),
+        changes=builder.of(run.changes, "changes") or None,
         save_every=run.save_every,
         progress=progress,
     )
@@ -160,6 +162,9 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
     forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)
     with builder.refusals():
         scheme_from(mechanism, start, method, forcing)
+    if run.changes:
+        with builder.at("changes").refusals():
+            plan_of(mechanism, builder.of(run.changes, "changes"), times_of(run, start.time))
 
 
 def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder) -> None:

@@ -278,7 +278,9 @@ def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
 def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
     """Concatenated rows; accounts by name are zero where they are missing."""
     if not isinstance(parts[0], Mapping):
-        return np.concatenate(parts)
+        if not any(len(part) for part in parts):
+            return np.zeros(0)
+        return np.concatenate([part if len(part) else np.zeros(size) for part, size in zip(parts, sizes, strict=True)])
     names = dict.fromkeys(name for part in parts for name in part)
     pairs = list(zip(parts, sizes, strict=True))
     return {name: np.concatenate([part.get(name, np.zeros(size)) for part, size in pairs]) for name in names}

@@ -17,6 +17,7 @@ from ..files.durable import HDF5_SUFFIXES, refuse_suffix
 from ..files.hdf5 import write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
+from ..files.stored_array import StoredArray, in_file
 from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -24,7 +25,6 @@ from ..numerics.memo import NamedFields
 from .ledger import Ledger, ledger_labels
 from .presentation.labels import state_variables, time_of
 from .state_view import StateView
-from .stored_array import StoredArray, in_file
 
 if TYPE_CHECKING:
     import h5py

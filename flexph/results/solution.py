@@ -27,11 +27,11 @@ from ..sensors.contacts import gaps_of
 from ..sensors.panel import histories
 from ..sensors.quantities import Quantity
 from .contact_history import ContactHistory, contact_gaps
-from .ledger import join_ledgers
+from .joined import joined, narrowed, restricted
 from .motion import MotionByName
 from .presentation.companions import write_companions
 from .presentation.labels import sensor_labels
-from .result import Occurrences, Result
+from .result import Result
 from .signature import mechanism_signature
 from .state_view import MechanismView
 
@@ -77,6 +77,9 @@ class Solution(MotionByName, Result):
     controller_memories : mapping
         Restart data of the other controllers by name: the ``memory`` of a sampled one, its held outputs by port, its
         call times, and the turns of its angles.
+    holding : array
+        Of runs whose joints change, one where a connection of the mechanism holds from a saved time on, else zero,
+        (k + 1, connections); empty otherwise. The mechanism has all connections that hold at any time.
     """
 
     mechanism: Mechanism
@@ -88,9 +91,10 @@ class Solution(MotionByName, Result):
     controls: Mapping[str, Array] = field(default_factory=dict)
     controller_states: Mapping[str, Array] = field(default_factory=dict)
     controller_memories: Mapping[str, object] = field(default_factory=dict)
+    holding: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     KIND: ClassVar[str] = "solution"
-    VERSION: ClassVar[int] = 4
+    VERSION: ClassVar[int] = 5
     SYSTEM: ClassVar[str] = "mechanism"
     LACKING = ("observations", "anchors/rows", "anchors/springs")  # NaN where a row or spring is driven
 
@@ -118,7 +122,11 @@ class Solution(MotionByName, Result):
     @property
     def final(self) -> State:
         """Last state, from which a run can be continued; controllers of the same name continue, too."""
-        last = self.multipliers[-1] if len(self.multipliers) else np.zeros(self.mechanism.layout.multipliers)
+        own_mechanism, last = self.final_mechanism, np.zeros(self.mechanism.layout.multipliers)
+        x, anchors = self.states[-1], self.anchors
+        last = self.multipliers[-1] if len(self.multipliers) else last
+        if own_mechanism is not self.mechanism:
+            x, last, anchors = narrowed(own_mechanism, self.mechanism, (x, last, anchors))
         states = {name: own[-1] for name, own in self.controller_states.items()}
         controllers = states | dict(self.controller_memories)
         reached, stepped = float(self.times[-1]), len(self.multipliers) > 0
@@ -127,7 +135,15 @@ class Solution(MotionByName, Result):
             "joint_forces": stepped,
             "bodies": tuple(self.mechanism.bodies),
         }
-        return State(reached, self.states[-1], last, self.anchors, self.memory, **own)
+        return State(reached, x, last, anchors, self.memory, **own)
+
+    @property
+    def final_mechanism(self) -> Mechanism:
+        """Mechanism with the joints that hold at the end, to which :attr:`final` belongs."""
+        if not self.holding.size:
+            return self.mechanism
+        holds = self.holding[-1] > 0.0
+        return self.mechanism if holds.all() else restricted(self.mechanism, holds)
 
     @checked
     def measured(self, quantity: Quantity) -> Array:
@@ -387,35 +403,23 @@ class Solution(MotionByName, Result):
         Parameters
         ----------
         later : Solution
-            A run of the same mechanism.
+            A run of the same mechanism, or of :attr:`final_mechanism`.
 
         Returns
         -------
         Solution
             Both runs as one.
         """
-        if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.states[-1]):
+        if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.final.x):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")
-        joined: dict[str, Any] = {"ledger": join_ledgers([self.ledger, later.ledger])}
-        for name in ("multiplier_times", "multipliers", "stage_multipliers"):
-            joined[name] = np.concatenate([getattr(self, name), getattr(later, name)])
-        joined["controls"] = {
-            port: np.concatenate([_held(run, port, values.shape[1]) for run in (self, later)])
-            for port, values in (dict(self.controls) | dict(later.controls)).items()
-        }
-        both = self.controller_states.keys() & later.controller_states.keys()
-        joined["controller_states"] = {
-            name: np.vstack([self.controller_states[name], own[1:]])
-            for name, own in later.controller_states.items()
-            if name in both
-        }
-        return replace(
-            later,
-            times=np.append(self.times, later.times[1:]),
-            states=np.vstack([self.states, later.states[1:]]),
-            events=_joined_events(self.events, later.events),
-            **joined,
-        )
+        names = [c.name for c in self.mechanism.connections]
+        others = [c for c in later.mechanism.connections if c.name not in names]
+        if not others:
+            union = later.mechanism if len(names) == len(later.mechanism.connections) else self.mechanism
+        else:
+            union = self.mechanism.replace(joints=[*self.mechanism.connections, *others])
+        whole: Solution = joined([self, later], union)
+        return whole
 
     def _view(self, x: Array) -> MechanismView:
         return MechanismView(self.mechanism, x)
@@ -436,23 +440,11 @@ class Solution(MotionByName, Result):
             yield f"controls/{port}", values, (k, *width)
         for name, values in self.controller_states.items():
             yield f"controller_states/{name}", values, (k + 1, *values.shape[1:2])
+        yield "holding", self.holding, (k + 1, len(self.mechanism.connections)) if self.holding.size else (0, 0)
         arrays, bodies = self.mechanism.network.arrays, self.mechanism.layout.frames
         width = bodies * (arrays.dim + arrays.n.shape[0]) + arrays.body_u.size + 2 * g + 1
-        yield "memory", self.memory, (len(self.memory), width if self.memory.size else self.memory.shape[-1])
+        is_known = self.memory.size and not self.holding.size  # which joints hold at the end is known by values only
+        yield "memory", self.memory, (len(self.memory), width if is_known else self.memory.shape[-1])
         values = sum(part.stop - part.start for part in law_values(self.mechanism))
         yield "anchors/rows", self.anchors.rows, (values,)
         yield "anchors/springs", self.anchors.springs, (arrays.springs.stiffness.size,)
-
-
-def _held(run: Solution, port: str, width: int) -> Array:
-    """Inputs held by controllers at a port; zeros if the run had none."""
-    return run.controls.get(port, np.zeros((len(run.times) - 1, width)))
-
-
-def _joined_events(first: Mapping[str, Occurrences], second: Mapping[str, Occurrences]) -> dict[str, Occurrences]:
-    """Concatenated events of two runs by name; an event may exist in one of them only."""
-    joined = {**first, **second}
-    for name in first.keys() & second.keys():
-        a, b = first[name], second[name]
-        joined[name] = Occurrences(np.append(a.times, b.times), np.vstack([a.states, b.states]))
-    return joined

@@ -67,7 +67,21 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
 
 def scene_at(solution: Solution, rows: Array) -> Scene:
     """Scene of a run at the saved times of these indices, with field limits over these times."""
-    return scene_of(_rows(solution, rows), np.asarray(solution.times)[rows], "s")
+    scene = scene_of(_rows(solution, rows), np.asarray(solution.times)[rows], "s")
+    if not solution.holding.size:
+        return scene
+    holds = dict(zip((c.name for c in solution.mechanism.connections), solution.holding[rows].T > 0.0, strict=True))
+    parts = (part if part.kind == "body" else _only_where(part, holds.get(part.name)) for part in scene.parts)
+    return replace(scene, parts=tuple(parts))
+
+
+def _only_where(part: Part, holds: Array | None) -> Part:
+    """Signs of a connection, shrunk to a point at the times at which it does not hold."""
+    if holds is None or holds.all():
+        return part
+    points = np.repeat(part.points, len(holds), axis=0) if len(part.points) == 1 else part.points.copy()
+    points[~holds] = points[~holds].mean(axis=1, keepdims=True)
+    return replace(part, points=points)
 
 
 def _rows(solution: Solution, rows: Array) -> Rows:

@@ -23,6 +23,7 @@ from flexph import (
     LinearPHDAE,
     analysis,
     bodies,
+    changes,
     circuits,
     consistency,
     contacts,
@@ -411,9 +412,16 @@ def _mechanism() -> dict[str, Call]:
         "inverse_dynamics": Call(flexph.inverse_dynamics, {
             "mechanism": pushed(), "motion": {"hand": lambda t: (t**2, 0.0)}, "start": pushed().assemble(),
             "times": TIMES, "inputs": None, "elastic": "undeformed", "method": methods.Exact()}),
+        "changes.Change": Call(changes.Change, {"kind": "lock", "joint": "hinge", "at": 0.1, "when": None}),
+        "changes.lock": Call(changes.lock, {"joint": "hinge", "at": 0.1}),
+        "changes.release": Call(changes.release, {"joint": "hinge", "at": 0.1}),
+        "changes.with_changes": Call(changes.with_changes, {
+            "mechanism": made, "changes": [changes.lock("hinge bob.root–arm.tip", at=0.1)]}),
+        "Mechanism.replace": Call(made.replace, {"joints": made.connections, "gravity": (0.0, -9.81)}),
         "integrate": Call(flexph.integrate, options | {
             "system": made, "start": state, "method": methods.Exact(), "events": {"low": lambda t, x: t - 0.01},
-            "observe": lambda t, x: t, "save_every": 1}),
+            "observe": lambda t, x: t, "save_every": 1,
+            "changes": [changes.lock("hinge bob.root–arm.tip", at=float(TIMES[0]))]}),
         "integrate a general system": Call(flexph.integrate, {
             "system": oscillator(), "start": (1.0, 0.0), "times": TIMES, "method": methods.Gauss(4),
             "inputs": {"force": lambda t: 1.0}, "events": {"q": lambda t, x: x["q"][0]},

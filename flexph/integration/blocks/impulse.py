@@ -9,29 +9,23 @@ the work of the drives. Both momenta stay, as under all forces of joints. It is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
-from ...kernels.arrays import Arrays
-from ...kernels.continuous import mass_matrix, mass_of
-from ...kernels.gradient import constraint_matrix, is_sparse, velocity_slices
+from ...kernels.gradient import constraint_matrix
 from ...kernels.state import derive
+from ...mechanisms.changed.impulses import impulses
 from ...mechanisms.model.constraints import velocities_of, with_velocities
 from ...mechanisms.model.redundancy import independent
 from ...mechanisms.model.state import configuration, flat
 from ...numerics.arrays import Array
-from ...numerics.factors.positive_definite import positive_solver
 from ...numerics.step_failed import StepFailed
 from ..schemes.start import EvaluatedState, Rates, StepResult, prescribed_rate, velocity_defect
 
 if TYPE_CHECKING:
     from ..schemes.scheme import Scheme
-
-LARGE = 300
-"""Number of flexible coordinates above which shifts of low rank are kept out of their mass matrix."""
 
 
 class Answer(NamedTuple):
@@ -48,41 +42,12 @@ def answer(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array)
     own = independent(scheme.mechanism, G) if scheme.least_norm else None
     spread = sparse.eye_array(scheme.rows) if own is None else own
     try:
-        y = _solved(a, c.u, spread.T @ G, spread.T @ defects)
+        y = impulses(a, c.u, spread.T @ G, spread.T @ defects)
     except (RuntimeError, np.linalg.LinAlgError):
         error = StepFailed("the constraints are dependent at its end", int(step.counts[0]), 0.0)
         error.span = (2.0 * step.middle - step.end.time, step.end.time)
         raise error from None
     return Answer(y[: G.shape[1]], spread @ y[G.shape[1] :])
-
-
-def _solved(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
-    """(M⁻¹Gᵀμ, μ) with G M⁻¹Gᵀμ = defects (g, k), (n_v + g, k)."""
-    rhs = np.zeros((sum(G.shape), defects.shape[1]))
-    rhs[G.shape[1] :] = defects
-    if not is_sparse(a):
-        solution: Array = np.linalg.solve(np.block([[mass_of(a, u), -G.T], [G, np.zeros((len(G), len(G)))]]), rhs)
-        return solution
-    G, large = sparse.csr_array(G), a.body_u.size > LARGE
-    K = sparse.block_array([[mass_matrix(a, u, deforming=not large), -G.T], [G, None]], format="csr")
-    return _bordered(a, K, rhs) if large else splu(sparse.csc_array(K)).solve(rhs)
-
-
-def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
-    """Solutions with K, into which M_uu is yet to come, for forces on the other rows: M_uu is factored by itself.
-
-    Its shifts of low rank, which would fill it, are kept in the border, with all other unknowns.
-    """
-    u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
-    rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))
-    right = sparse.vstack([K[rest][:, u], a.border[shifts]])
-    left = sparse.hstack([K[u][:, rest], -a.border_stack[: u.size][:, shifts]])
-    across = positive_solver(a.stack[: u.size])(left.toarray())
-    corner = sparse.block_diag([K[rest][:, rest], -sparse.eye_array(shifts.size)]).toarray()
-    small = np.linalg.solve(corner - right @ across, np.pad(rhs[rest], ((0, shifts.size), (0, 0))))
-    solution = np.empty_like(rhs)
-    solution[u], solution[rest] = -across @ small, small[: rest.size]
-    return solution
 
 
 def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], known: Answer) -> StepResult:

@@ -10,12 +10,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from flexph.changes.change import Change
 from flexph.integration.methods.names import NAMES, by_name
 
 from ...units.words import nearest, shown
+from .connections import Connection
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
-from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, wrong
+from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
 from .functions import FORMULA, FunctionMapping, InputValue, LengthFunction, as_function, as_input, formula_of
 from .rotations import Motion, Place
 from .sensors import SensorEntry
@@ -138,11 +140,38 @@ class TimedRun(Entry):
         return self
 
 
+class ChangeEntry(Entry):
+    """A joint that locks or is released, at a time or when a sensor reaches a reading: :mod:`flexph.changes`.
+
+    A lock is of a joint by its name, or a joint that begins to hold.
+    """
+
+    lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None
+    release: str = None
+    at: Time = None
+    when: SensorEntry = None
+    reaches: quantity("rad", "m", "rad/s", "m/s", "N", "N*m", "Pa", "") = None
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        if (self.lock is None) == (self.release is None):
+            raise wrong("write either lock, a joint, or release, the name of a joint")
+        return self
+
+    def build(self, builder: Builder) -> Change:
+        """Build the change."""
+        kind = "lock" if self.release is None else "release"
+        joint, when = builder.of(getattr(self, kind), kind), builder.of(self.when, "when")
+        with builder.refusals(self):
+            return Change(kind, joint, self.at, when, self.reaches)
+
+
 class Integrate(TimedRun):
     """A run in time, see :func:`flexph.integrate`."""
 
     kind: Literal["integrate"] = "integrate"
     controllers: dict[str, Controller] = Field(default_factory=dict)
+    changes: list[ChangeEntry] = Field(default_factory=list)
     save_every: Annotated[int, Field(ge=1)] = 1
 
 

@@ -182,6 +182,6 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     with pytest.raises(ValueError, match="it is no HDF5 file"):
         load_reduced(tmp_path / "body.h5")
     with h5py.File(tmp_path / "other.h5", "w", libver="v110") as file:
-        file.attrs["format"] = np.bytes_("flexph solution 4")
-    with pytest.raises(ValueError, match="format is 'flexph solution 4', expected 'flexph reduced body 1'"):
+        file.attrs["format"] = np.bytes_("flexph solution 5")
+    with pytest.raises(ValueError, match="format is 'flexph solution 5', expected 'flexph reduced body 1'"):
         load_reduced(tmp_path / "other.h5")

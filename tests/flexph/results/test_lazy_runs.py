@@ -9,8 +9,8 @@ from four_particles import START, four_particles
 from sample_mechanisms import pendulum
 
 from flexph import PHDAE, Solution, Trajectory, integrate
+from flexph.files.stored_array import StoredArray
 from flexph.methods import DiscreteGradient
-from flexph.results.stored_array import StoredArray
 from flexph.switching import SwitchingTrajectory
 
 

@@ -1,0 +1,8 @@
+"""Changes within a run: joints that lock and are released, at a time or where a condition is met.
+
+Imports: bodies, joints.rows, mechanisms, mechanisms.poses, numerics, sensors, units.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

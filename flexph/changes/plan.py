@@ -1,0 +1,150 @@
+"""Plan of the changes of a run: their order, and the mechanisms of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..joints.rows.connection import Connection
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.poses.locked_joints import locked_joints
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from .change import Change
+from .held import held
+
+
+class Action(NamedTuple):
+    """Change of a plan: its name, and the names of the connections that begin and cease to hold."""
+
+    change: Change
+    name: str
+    begins: str | None
+    ceases: str | None
+
+
+class Plan:
+    """Changes of a run of a mechanism, in the order in which those of a joint happen.
+
+    ``union`` is the mechanism with all joints that hold at any time.
+    """
+
+    def __init__(self, mechanism: Mechanism, changes: Sequence[Change]) -> None:
+        self.base, self.actions = mechanism, []
+        self._added: list[Connection] = []
+        self._holding: dict[str, str | None] = {}  # by the joint: the connection that holds in its place
+        names: list[str] = []
+        for change in _listed(changes):
+            repeated = sum(1 for own in names if own == f"{change.kind} {change.name}")
+            names.append(f"{change.kind} {change.name}")
+            name = names[-1] if not repeated else f"{names[-1]} ({repeated + 1})"
+            self.actions.append(self._locked(change, name) if change.kind == "lock" else self._released(change, name))
+        _check_order(self.actions)
+        own = {c.name: c for c in mechanism.connections}
+        added = [c for c in self._added if c.name not in own]
+        self.union = mechanism.replace(joints=[*mechanism.connections, *added]) if added else mechanism
+
+    def mechanism(self, holding: frozenset[str]) -> Mechanism:
+        """Mechanism with the connections that hold."""
+        for known in (self.base, self.union):
+            if holding == {c.name for c in known.connections}:
+                return known
+        return self.union.replace(joints=[c for c in self.union.connections if c.name in holding])
+
+    def _joint(self, change: Change) -> Connection:
+        """Connection of a name, of the mechanism or one that began to hold."""
+        known = {c.name: c for c in (*self.base.connections, *self._added)}
+        found: Connection = check.lookup("joint", change.name, known)
+        return found
+
+    def _locked(self, change: Change, name: str) -> Action:
+        if isinstance(change.joint, Connection):
+            return self._begun(change, change.joint, name)
+        joint, dim = self._joint(change), self.base.layout.dim
+        if joint.name not in (lockable := [c.name for c in locked_joints(self.base)]):
+            raise ValueError(
+                f"lock({change.name!r}): a lock is of a joint between two ports: "
+                f"{', '.join(map(repr, lockable)) or 'there is none'}"
+            )
+        self._refuse_held(change, joint.name)
+        lock = held(joint, self.base.bodies, name).formed(dim)
+        self._added.append(lock)
+        self._holding[joint.name] = lock.name
+        return Action(change, name, lock.name, joint.name)
+
+    def _begun(self, change: Change, joint: Connection, name: str) -> Action:
+        """Lock by a joint that begins to hold."""
+        if not (joint.kind != "drive" and (joint.formed(self.base.layout.dim).form.rows or joint.input is None)):
+            raise ValueError(f"lock({joint.name!r}): a joint or a spring can begin to hold, not a {joint.kind}")
+        if joint.name in (c.name for c in (*self.base.connections, *self._added)):
+            raise ValueError(
+                f"lock({joint.name!r}): the mechanism has a joint of this name; give the new one another name="
+            )
+        self._added.append(joint.formed(self.base.layout.dim))
+        return Action(change, name, joint.name, None)
+
+    def _refuse_held(self, change: Change, joint: str) -> None:
+        """Raise ValueError unless a joint holds and is not locked."""
+        holds = self._holding.get(joint, joint)
+        if holds is None:
+            raise ValueError(
+                f"lock({change.name!r}): it was released before; give the joint that begins to hold, as "
+                f"lock(weld(..., name='latch'))"
+            )
+        if holds != joint:
+            raise ValueError(f"lock({change.name!r}): it is locked already; release it before")
+
+    def _released(self, change: Change, name: str) -> Action:
+        joint = self._joint(change)
+        if joint.input is not None:
+            raise ValueError(f"release({change.name!r}): it is an external port; give its input as a function of time")
+        holds = self._holding.get(joint.name, joint.name)
+        if holds is None:
+            raise ValueError(f"release({change.name!r}): it was released before")
+        is_locked = holds != joint.name
+        self._holding[joint.name] = joint.name if is_locked else None
+        return Action(change, name, joint.name if is_locked else None, holds)
+
+
+@checked
+def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
+    """Mechanism with the joints of a run with changes, to load it: ``Solution.load(path, with_changes(...))``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Mechanism of the run.
+    changes : sequence of Change
+        Changes of the run.
+
+    Returns
+    -------
+    Mechanism
+        The ``mechanism`` of the run's solution.
+    """
+    return Plan(mechanism, changes).union
+
+
+def _listed(changes: Any) -> list[Change]:
+    """Check for a list of changes."""
+    if isinstance(changes, Change) or not isinstance(changes, Sequence) or isinstance(changes, str):
+        raise ValueError(f"changes must be a list of lock(...) and release(...), got {check.shown(changes)}")
+    for change in changes:
+        if not isinstance(change, Change):
+            raise ValueError(f"changes must hold lock(...) and release(...), got {check.shown(change)}")
+    return list(changes)
+
+
+def _check_order(actions: Sequence[Action]) -> None:
+    """Raise ValueError if the times of the changes of a joint do not ascend in the list."""
+    last: dict[str, tuple[float, str]] = {}
+    for action in actions:
+        at, joint = action.change.at, action.change.name
+        if at is None:
+            continue
+        if joint in last and at < last[joint][0]:
+            raise ValueError(
+                f"changes of {joint!r} must be listed in the order of their times: {action.name} at {at} s comes after "
+                f"{last[joint][1]} at {last[joint][0]} s"
+            )
+        last[joint] = at, action.name

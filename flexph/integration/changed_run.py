@@ -1,0 +1,289 @@
+"""Run of a mechanism whose joints change: a run between each two changes, and one solution of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..changes.change import Change
+from ..changes.plan import Action, Plan
+from ..mechanisms.changed.passage import Booking, booked_together, passed
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.state import State
+from ..numerics.arrays import Array
+from ..results.joined import booked, joined
+from ..results.result import Occurrences
+from ..results.solution import Solution
+from ..results.state_view import MechanismView
+from ..results.statics import static_solution
+from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
+from .mechanism_run import run_mechanism
+from .methods import MechanismMethod
+from .times.events import ON_ZERO, Event
+from .times.grid import SAME_TIME, ascending_from
+from .times.options import RunOptions
+
+if TYPE_CHECKING:
+    from .times.checkpoint import Checkpoint
+
+
+def run_with_changes(
+    mechanism: Mechanism,
+    start: State,
+    times: Sequence[float] | Array,
+    *,
+    method: MechanismMethod,
+    options: RunOptions,
+    changes: Sequence[Change],
+) -> Solution:
+    """See :func:`flexph.integrate`."""
+    grid = ascending_from(start.time, times)
+    plan = plan_of(mechanism, changes, grid)
+    for action in plan.actions:
+        if action.name in options.events:
+            raise ValueError(f"events: {action.name!r} is the name of a change; give the event another one")
+    return _ChangedRun(plan, grid, method, options).run(start)
+
+
+def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
+    """Plan of changes within the times of a run; raises ValueError if one cannot happen there."""
+    plan = Plan(mechanism, changes)
+    _check_times(plan.actions, grid)
+    return plan
+
+
+def go_on(
+    run: Solution,
+    mechanism: Mechanism,
+    times: Sequence[float] | Array,
+    *,
+    method: MechanismMethod,
+    options: RunOptions,
+    changes: Sequence[Change],
+) -> Solution:
+    """Solution of a run that goes on with the joints of another mechanism of the same bodies."""
+    if not isinstance(run, Solution):
+        raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
+    old = run.final_mechanism
+    bodies = old.bodies
+    if list(bodies) != list(mechanism.bodies) or any(bodies[name] is not mechanism.bodies[name] for name in bodies):
+        raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
+    start, booking = run.final, None
+    if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
+        start, booking = passed(old, mechanism, start, CHANGED)
+    do = run_with_changes if changes else run_mechanism
+    more: dict[str, Any] = {"changes": changes} if changes else {}
+    try:
+        return _after(run, do(mechanism, start, times, method=method, options=options, **more), booking)
+    except (IntegrationError, InputError, IntegrationInterrupted) as error:
+        error.solution = _after(run, error.solution, booking)
+        raise
+
+
+CHANGED = "change of joints"
+"""Account of what is lost when a run goes on with other joints."""
+
+
+def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
+    """Both runs as one, with what the passage between them books."""
+    if booking is not None and len(later.times) > 1:
+        later = replace(later, ledger=booked(later.ledger, booking))
+    return _joined([run, later])
+
+
+def _joined(runs: Sequence[Solution], union: Mechanism | None = None) -> Solution:
+    """Solution of consecutive runs, in the layout of all their connections."""
+    if union is None:
+        union, known = runs[0].mechanism, {c.name for c in runs[0].mechanism.connections}
+        added = [c for run in runs[1:] for c in run.mechanism.connections if c.name not in known]
+        union = union.replace(joints=[*union.connections, *added]) if added else union
+    kept = [run for run in runs if len(run.times) > 1] or runs[:1]
+    whole: Solution = joined([run for run in runs if run is kept[0] or len(run.times) > 1], union)
+    return whole
+
+
+class _ChangedRun:
+    """Run between the times of a grid with the changes of a plan; ``pending`` are those that did not happen yet."""
+
+    def __init__(self, plan: Plan, grid: Array, method: MechanismMethod, options: RunOptions) -> None:
+        self.plan, self.grid, self.method, self.options = plan, grid, method, options
+        self.pending = list(plan.actions)
+        self.conditions = {a.name: a.change.condition for a in plan.actions if a.change.at is None}
+        self.holding = frozenset(c.name for c in plan.base.connections)
+        self.parts: list[Solution] = []
+        self.made: list[tuple[str, float, Array]] = []
+        self._begun: dict[str, float] = {}  # values of the conditions at the beginning of a part
+        self._fired: set[str] = set()  # conditions that ended a part
+        self._observe = _Once(options.observe) if options.observe is not None else None
+
+    def run(self, start: State) -> Solution:
+        """Run to the last time, or to an event that ends it."""
+        state, due = start, self._due(start.time)
+        try:
+            while True:
+                state, booking = self._changed(state, due)
+                part = self._part(state, booking)
+                state = part.final
+                if state.time >= self.grid[-1] or not (due := self._due(state.time, part)):
+                    return self._whole()
+        except (IntegrationError, InputError, IntegrationInterrupted) as error:
+            if error.solution is not None:
+                self.parts.append(error.solution)
+            error.solution = self._whole()
+            raise
+
+    def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
+        """State after changes at its time, in their order, and what they book."""
+        bookings = []
+        for action in due:
+            old = self.plan.mechanism(self.holding)
+            self.made.append((action.name, state.time, self._in_union(old, state)))
+            begins = frozenset() if action.begins is None else frozenset({action.begins})
+            self.holding = (self.holding - {action.ceases}) | begins
+            self.pending.remove(action)
+            try:
+                new, strikes = self.plan.mechanism(self.holding), action.change.kind == "lock"
+                state, booking = passed(old, new, state, action.name, strikes=strikes)
+            except ValueError as error:
+                if not self.parts:
+                    raise
+                raise InputError(str(error), None) from error
+            bookings.append(booking)
+        return state, booked_together(bookings) if bookings else None
+
+    def _in_union(self, mechanism: Mechanism, state: State) -> Array:
+        """Flat state in the layout of all connections."""
+        x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
+        return x
+
+    def _part(self, state: State, booking: Booking | None) -> Solution:
+        """Run from a state to the next change."""
+        watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
+        self._begun = {name: _value(given, mechanism, state.time, state.x) for name, given in watched.items()}
+        self._fired = set()
+        options = replace(
+            self.options,
+            events={**self.options.events, **{name: self._event(given) for name, given in watched.items()}},
+            observe=self._observe,
+            checkpoint=_numbered(self.options.checkpoint, len(self.parts)),
+        )
+        try:
+            part = run_mechanism(mechanism, state, self._times(state.time), method=self.method, options=options)
+        except Unfinished as error:
+            error.solution = self._kept(error.solution, watched, booking)
+            raise
+        self._fired = {name for name in watched if part.events[name].times.size}
+        self.parts.append(self._kept(part, watched, booking))
+        return part
+
+    def _kept(self, part: Solution, watched: dict[str, Any], booking: Booking | None) -> Solution:
+        """Part of the solution, with what the change before it books, without the events of conditions."""
+        if booking is not None and len(part.times) > 1:
+            part = replace(part, ledger=booked(part.ledger, booking))
+        return replace(part, events={name: own for name, own in part.events.items() if name not in watched})
+
+    def _whole(self) -> Solution:
+        """Solution of all parts, with the instants of the changes as events."""
+        whole = _joined(self.parts, self.plan.union)
+        events = dict(whole.events)
+        for name in dict.fromkeys(action.name for action in self.plan.actions):
+            own = [(t, x) for made, t, x in self.made if made == name]
+            states = np.array([x for _, x in own]).reshape(len(own), whole.mechanism.layout.size)
+            events[name] = Occurrences(np.array([t for t, _ in own]), states)
+        return replace(whole, events=events)
+
+    def _times(self, time: float) -> Array:
+        """Times of a part: those of the run up to the next change at a given time."""
+        ends = [a.change.at for a in self.pending if a.change.at is not None]
+        end = min([self.grid[-1], *(at for at in ends if at > time)])
+        close = SAME_TIME * float(np.diff(self.grid).min())
+        inner = self.grid[(self.grid > time + close) & (self.grid < end - close)]
+        return np.array([time, *inner, end])
+
+    def _conditions(self) -> Iterator[tuple[str, Any]]:
+        """Conditions of the next change of each joint."""
+        for action in self._next():
+            if action.change.at is None:
+                yield action.name, self.conditions[action.name]
+
+    def _next(self) -> Iterator[Action]:
+        """The next pending change of each joint."""
+        seen: set[str] = set()
+        for action in self.pending:
+            if action.change.name not in seen:
+                seen.add(action.change.name)
+                yield action
+
+    def _event(self, given: Any) -> Event:
+        """Terminal event of a condition."""
+        return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
+
+    def _due(self, time: float, part: Solution | None = None) -> list[Action]:
+        """Changes that happen at a time: at which conditions are met, and whose time it is."""
+        met = [] if part is None else [name for name, given in self._conditions() if self._is_met(given, part, name)]
+        due: list[Action] = []
+        waits: set[str] = set()
+        for action in self.pending:
+            change = action.change
+            is_due = action.name in met if change.at is None else change.at <= time
+            if is_due and change.name in waits:
+                if change.at is not None:
+                    raise InputError(
+                        f"{action.name} at t = {change.at:.6g} s: the change of {change.name!r} listed before it has "
+                        "not happened yet; give both a condition, or a later time",
+                        None,
+                    )
+                continue
+            if is_due:
+                due.append(action)
+            else:
+                waits.add(change.name)
+        return due
+
+    def _is_met(self, given: Any, part: Solution, name: str) -> bool:
+        """True if a condition is met at the end of a part: zero, compared with its value at the beginning."""
+        if name in self._fired:
+            return True
+        value = _value(given, part.mechanism, float(part.times[-1]), part.states[-1])
+        return abs(value) <= ON_ZERO * abs(self._begun.get(name, 0.0))
+
+
+def _value(given: Any, mechanism: Mechanism, time: float, x: Array) -> float:
+    """Value of a condition at a state."""
+    function = given.function if isinstance(given, Event) else given
+    return float(np.asarray(function(time, MechanismView(mechanism, x))).item())
+
+
+class _Once:
+    """Observer that is called once at an instant, at which one part of a run ends and the next begins."""
+
+    def __init__(self, function: Callable[[float, Any], Any]) -> None:
+        self.function = function
+        self._last: tuple[float, Any] | None = None
+
+    def __call__(self, time: float, state: Any) -> Any:
+        if self._last is None or self._last[0] != time:
+            self._last = time, self.function(time, state)
+        return self._last[1]
+
+
+def _numbered(checkpoint: Checkpoint | None, number: int) -> Checkpoint | None:
+    """Checkpoint of a part of a run, in a folder of its own."""
+    if checkpoint is None:
+        return None
+    return replace(checkpoint, path=Path(checkpoint.path) / f"part-{number:04d}")
+
+
+def _check_times(actions: Sequence[Action], grid: Array) -> None:
+    """Raise ValueError for a change outside of the times of the run."""
+    for action in actions:
+        at = action.change.at
+        if at is not None and not grid[0] <= at < grid[-1]:
+            raise ValueError(
+                f"{action.name} at {at} s is outside of the run, which takes changes from {grid[0]} s to before "
+                f"{grid[-1]} s"
+            )

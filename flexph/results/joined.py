@@ -1,0 +1,155 @@
+"""Consecutive runs as one: of one mechanism, or of mechanisms of the same bodies with different joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..joints.rows.connection import measures
+from ..mechanisms.changed.passage import Booking
+from ..mechanisms.model.model import Model
+from ..mechanisms.model.time_table import Anchors, law_values
+from ..numerics.arrays import Array
+from .ledger import Ledger, join_ledgers
+from .result import Occurrences
+
+
+def joined(runs: Sequence[Any], union: Model) -> Any:
+    """Solution of consecutive runs in the layout of a mechanism with all their connections.
+
+    Each run begins with the last saved state of the one before it. Joints that a run does not have do not hold there,
+    and have no forces.
+    """
+    changes = any(_names(run.mechanism) != _names(union) or run.holding.size for run in runs)
+    parts = [_spread(run, union) if changes else run for run in runs]
+    last = parts[-1]
+    whole: dict[str, Any] = {"ledger": join_ledgers([part.ledger for part in parts])}
+    for name in ("multiplier_times", "multipliers", "stage_multipliers"):
+        whole[name] = np.concatenate([getattr(part, name) for part in parts])
+    for name in ("times", "states", "holding", "observations"):
+        pieces = [getattr(part, name) for part in parts]
+        if all(len(piece) for piece in pieces) and len({piece.shape[1:] for piece in pieces}) == 1:
+            kept = [piece[: None if part is last else -1] for part, piece in zip(parts, pieces, strict=True)]
+            # the earlier run tells the state at the instant between, the later one what holds from then on
+            early = [pieces[0], *(piece[1:] for piece in pieces[1:])]
+            whole[name] = np.concatenate(kept if name == "holding" else early)
+        else:
+            whole[name] = pieces[-1] if name == "holding" else np.zeros(0)
+    ports = dict.fromkeys(port for part in parts for port in part.controls)
+    whole["controls"] = {port: np.concatenate([_held(part, port, parts) for part in parts]) for port in ports}
+    everywhere = [n for n in last.controller_states if all(n in part.controller_states for part in parts)]
+    whole["controller_states"] = {
+        name: np.vstack([parts[0].controller_states[name], *(part.controller_states[name][1:] for part in parts[1:])])
+        for name in everywhere
+    }
+    whole["events"] = _joined_events([part.events for part in parts])
+    return replace(last, **whole)
+
+
+def booked(ledger: Ledger, booking: Booking) -> Ledger:
+    """Ledger of a run with what a passage at its start books, in its first row."""
+    accounts: dict[str, Any] = {}
+    given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
+    for account, own in given.items():
+        rows = dict(getattr(ledger, account))
+        for name, value in own.items():
+            rows[name] = np.array(rows.get(name, np.zeros(len(ledger.residual))))
+            rows[name][0] += value
+        accounts[account] = rows
+    residual = np.array(ledger.residual)
+    residual[0] = max(residual[0], booking.residual)
+    return replace(ledger, **accounts, residual=residual)
+
+
+def restricted(union: Any, holds: Array) -> Any:
+    """Mechanism with some of the connections of another one."""
+    return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])
+
+
+def narrowed(own: Model, union: Model, at: tuple[Array, Array, Anchors]) -> tuple[Array, Array, Anchors]:
+    """State, multipliers and anchors in the layout of a mechanism with fewer connections."""
+    x, multipliers, anchors = at
+    places = dict(zip(union.constraint_names, law_values(union), strict=True))
+    values = [anchors.rows[places[name]] for name in own.constraint_names]
+    order = [name for name, _ in measures(union.connections)]
+    springs = anchors.springs[[order.index(name) for name, _ in measures(own.connections)]]
+    rows = [union.constraint_names.index(name) for name in own.constraint_names]
+    return x[_places(own, union)], multipliers[rows], Anchors(np.concatenate([np.zeros(0), *values]), springs)
+
+
+def _names(mechanism: Model) -> list[str]:
+    return [c.name for c in mechanism.connections]
+
+
+def _spread(run: Any, union: Model) -> Any:
+    """Run in the layout of a mechanism with more connections."""
+    own = run.mechanism
+    if own is union and run.holding.size:
+        return run
+    holding = run.holding if run.holding.size else np.ones((len(run.times), len(own.connections)))
+    states, names = _places(own, union), union.constraint_names
+    rows = [names.index(name) for name in own.constraint_names]
+    return replace(
+        run,
+        mechanism=union,
+        states=_put(run.states, states, union.layout.size),
+        multipliers=_put(run.multipliers, rows, len(names)),
+        stage_multipliers=_put(run.stage_multipliers, rows, len(names)),
+        holding=_put(holding, [_names(union).index(name) for name in _names(own)], len(union.connections)),
+        anchors=_anchors(own, union, run.anchors),
+        events={
+            name: Occurrences(event.times, _put(event.states, states, union.layout.size))
+            for name, event in run.events.items()
+        },
+    )
+
+
+def _places(own: Model, union: Model) -> list[int]:
+    """Indices in the states of the larger layout."""
+    parts = union.layout.parts
+    return [
+        i
+        for name, part in own.layout.parts.items()
+        if part.start < own.layout.size
+        for i in range(parts[name].start, parts[name].stop)
+    ]
+
+
+def _put(values: Array, columns: Sequence[int], width: int) -> Array:
+    """Values in some columns of zeros."""
+    whole = np.zeros((len(values), width))
+    whole[:, columns] = values
+    return whole
+
+
+def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
+    """Anchors in the larger layout; NaN of connections that do not hold."""
+    places = dict(zip(union.constraint_names, law_values(union), strict=True))
+    rows = np.full(sum(part.stop - part.start for part in places.values()), np.nan)
+    for name, part in zip(own.constraint_names, law_values(own), strict=True):
+        rows[places[name]] = anchors.rows[part]
+    order = [name for name, _ in measures(union.connections)]
+    springs = np.full(len(order), np.nan)
+    springs[[order.index(name) for name, _ in measures(own.connections)]] = anchors.springs
+    return Anchors(rows, springs)
+
+
+def _held(run: Any, port: str, runs: Sequence[Any]) -> Array:
+    """Inputs held by controllers at a port; zeros if the run had none."""
+    width = next(part.controls[port].shape[1] for part in runs if port in part.controls)
+    held: Array = run.controls.get(port, np.zeros((len(run.times) - 1, width)))
+    return held
+
+
+def _joined_events(runs: Sequence[Mapping[str, Occurrences]]) -> dict[str, Occurrences]:
+    """Events of consecutive runs by name; an event may exist in some of them only."""
+    whole: dict[str, Occurrences] = {}
+    for name in dict.fromkeys(name for events in runs for name in events):
+        own = [events[name] for events in runs if name in events]
+        whole[name] = Occurrences(
+            np.concatenate([event.times for event in own]), np.vstack([event.states for event in own])
+        )
+    return whole
