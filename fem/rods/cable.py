@@ -79,9 +79,11 @@ def cable(
     Returns
     -------
     NodalBody
-        With the ports ``root``, ``tip`` and the given ones, points without a direction, for spherical joints (hinges
-        in the plane), springs between points, distances and forces; and the load port ``load``, a force per length
-        [N/m] in world axes for each element. ``view.stresses`` contains the tension.
+        With the ports ``root``, ``tip`` and the given ones, for spherical joints (hinges in the plane), springs between
+        points, distances and forces; and the load port ``load``, a force per length [N/m] in world axes for each
+        element. The slope r' at a port is its one direction, for joints of which the cable's port comes first: a
+        ``weld`` or ``torsion_spring`` in the plane, and in space a ``hinge`` whose ``axis`` is along the cable, which
+        clamps it. ``view.stresses`` contains the tension.
 
     Raises
     ------
@@ -104,6 +106,7 @@ def cable(
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
     line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m"))
     places = _placed(line, curve, dim)
+    named = ports_along("cable", length, ports or {})
     return NodalBody(
         frames=tuple(_point(mass, dim) for mass in line.mass),
         places=places,
@@ -112,7 +115,8 @@ def cable(
         directors=np.zeros((0, dim, dim)),
         view=_view(line, places, stiffness[0]),
         loads={"load": _load(line, dim)},
-        weights={name: line.at(np.array([s]))[0] for name, s in ports_along("cable", length, ports or {}).items()},
+        weights={name: line.at(np.array([s]))[0] for name, s in named.items()},
+        slopes={name: line.at(np.array([s]), 1)[0] for name, s in named.items()},
         tangents=_tangents(line),
         coordinates=line.points,
     )

@@ -132,6 +132,8 @@ class NodalBody(Described, Memo):
         Load ports by name.
     weights : mapping
         Weights (N,) of the nodes for ports that are weighted means of nodes, by name.
+    slopes : mapping
+        Weights (N,) of the nodes for the slopes r' at such ports, the directions of a cable, by name.
     tangents : array, optional
         Weights of the tangents along each element for nodes that do not turn, (E, q, N).
     coordinates : array, optional
@@ -148,6 +150,7 @@ class NodalBody(Described, Memo):
     current: Mapping[str, Any] = field(default_factory=dict)
     loads: Mapping[str, NodalLoad] = field(default_factory=dict)
     weights: Mapping[str, Array] = field(default_factory=dict)
+    slopes: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
     coordinates: Array | None = None
     remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
@@ -162,6 +165,7 @@ class NodalBody(Described, Memo):
         object.__setattr__(self, "loads", read_only(self.loads))
         object.__setattr__(self, "current", read_only(self.current))
         object.__setattr__(self, "weights", read_only(self.weights))
+        object.__setattr__(self, "slopes", read_only(self.slopes))
         names = [*self.weights, *(name for frame in self.frames for name in frame.ports)]
         for name in names:
             if names.count(name) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from itertools import accumulate
 
+import numpy as np
 from scipy import sparse
 
 from ..numerics import checks as check
@@ -13,6 +14,9 @@ from ..numerics.memo import Memo, Named, once
 from ..numerics.rotations import spins
 from .body import Body, Port
 from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
+
+ALONG = 1e-6
+"""Sine of an angle up to which a direction is along a cable: curves give their slopes by differences."""
 
 
 class NamedBodies(Mapping[str, AnyBody], Memo):
@@ -101,6 +105,29 @@ def weights_of(name: str, bodies: Mapping[str, AnyBody]) -> Array | None:
     owner, _, port = str(name).partition(".")
     body = bodies[owner]
     return body.weights.get(port) if isinstance(body, NodalBody) else None
+
+
+def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Array | None:
+    """Weights (N,) of the slope of a cable along a direction of the undeformed body; None for ports of other bodies.
+
+    Raises ValueError unless the direction is along the cable.
+    """
+    owner, _, port = str(name).partition(".")
+    body = bodies[owner]
+    if not isinstance(body, NodalBody) or port not in body.slopes:
+        return None
+    slope = body.slopes[port]
+    tangent = slope @ body.places
+    along = float(direction @ tangent)
+    if np.linalg.norm(direction - along / (tangent @ tangent) * tangent) > ALONG:
+        own = tuple((tangent / np.linalg.norm(tangent)).round(6).tolist())
+        raise ValueError(
+            f"port {name!r} of a cable has one direction, its slope {own} at the start, got "
+            f"{tuple(direction.tolist())}: name this port first; in the plane take weld or torsion_spring, in space a "
+            "hinge with axis= along the slope"
+        )
+    weights: Array = np.sign(along) * slope
+    return weights
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:

@@ -21,11 +21,9 @@ def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: fl
     with the given points of the ground. For bodies held at their centres of mass the length is their radius of
     gyration, for point masses it is one. ``reach``: largest distance of a node from the centre of its body.
     """
-    joins_points = np.asarray(abs(parts["incidence"]) @ parts["node_moves"] > 0.0, dtype=float)
-    fixed = float(np.abs(parts["vector_fixed"] * joins_points[:, None]).max(initial=0.0))
+    fixed = float(np.abs(parts["vector_fixed"] * parts["joins_points"][:, None]).max(initial=0.0))
     own = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
     return {
-        "joins_points": joins_points,
         "holds_points": np.asarray(holds_points, dtype=float),
         "of_length": np.sqrt(parts["mass"][parts["body_u"]] / parts["stack"].diagonal()[: len(parts["body_u"])]),
         "lengths": np.array([own, max(own, fixed)]),

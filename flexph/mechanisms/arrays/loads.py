@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...bodies.body import Body, NodalLoad, Port
 from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
-from ...bodies.ports import find_place, find_port, frames_of, split_port, weights_of
+from ...bodies.ports import find_place, find_port, frames_of, slope_of, split_port, weights_of
 from ...joints.rows.connection import Connection, Input
 from ...joints.rows.directions import axis
 from ...joints.rows.vectors import BodyVector
@@ -35,7 +35,10 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
     means: list[Mean] = []
     for place in places:
         index, port = find_place(place.port, bodies)
-        weights = weights_of(place.port, bodies) if place.direction is None else None
+        if place.direction is None:
+            weights = weights_of(place.port, bodies)
+        else:
+            weights = slope_of(place.port, np.array(place.direction), bodies)
         if weights is not None:
             means.append(Mean(len(body), index, weights))
             x, shape = np.zeros(dim), port.shape

@@ -123,11 +123,12 @@ def _terms(connections: Sequence[Connection], numbering: Numbering) -> list[Term
 def _products(numbering: Numbering, nodes: int, dim: int) -> dict[str, Any]:
     vectors = list(numbering.vectors)
     incidence = np.zeros((len(vectors), nodes))
-    fixed = np.zeros((len(vectors), dim))
+    fixed, joins = np.zeros((len(vectors), dim)), np.zeros(len(vectors))
     for i, vector in enumerate(vectors):
         for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
             if place is not None:
                 incidence[i, numbering.places[place]] = sign
+                joins[i] = float(place.direction is None)
         if vector.fixed is not None:
             fixed[i] = vector.fixed
     first = indices(numbering.vectors[p.first] for p in numbering.products)
@@ -135,6 +136,7 @@ def _products(numbering: Numbering, nodes: int, dim: int) -> dict[str, Any]:
     return {
         "incidence": sparse.csr_array(incidence),
         "vector_fixed": fixed,
+        "joins_points": joins,
         "first": first,
         "second": second,
         "select_first": selection(first, len(vectors)),

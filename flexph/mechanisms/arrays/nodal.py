@@ -144,6 +144,7 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
         "incidence": sparse.block_array(
             [[parts["incidence"], parts["incidence"] @ spread.T], [None, own.vectors]], format="csr"
         ),
+        "joins_points": np.append(parts["joins_points"], abs(own.vectors) @ own.nodes["node_moves"] > 0.0),
         "vector_fixed": np.vstack([parts["vector_fixed"], np.zeros((added, dim))]),
         "first": pairs[0],
         "second": pairs[1],

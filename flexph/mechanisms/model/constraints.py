@@ -47,7 +47,7 @@ def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
     """Size of the mechanism [m]: the largest coordinate of bodies, distances between them, and joint vectors."""
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
-    points, between = a.node_moves > 0.0, abs(a.incidence) @ a.node_moves > 0.0  # the others are unit directions
+    points, between = a.node_moves > 0.0, a.joins_points > 0.0  # the others are directions
     lengths = (centres - centres[0], a.node_position[points], a.vector_fixed[between], vector[between])
     size = float(max(np.abs(part).max(initial=0.0) for part in lengths))
     return size if size > 0.0 else 1.0  # without any length, the scale is arbitrary

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...bodies.ports import find_port, weights_of
+from ...bodies.ports import find_port, slope_of, weights_of
 from ...joints.rows.connection import Connection
 from ...joints.rows.curve_laws import PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
@@ -205,7 +205,11 @@ class _BodyVectors:
         return ends
 
     def arm(self, place: BodyVector) -> Array:
-        """World vector R (x − centre) of a point, or world direction, (k, d)."""
+        """World vector R (x − centre) of a point, or world direction, (k, d); of a cable its slope."""
+        if place.direction is not None:
+            slope = slope_of(place.port, np.array(place.direction), self._m.bodies)
+            if slope is not None:
+                return self._mean(self.body(place.port), slope)
         i, port = find_port(place.port, self._m.bodies)
         body, u = self._frames[i], self._motion.u[:, self._start[i] : self._start[i + 1]]
         if place.direction is None:
@@ -221,8 +225,12 @@ class _BodyVectors:
         """World position of a point, (k, d)."""
         first, weights = self.body(place.port), weights_of(place.port, self._m.bodies)
         if weights is not None:
-            return np.einsum("n,tni->ti", weights, self._motion.r[:, first : first + weights.size])
+            return self._mean(first, weights)
         return self._motion.r[:, first] + self.arm(place)
+
+    def _mean(self, first: int, weights: Array) -> Array:
+        """Weighted sum of the places of nodes from a first one on, (k, d)."""
+        return np.einsum("n,tni->ti", weights, self._motion.r[:, first : first + weights.size])
 
     def vector(self, vector: Vector) -> Array:
         """Values of a world vector, (k, d)."""

@@ -132,7 +132,7 @@ def test_bad_input_is_answered(options, message):
 
 def test_what_a_cable_has_not_is_refused_by_name():
     rope = fem.cable(2.0, **ROPE, elements=2)
-    with pytest.raises(ValueError, match=r"a point mass has no direction"):
+    with pytest.raises(ValueError, match=r"of a cable has one direction, its slope"):
         connect({"rope": rope}, [revolute("rope.root", GROUND, axis=(0.0, 0.0, 1.0))])
     with pytest.raises(ValueError, match=r"load 'rope\.load' cannot follow its body"):
         connect({"rope": rope}, [distributed_load("rope.load", axes="body")])
