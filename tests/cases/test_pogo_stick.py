@@ -78,7 +78,7 @@ def test_first_fall_is_that_of_a_stone():
 
 
 @pytest.mark.slow
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "0.6")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["event_time_error_max_s"] < 1e-9
@@ -97,5 +97,5 @@ def test_files(tmp_path):
         (["--method", "euler"], "method must be one of"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output

@@ -215,7 +215,7 @@ def test_a_massless_rigid_link_is_a_hinge():
     np.testing.assert_allclose(other.positions[:, 3:6], [place(z[:3]) for z in one.positions], atol=1e-10)
 
 
-def test_ground():
+def test_a_bar_held_by_the_ground_is_a_pendulum():
     """A bar held at its end is a pendulum: the angle of ½ẍ by hand; places stated hold, others stay where they are."""
     bar = link(1.0, 0.8, gravity=9.81, sample=(0.2, 0.1, 0.4))
     held = rigid.interconnect({"bar": bar}, [("bar.left", GROUND.at(0.2, 0.1))])
@@ -293,7 +293,7 @@ def test_a_run_says_when_a_coupling_loses_rank():
         run(system, x, until=0.9999, steps=50)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     pair = {"crank": crank(), "rod": rod()}
     cases = [
         ([("crank.C", "rod.C"), ("rod.C", GROUND)], "a port can be coupled once, 'rod.C' is coupled twice"),

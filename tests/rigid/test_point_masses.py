@@ -176,7 +176,7 @@ def test_a_force_does_work_along_the_way():
         ({"gravity": (0.0, -9.81)}, r"gravity must have shape \(3,\), got \(2,\)"),
     ],
 )
-def test_bad_input(change, message):
+def test_bad_input_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         double_pendulum(**change)
 
@@ -191,7 +191,7 @@ def test_bad_input(change, message):
         ({"a": 1.0}, [[0.0]], r"dim must be 2 \(plane\) or 3 \(space\), got 1"),
     ],
 )
-def test_bad_points(masses, positions, message):
+def test_bad_points_are_refused(masses, positions, message):
     with pytest.raises(ValueError, match=message):
         point_masses(masses, positions)
 

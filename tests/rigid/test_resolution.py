@@ -52,7 +52,7 @@ DRIVES = {
 
 @pytest.mark.parametrize("axes", DRIVES)
 @random_states
-def test_reduced_differential_drive(axes, seed):
+def test_the_reduced_drive_has_the_published_equations(axes, seed):
     """[rigid] sec. 7.1, as printed, by two ways: v_y dropped, and Ṡ of a basis in world axes."""
     reduced = DRIVES[axes]()
     rng = np.random.default_rng(seed)
@@ -71,7 +71,7 @@ def test_reduced_differential_drive(axes, seed):
 
 
 @random_states
-def test_rolling_coin(seed):
+def test_the_reduced_coin_has_the_published_equations(seed):
     """[survey] eq. (4.21): J_c, H_c = ½p₁² + ¼p₂², B_c and y, at random states."""
     reduced = rigid.resolve(rolling_coin(), coin_basis)
     zeta, p = np.split(np.random.default_rng(seed).standard_normal(6), [4])
@@ -194,7 +194,7 @@ def test_velocities_may_be_changed_without_constraints():
     assert other.ports["right"].position is bar.ports["right"].position
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     drive = differential_drive()
     with pytest.raises(ValueError, match=r"basis must have shape \(3, any\), .* got \(2, 2\)"):
         rigid.resolve(drive, np.eye(2))

@@ -42,7 +42,7 @@ SIZES = [("P0", 3), ("P1", 4), ("P1 discontinuous", 6), ("Gauss", 6), ("P2", 7),
 
 
 @pytest.mark.parametrize("name, size", SIZES)
-def test_number_of_coordinates(name, size):
+def test_fields_have_their_number_of_coordinates(name, size):
     assert FIELDS[name].size == size
     assert FIELDS[name].rows(np.array([0.5]), STEP).shape == (3, size)
 

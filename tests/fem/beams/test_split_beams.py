@@ -206,7 +206,7 @@ start: {fixed: {blade: [0, 0, 0]}}
 """
 
 
-def test_in_model_files(tmp_path):
+def test_split_beams_stand_in_model_files(tmp_path):
     (tmp_path / "blade.yaml").write_text(MODEL)
     mechanism = load_model(tmp_path / "blade.yaml").mechanism
     write_model(tmp_path / "again.yaml", mechanism)

@@ -178,7 +178,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_files(name, bar):
+def test_bad_files_are_refused(name, bar):
     _, path = bar
     old, new, message = BAD[name]
     assert old in path.read_text()

@@ -215,7 +215,7 @@ def test_what_cannot_be_seen_from_mean_axes(pair, large):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
-def test_thirty_thousand_coordinates():
+def test_a_body_of_thirty_thousand_coordinates_is_reduced_and_run():
     """Reduced on free modes, as seen from a face; and two steps in full, with nothing filled."""
     mesh = fem.box_mesh((1.0, 0.1, 0.1), (50, 5, 5), simplices=True)
     make = lambda reference: fem.solid(mesh, RUBBER, degree=2, ports=PORTS, reference=reference)  # noqa: E731

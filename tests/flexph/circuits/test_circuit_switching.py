@@ -121,7 +121,7 @@ def test_switches_of_one_instant_switch_together():
     assert mean == pytest.approx(0.3 * 10.0 / 5.0, rel=1e-6)
 
 
-def test_some_positions_only():
+def test_a_system_may_have_some_positions_only():
     made = half_bridge()
     chosen = [{"S1": True, "S2": False}, {"S1": False, "S2": True}]
     system = made.switching(positions=chosen)
@@ -141,6 +141,6 @@ def test_some_positions_only():
         ),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()

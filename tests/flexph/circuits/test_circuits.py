@@ -328,7 +328,7 @@ def test_positions_are_asked_for():
     assert made.at({"S": True}).at({"D": False}).at_text == "S closed, D open"
 
 
-def test_pulse():
+def test_a_pulse_repeats_after_its_period():
     pulse = Pulse(2.0, 0.25, start=1.0)
     assert [pulse(t) for t in (1.0, 1.49, 1.51, 2.99, 3.0, -0.9)] == [True, True, False, False, True, True]
 
@@ -366,7 +366,7 @@ def test_pulse():
         ),
     ],
 )
-def test_bad_circuits(elements, message):
+def test_bad_circuits_are_refused(elements, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         circuit(elements)
 
@@ -416,6 +416,6 @@ def test_a_transformer_may_short_sources_too():
         ),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()

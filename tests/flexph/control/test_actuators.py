@@ -30,7 +30,7 @@ def counting(**options):
     )
 
 
-def test_late_answers():
+def test_late_answers_act_steps_later():
     torques, run = works(delayed(counting(), 2), 6)
     np.testing.assert_allclose(torques, [0.0, 0.0, 1.0, 2.0, 3.0, 4.0], atol=1e-12)
     assert run.ledger.largest_residual < 1e-13

@@ -192,7 +192,7 @@ def test_what_is_not_in_the_submanifold():
 
 
 @random_cases
-def test_resistive_relation(seed):
+def test_the_resistive_relation_is_the_published_one(seed):
     """[rigid] definition 6 and eq. (8)."""
     system = everything(seed)
     zeta, omega = state(system, seed)
@@ -205,7 +205,7 @@ def test_resistive_relation(seed):
     np.testing.assert_allclose((r + s) @ omega, tau, rtol=1e-13)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"conserves power: ‖F Eᵀ \+ E Fᵀ‖ = 2e\+00"):
         DiracStructure(np.eye(3), np.eye(3))
     with pytest.raises(ValueError, match=r"is maximal: rank \[F E\] = 2, it must be 3"):

@@ -87,7 +87,7 @@ def test_many_in_any_order(seed):
 
 
 @seeds
-def test_gyrative_composition(seed):
+def test_gyrative_composition_is_that_through_a_gyrator(seed):
     """D_A ∥ I ∥ D_B ([survey] eq. (6.8)-(6.9))."""
     A, B = ported(seed, {"a": 3, "s": 2}, free=1), ported(seed + 5, {"b": 2, "t": 2})
     direct = compose(A, B, ports={"s": "t"}, gyrative=True)
@@ -140,7 +140,7 @@ def test_feedback_is_the_gyrator_of_unit_coupling():
     assert made.distance(DiracStructure.from_skew(-J, made.ports)) < CLOSE
 
 
-def test_junctions_and_circuits():
+def test_junctions_share_voltages_and_loops_currents():
     """All edges between two nodes have one voltage; those of a loop one current."""
     parallel = kirchhoff([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]], ["a", "b", "c"])
     assert parallel.distance(common_effort(["a", "b", "c"])) < CLOSE
@@ -150,7 +150,7 @@ def test_junctions_and_circuits():
     assert loop.contains([2.0, 2.0, 2.0], [1.0, 2.0, -3.0])
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     A, B = ported(0, {"a": 1, "s": 2}), ported(1, {"b": 1, "t": 2})
     with pytest.raises(ValueError, match="no ports are shared: the first structure has 'a', 's', the second 'b', 't'"):
         compose(A, B)

@@ -202,7 +202,7 @@ def test_a_subspace_has_no_units():
             LagrangianSubspace(np.array([[c, c], [0.0, 0.0]]), np.array([[1.0 / c, 0.0], [1.0, 2.0]]))
 
 
-def test_bad_storages():
+def test_bad_storages_are_refused():
     D = coil_and_capacitor().structure
     L = LagrangianSubspace(np.eye(2), np.eye(2))
     with pytest.raises(ValueError, match=r"lagrangian replaces H, gradient and hessian, .* got \['H'\]"):

@@ -184,7 +184,7 @@ def mass(m):
     return PortHamiltonian(structure=D, H=lambda x: 0.5 * x[0] ** 2 / m, gradient=lambda x: x / m, sample=np.ones(1))
 
 
-def test_mass_and_spring():
+def test_mass_and_spring_make_the_published_structure():
     """[survey] example 3.1: (3.12), (3.13) and (3.14) make (3.15)."""
     whole = interconnect(spring(3.0), mass(2.0), ports={"spring": "mass"}, gyrative=True)
     np.testing.assert_allclose(whole.phdae().J(whole.sample), [[0.0, 1.0], [-1.0, 0.0]], atol=1e-14)
@@ -195,7 +195,7 @@ def test_mass_and_spring():
     assert whole.at(whole.sample).distance(published) < 1e-12
 
 
-def test_nonlinear_relations():
+def test_nonlinear_relations_dissipate_by_their_law():
     """f = −ρ(e): the dissipation is e ρ(e) in the direct form, and where the relation feeds through."""
     relation = flexph.laws.quadratic(0.7)
     direct = DiracStructure.from_hybrid([[0.0, -1.0], [1.0, 0.0]], [False, True], {"p": slice(0, 1), "R": slice(1, 2)})
@@ -211,7 +211,7 @@ def test_nonlinear_relations():
         PortHamiltonian(structure=series, H=float, gradient=lambda x: x, sample=np.ones(1), resistive={"R": np.eye(2)})
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"Z = \[\[R, P\], \[Pᵀ, S\]\] must be positive semi-definite"):
         InputStateOutput(J=[[0.0]], R=[[1.0]], g=[[1.0]], P=[[2.0]], S=[[1.0]], H=lambda x: 0.0,
                          gradient=lambda x: x, sample=np.ones(1))  # fmt: skip

@@ -199,7 +199,7 @@ def discharge(relation):
                            resistive={"R": relation})  # fmt: skip
 
 
-def test_flow_controlled_characteristics():
+def test_flow_controlled_relations_discharge_as_in_closed_form():
     """v = 2|i|i: √Q falls linearly, √Q = 1 − t/(2√2); as one relation, as a multiport, and by its inverse."""
     drag = flexph.laws.quadratic(2.0)
     by_flow = Characteristic((drag,), controlled="flow")
@@ -259,7 +259,7 @@ def by_hand(resistance):
     ],
     ids=["linear", "relation", "characteristic"],
 )
-def test_modulated_resistances(relation, resistance):
+def test_modulated_resistances_are_those_of_systems_written_by_hand(relation, resistance):
     """R_x of a position, against a system written by hand: van der Pol's and others, rates and runs."""
     made, hand = oscillator(relation).phdae(), by_hand(resistance)
     for x in np.random.default_rng(0).standard_normal((5, 2)):
@@ -338,7 +338,7 @@ def test_input_state_output_with_a_modulated_resistance():
         np.testing.assert_allclose(again.output(x, u), made.output(x, u), atol=1e-12)
 
 
-def test_bad_resistances():
+def test_bad_resistances_are_refused():
     with pytest.raises(ValueError, match=r"eᵀF\(e\) must not be negative, it is -"):
         MultiportCharacteristic(entries=2, function=lambda e: np.array([e[0], -e[1]]))
     with pytest.raises(ValueError, match=r"F\(0\) must be zero"):

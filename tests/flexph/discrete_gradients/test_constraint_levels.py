@@ -74,7 +74,7 @@ def test_both_levels_and_the_energy(method, step):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", PAIRS)
-def test_orders(method):
+def test_positions_and_velocities_are_of_second_order(method):
     """Positions and velocities at 0.1 s against a Runge-Kutta method on the equations without multipliers."""
     exact, errors = reference(1.0)(0.1), []
     for count in (20, 40):
@@ -97,7 +97,7 @@ def test_the_second_multipliers_are_errors_of_a_step():
     assert gaps[2] < 0.3 * gaps[0]
 
 
-def test_momenta_by_invariants():
+def test_gradients_through_invariants_keep_momenta():
     """Without dissipation: bars are rotation invariant, and so is their discrete Jacobian, a value in the middle."""
     found = run(with_constraints(free(0.0), BOTH), FIRST, np.linspace(0.0, 0.2, 6), "invariants")
     linear, _ = momenta(found)

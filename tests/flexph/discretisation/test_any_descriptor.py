@@ -46,7 +46,7 @@ def run(system, start, steps, method, **options):
 @pytest.mark.parametrize(
     "method", [pytest.param(m, marks=() if isinstance(m, Gauss) else pytest.mark.slow) for m in RATES], ids=str
 )
-def test_order(method, place):
+def test_methods_have_their_order_for_any_descriptor(method, place):
     """2s in x₁; in all states where the null space varies and the ends of steps are put on the algebraic equations."""
     order, bound, count = RATES[method]
     system, start, seen = everywhere("pendulum")[place]

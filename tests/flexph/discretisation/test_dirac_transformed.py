@@ -71,7 +71,7 @@ def run(given, start, times, method="dirac"):
 
 
 @pytest.mark.parametrize("step", [0.1, 0.4])
-def test_remark_15(step):
+def test_transformed_systems_take_the_same_steps(step):
     """The form and its completion, carried by φ and U(x̃), take the same steps, seen through φ."""
     times = step * np.arange(6)
     here = run(system(), START, times)

@@ -100,7 +100,7 @@ def test_every_step_balances_and_keeps_the_constraint(method, step):
     "method",
     ["gonzalez", *(pytest.param(m, marks=pytest.mark.slow) for m in ("mean_value", "midpoint", "dirac", "pair"))],
 )
-def test_order_two(method):
+def test_methods_are_of_second_order(method):
     """q, p and θ at the end, and w at the ends of steps, against the eliminated equations."""
     system = with_pair(damped()) if method == "pair" else damped()
     errors = []
@@ -117,7 +117,7 @@ def test_order_two(method):
     ("method", "counts", "orders", "bounds"),
     [("gauss4", (40, 80), (4.0, 2.0), (1e-8, 1e-5)), ("gauss6", (20, 40), (6.0, 4.0), (1e-10, 1e-5))],
 )
-def test_gauss_methods(method, counts, orders, bounds):
+def test_gauss_methods_have_their_orders(method, counts, orders, bounds):
     """q and p are of order 2s; w and θ, in whose equation its rate stands, of order s for even s and s + 1 for odd."""
     errors = []
     for count in counts:
@@ -129,13 +129,13 @@ def test_gauss_methods(method, counts, orders, bounds):
     assert np.all(np.array(errors[1]) < bounds)
 
 
-def test_radau():
+def test_radau_finds_the_reference():
     pytest.importorskip("scipy_dae")
     found = run(damped(), START, [0.0, 1.0, 2.0], "radau", inputs=TORQUE, tolerance=1e-9)
     np.testing.assert_allclose(found.final[[0, 1, 3]], reference(), atol=1e-7)
 
 
-def test_consistent_starts():
+def test_starts_are_made_consistent():
     x = consistent(damped(), START + np.array([0.0, 0.0, 0.2, 0.0]))
     np.testing.assert_allclose(x, START, atol=1e-14)
 
@@ -190,7 +190,7 @@ def turned(x):
     return left @ right
 
 
-def test_theorem_11():
+def test_smooth_decompositions_exist_around_a_state():
     """Orthogonal U, V and a regular Σ at states around; their entries have second differences of order h²."""
     reference_state = np.array([0.3, -0.2])
     made = decompose(turned, reference_state)
@@ -238,7 +238,7 @@ def test_singular_vectors_of_each_state_alone_would_jump():
     np.testing.assert_allclose(made.at(np.array([1e-6]))[0], made.at(np.array([-1e-6]))[0], atol=1e-14)
 
 
-def test_corollary_4():
+def test_echelon_forms_exist_around_a_state():
     reference_state = np.array([0.3, -0.2])
     made = echelon(turned, reference_state)
     assert sorted(made.order) == list(range(5))
@@ -271,7 +271,7 @@ def hidden_form():
     return canonical_form(hidden(), lambda x: bent(x)[:2], lambda x: bent_slope(x)[:2])
 
 
-def test_theorem_8():
+def test_the_canonical_form_has_its_blocks():
     """E is that of (37) and z = (∇H₁, z₂, 0) at random states, by the transformation that the form is made of."""
     form, given = hidden_form(), hidden()
     dims = form.system.E
@@ -295,7 +295,7 @@ def test_theorem_8():
 
 
 @pytest.mark.parametrize("method", ["gonzalez", pytest.param("mean_value", marks=pytest.mark.slow)])
-def test_corollary_3(method):
+def test_pairs_balance_in_the_canonical_form(method):
     """The hidden system by the built-in pairs in its canonical form: balance at round-off, order 2 in all states."""
     form, start = hidden_form(), unbent(START)
     errors = []
@@ -347,7 +347,7 @@ def test_functions_that_will_not_do_are_refused():
         ({"gradient": lambda x: 2.0 * gradient(x)}, "must be a gradient pair of H"),
     ],
 )
-def test_bad_systems(options, message):
+def test_bad_systems_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         damped(**options)
 

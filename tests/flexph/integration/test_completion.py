@@ -79,7 +79,7 @@ def off(found):
 @pytest.mark.parametrize(
     "method", ["gonzalez", "dirac", *(pytest.param(m, marks=pytest.mark.slow) for m in METHODS[1::2])]
 )
-def test_orders(method):
+def test_completions_have_their_orders(method):
     """Of the algebraic equation at the nodes: 1, 1 and 2; the motion is the same to round-off."""
     defects = {}
     for name in ("new", "old", "mean"):

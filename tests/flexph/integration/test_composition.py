@@ -33,7 +33,7 @@ BOUNDS = {"positions": (4.0, 0.25, 1e-5), "velocities": (4.0, 0.25, 1e-5), "mult
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_order(runs, name):
+def test_compositions_have_their_orders(runs, name):
     order, margin, bound = BOUNDS[name]
     coarse, middle, fine = (MEASURES[name](run) for run in runs)
     errors = [np.abs(v - fine).max() / np.abs(fine).max() for v in (coarse, middle)]

@@ -49,7 +49,7 @@ def index_one():
     return LinearPHDAE(E=np.diag([1.0, 0.0]), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), R=np.diag([0.0, 1.0]))
 
 
-def test_index_one(method):
+def test_index_one_systems_follow_the_closed_form(method):
     found = run(index_one(), (1.0, 3.0), 2.0, method=by_name(method, tolerance=1e-8))
     exact = np.exp(-found.times)
     assert np.abs(found.states - np.stack([exact, -exact], axis=1)).max() < 1e-6  # and the guess 3 of x₂ is replaced
@@ -99,7 +99,7 @@ def test_algebraic_states_of_index_one_are_converged(method, coupling):
     assert np.abs(v - w - 100.0 * w**3).max() < 1e-4  # slopes of 14 in w
 
 
-def test_a_singular_mass(method):
+def test_a_singular_mass_swings_with_its_frequency(method):
     """[dg] example 7 with M = [[1, 1], [1, 1]]: the sum of both moves with ω² = 1/(1/3 + 1)."""
     found = run(springs_in_series(), (0.25, 0.75, 0.0, 0.0), 2.0, method=by_name(method, tolerance=1e-7))
     assert found.states[:, 0] + found.states[:, 1] == pytest.approx(np.cos(math.sqrt(0.75) * found.times), abs=5e-5)
@@ -386,7 +386,7 @@ def crank():
     return mechanism, mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.3)}))
 
 
-def test_a_driven_crank():
+def test_a_driven_crank_reaches_its_angle():
     """The drive acts by its rate: the angle is reached to the tolerance, and its work is the energy gained."""
     pytest.importorskip("scipy_dae")
     mechanism, state = crank()

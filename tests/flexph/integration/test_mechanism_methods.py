@@ -212,7 +212,7 @@ def test_methods_of_order_two_agree(method, reference):
 
 
 @pytest.mark.parametrize(("method", "steps", "speed"), [("gauss4", 50, 1e-5), ("gauss6", 20, 2e-6)])
-def test_collocation_agrees(method, steps, speed, reference):
+def test_collocation_agrees_with_the_reference(method, steps, speed, reference):
     """Positions are better than the reference; velocities lose order to the constraints (see below)."""
     position, velocity = distances(integrated(*small_crank_slider(), END, steps, method=by_name(method)), reference)
     assert position < 2e-8

@@ -38,7 +38,7 @@ def test_pairs_balance_the_energy_and_keep_the_constraints(method, eta):
     assert (found.balance.total_dissipation.sum() > 0.0) == (eta > 0.0)
 
 
-def test_published_energies():
+def test_energies_are_the_published_ones():
     # reference values of [dg] sec. 6.3 with η₀ = 1, h = 0.01: H(0) = 20/17, H(10) = 0.68501669 by Gonzalez' gradient
     found = run(four_particles(1.0), 1000, 10.0)
     assert found.balance.total_energy[0] == pytest.approx(20.0 / 17.0, abs=1e-15)

@@ -404,7 +404,7 @@ def test_who_takes_the_steps_of_point_masses(monkeypatch):
         ({"velocities": [(0.0, 1.0)]}, r"velocities must have shape \(2, 2\), got \(1, 2\)"),
     ],
 )
-def test_bad_input(change, message):
+def test_bad_input_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         particle_system({"a": 1.0, "b": 2.0}, [(0.0, 0.0), (1.0, 0.0)], **change)
     with pytest.raises(ValueError, match=r"mass of 'a' must be positive, got 0"):

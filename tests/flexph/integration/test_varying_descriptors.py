@@ -98,7 +98,7 @@ def test_inputs_in_the_algebraic_equations(method):
     assert found.energy_drift() < 2e-4  # the tolerance holds for a step; BDF take some thirty
 
 
-def test_consistent_states():
+def test_consistent_states_are_the_nearest():
     """The differential state stays where the null space is constant, else the nearest state is taken."""
     np.testing.assert_allclose(consistent(turned(plain()), (1.0, 3.0)), [1.0, -1.0], atol=1e-12)
     system = bent_and_turned(plain())

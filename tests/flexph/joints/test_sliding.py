@@ -94,7 +94,7 @@ def test_dry_friction_along_a_curve(dim):
 
 
 @pytest.mark.parametrize("contact_by", ["events", "steps"])
-def test_beside_rigid_contacts(contact_by):
+def test_a_bead_slides_as_alone_while_a_ball_bounces(contact_by):
     """The ball falls 0.1 m and comes back with half of its speed; the bead moves as it does alone."""
     run = integrate(*bowl(floor=0.1), 0.01 * np.arange(41), method=Exact(contact=contact_by))
     alone = integrate(*bowl(), 0.01 * np.arange(41))

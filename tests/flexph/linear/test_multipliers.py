@@ -134,7 +134,7 @@ def test_statics_of_a_cantilever():
     assert found["tie a.tip–b.root: 1"] == pytest.approx(1.0, rel=1e-8)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     system = random_system(0)
     x, u, _ = motion(system, 0)
     with pytest.raises(ValueError, match=r"x must have shape \(9,\), got \(8,\)"):

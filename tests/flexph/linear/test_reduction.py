@@ -134,7 +134,7 @@ def test_moments_of_systems_without_symmetry(make, seed):
         assert np.abs(moment(reduced, s, order) - wanted).max() < 1e-8 * np.abs(wanted).max()
 
 
-def test_a_static_point():
+def test_a_point_at_zero_matches_the_compliance():
     """At s = 0, H = s Bᵀq vanishes with its compliance Bᵀ(DᵀC⁻¹D)⁻¹B as slope."""
     system = mechanical(3)
     reduced = reduce(system, points=[0.0])

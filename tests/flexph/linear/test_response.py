@@ -106,7 +106,7 @@ def test_an_undamped_pole_is_refused_with_its_frequency(method):
 
 
 @pytest.mark.parametrize("make", [lambda s: s, to_sparse])
-def test_statics(make):
+def test_responses_at_zero_frequency_are_static(make):
     """Forces do not move what is held; a rigid motion is refused; with damping it is the inverse of the damping."""
     np.testing.assert_array_equal(frequency_response(make(frame()), 0.0).values, np.zeros((1, 3, 3)))
     free = make(frame(lock=hinge))
@@ -143,7 +143,7 @@ def test_through_a_reduced_model_the_error_is_carried():
         ([np.nan], "omega must be finite"),
     ],
 )
-def test_bad_frequencies(omega, message):
+def test_bad_frequencies_are_refused(omega, message):
     with pytest.raises(ValueError, match=message):
         frequency_response(chain(2), omega)
 
@@ -239,7 +239,7 @@ def test_feedthrough_answers_at_once():
         impulse_response(damper, [0.0, 1.0], method="midpoint")
 
 
-def test_bad_times():
+def test_bad_times_are_refused():
     for times in ([], [-1.0, 0.0], [0.0, 0.0]):
         with pytest.raises(ValueError, match="times must"):
             step_response(chain(2), times)
@@ -473,7 +473,7 @@ def test_zeros_are_those_of_the_pencil(seed):
         assert max(apart.min(axis=0).max(), apart.min(axis=1).max()) < 1e-7 * np.abs(expected).max()
 
 
-def test_damping_ratios():
+def test_damping_ratios_are_those_of_theory():
     """ζ = c/(2ω) of a chain whose masses are all damped alike."""
     found = damping_ratios(chain(4, 0.1))
     omega = 2.0 * np.sin((2 * np.arange(1, 5) - 1) * np.pi / 18)
@@ -567,7 +567,7 @@ def test_workers_compute_the_same_sweep():
 # pictures
 
 
-def test_pictures(tmp_path):
+def test_responses_are_drawn_and_wrong_ones_refused(tmp_path):
     system, omega = chain(4, 0.05), np.geomspace(0.05, 5.0, 100)
     full = frequency_response(system, omega, inputs="last", outputs="last")
     reduced = frequency_response(system, omega, inputs="last", outputs="last", through=system)

@@ -86,7 +86,7 @@ def run(mechanism, times=(0.0, 0.1), **options):
         (lambda: POINT.with_mass("point", 0.0, 1.0), "inertia cannot be lumped at port 'point'.*rotation"),
     ],
 )
-def test_bodies(make, message):
+def test_wrong_bodies_are_refused(make, message):
     refused(make, message)
 
 
@@ -128,7 +128,7 @@ def test_bodies(make, message):
         (lambda: GROUND.at(0.0, NAN), "ground position must be finite, got nan"),
     ],
 )
-def test_connections(make, message):
+def test_wrong_connections_are_refused(make, message):
     refused(make, message)
 
 
@@ -226,7 +226,7 @@ def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
         ({"guess": {"bar": "up"}}, "angle of 'bar' must be a number, got 'up'"),
     ],
 )
-def test_poses(given, message):
+def test_wrong_poses_are_refused(given, message):
     refused(lambda: pendulum().assemble(**given), message)
 
 
@@ -261,7 +261,7 @@ def test_angles_that_cannot_be_met():
         ({"time": NAN}, "time must be finite, got nan"),
     ],
 )
-def test_starts(options, message):
+def test_wrong_starts_are_refused(options, message):
     mechanism = pendulum()
     refused(lambda: mechanism.consistent_state(mechanism.assemble(), **options), message)
 
@@ -304,7 +304,7 @@ def changed(part, change):
         ("bar.rotation", lambda R: 1.5 * R, "position|rotation"),
     ],
 )
-def test_inconsistent_states(part, change, message):
+def test_inconsistent_states_are_refused(part, change, message):
     mechanism, state = changed(part, change)
     refused(lambda: integrate(mechanism, state, [0.0, 0.1]), message)
 
@@ -342,7 +342,7 @@ def test_states_must_be_finite_and_fit():
         ([1.0, 2.0], "times must begin at the time of the start, 0.0 s, got 1.0 s"),
     ],
 )
-def test_times(times, message):
+def test_wrong_times_are_refused(times, message):
     refused(lambda: run(pendulum(), times), message)
 
 
@@ -378,7 +378,7 @@ def test_times_that_begin_a_round_off_beside_the_start():
     refused(lambda: integrate(mechanism, start, [0.3 + 1e-9, 0.4]), "times must begin at the time of the start, 0.3 s")
 
 
-def test_saving():
+def test_wrong_intervals_of_saving_are_refused():
     refused(lambda: run(pendulum(), save_every=0), "save_every must be at least 1, got 0")
     refused(lambda: run(pendulum(), save_every=1.5), "save_every must be a whole number, got 1.5")
 
@@ -407,7 +407,7 @@ def test_saving():
         ({"torque bar.tip": "strong"}, r"inputs\['torque bar.tip'\] must be a function"),
     ],
 )
-def test_inputs(inputs, message):
+def test_wrong_inputs_are_refused(inputs, message):
     mechanism = pendulum(force("bar.tip"), torque("bar.tip"), distributed_load("bar.load"), body=BEAM)
     refused(lambda: run(mechanism, inputs=inputs), message)
 
@@ -426,7 +426,7 @@ def test_a_mechanism_without_inputs_says_so():
         (lambda t: (0.0, 1.0), "drive bar.root–GROUND: angle"),
     ],
 )
-def test_driven_angles(function, message):
+def test_wrong_driven_angles_are_refused(function, message):
     mechanism = pendulum(drive("bar.root", angle=function))
     refused(lambda: integrate(mechanism, start_of(mechanism), [0.0, 0.1]), message)
 
@@ -440,7 +440,7 @@ def test_driven_angles(function, message):
         (lambda t: (0.0, 0.0, 0.0), "drive bar.root–GROUND|position"),
     ],
 )
-def test_driven_positions(function, message):
+def test_wrong_driven_positions_are_refused(function, message):
     mechanism = connect({"bar": BAR}, [drive("bar.root", position=function)])
     refused(lambda: start_of(mechanism), message)
 

@@ -89,7 +89,7 @@ def test_velocities_of_zero_do_not_contradict_a_drive_from_rest(motion, accelera
     ids=["angle", "displacement", "rotation"],
 )
 @motions
-def test_drives_in_space(joints, motion, acceleration):
+def test_drives_in_space_start_from_rest(joints, motion, acceleration):
     body = rigid.body(1.0, inertia=(1.0, 2.0, 2.5), ports={"c": (0.0, 0.0, 0.0)})
     mechanism = connect({"b": body}, joints(motion))
     rest = mechanism.equilibrium(mechanism.assemble())

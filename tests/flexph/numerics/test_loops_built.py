@@ -254,7 +254,11 @@ def test_sources_run_without_cython():
     from flexph.numerics.loops import uncompiled
 
     sources = build_sources()
-    named = {name for path in sources.loops() for name in re.findall(r"\bcython\.(\w+)", (ROOT / path).read_text(encoding="utf-8"))}
+    named = {
+        name
+        for path in sources.loops()
+        for name in re.findall(r"\bcython\.(\w+)", (ROOT / path).read_text(encoding="utf-8"))
+    }
     assert named <= set(vars(uncompiled))
     cython = pytest.importorskip("Cython.Shadow")
     for kind in ("double", "Py_ssize_t", "bint"):

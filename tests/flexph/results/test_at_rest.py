@@ -117,7 +117,7 @@ def test_where_the_height_is_counted_from_does_not_matter():
     assert runs[1].ledger.scale / runs[0].ledger.scale < 10.0
 
 
-def test_relative_errors():
+def test_relative_errors_of_nothing_are_zero():
     assert relative_error(np.zeros(2), 0.0).tolist() == [0.0, 0.0]
     assert relative_error(np.array([1.0, -3.0]), 2.0, 1.0).tolist() == [0.0, 1.0]
     assert relative_error(np.array([1.0]), 0.0).tolist() == [math.inf]

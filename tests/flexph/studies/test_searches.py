@@ -127,7 +127,7 @@ def test_fits_without_an_answer_say_so():
         fit(lambda a: {"y": a * t}, {"y": t}, {"a": 0.0})
 
 
-def test_sensitivities_of_runs():
+def test_sensitivities_are_central_differences():
     def function(a, b):
         return {"s": np.sin(a * np.arange(3.0)), "p": a * b, "text": "x"}
 

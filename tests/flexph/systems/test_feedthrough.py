@@ -161,7 +161,7 @@ def exact(u=0.7, end=1.0):
 
 
 @pytest.mark.parametrize(("method", "order"), [("gonzalez", 2), ("midpoint", 2), ("gauss4", 4), ("gauss6", 6)])
-def test_orders(method, order):
+def test_methods_keep_their_orders_with_feedthrough(method, order):
     """States and the work at the port under a constant input."""
     start, end, supplied = exact()
     errors = []
@@ -201,7 +201,7 @@ def test_input_state_output_systems():
     np.testing.assert_allclose(published.outputs["u"], found.outputs["u"], atol=1e-11)
 
 
-def test_transformations_carry_it():
+def test_transformations_carry_feedthrough():
     """P̃ = UᵀP; S and N stay ([dg] eq. (32))."""
     given = with_pair(modulated())
     D, U = np.eye(4) + 0.2 * np.diag(np.ones(2), 2), np.eye(4) + 0.3 * np.diag(np.ones(3), -1)
@@ -216,7 +216,7 @@ def test_transformations_carry_it():
 
 
 @pytest.mark.parametrize("method", ["radau", "ida"])
-def test_adaptive_methods(method):
+def test_adaptive_methods_agree_with_fixed_steps(method):
     pytest.importorskip({"radau": "scipy_dae", "ida": "sksundae"}[method])
     given, push = modulated(), {"force": lambda t: math.sin(4.0 * t)}
     found = run(given, given.sample, np.linspace(0.0, 1.0, 5), method, inputs=push, tolerance=1e-9)

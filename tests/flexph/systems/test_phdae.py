@@ -210,7 +210,7 @@ def test_the_gradient_is_checked_where_a_state_is_zero_but_for_round_off():
         system(sample=sample, z=lambda x: costate(x) + wrong)
 
 
-def test_ports_by_name():
+def test_inputs_of_ports_are_found_by_name():
     made, x = system(), state(0)
     np.testing.assert_array_equal(made.inputs(x, "b"), inputs(x)[:, 1:])
     with pytest.raises(ValueError, match="no port 'c': there are 'a', 'b'"):

@@ -295,7 +295,7 @@ BENT = VelocityConstraint("edge", np.array([[0.0, 1.0, 0.0]]), PositionMap(lambd
         ),
     ],
 )
-def test_conditions(make, message):
+def test_violated_conditions_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
