@@ -240,7 +240,7 @@ def test_couplings_that_repeat_one_another_are_named():
     named = r"'one.left = two.left'\[0\], .* 'one.right = two.right'\[0\], .* depend on each other .* all 4 rows is 3"
     with pytest.raises(ValueError, match=named):
         rigid.interconnect(two, [("one.left", "two.left"), ("one.right", "two.right")])
-    with pytest.raises(ValueError, match=r"'rod.bearing', 'rod.B = GROUND'\[.\].* depend on each other .* is 2"):
+    with pytest.raises(ValueError, match=r"'rod.bearing', 'rod.B = GROUND'\[.\].* depend.*each other .*2"):
         rigid.interconnect({"rod": rod()}, [("rod.B", GROUND)])
 
 
@@ -252,7 +252,7 @@ def test_the_sample_may_be_given():
     place = [0.0, 0.0, 1.0, 0.8 * np.cos(1.0), 0.8 * np.sin(1.0), 0.0, 1.0, 0.0, 1.0]
     system = rigid.interconnect(bars, pins, sample=place)
     np.testing.assert_array_equal(system.sample, place)
-    with pytest.raises(ValueError, match=r"one rank around the sample: of 8 rows 7 .* 'a.right = b.left'"):
+    with pytest.raises(ValueError, match=r"one rank around.*sample:.*8 rows 7 .* 'a.right = b.left'"):
         rigid.interconnect(bars, pins, sample=[0.0, 0.0, 0.0, 0.8, 0.0, 0.0, 1.0, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"sample must have shape \(9,\), got \(3,\)"):
         rigid.interconnect(bars, pins, sample=place[:3])

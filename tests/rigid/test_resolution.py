@@ -198,9 +198,9 @@ def test_bad_input_is_refused():
     drive = differential_drive()
     with pytest.raises(ValueError, match=r"basis must have shape \(3, any\), .* got \(2, 2\)"):
         rigid.resolve(drive, np.eye(2))
-    with pytest.raises(ValueError, match=r"A S = 0 for 'no slip', which leaves 2 velocities, basis has 1 columns"):
+    with pytest.raises(ValueError, match=r"A S = 0.*'no slip',.*leaves 2 velocities, basis.*1 columns"):
         rigid.resolve(drive, FORWARD[:, :1])
-    with pytest.raises(ValueError, match=r"A S = 0 for no constraint, which leaves 3 velocities, basis has 2 columns"):
+    with pytest.raises(ValueError, match=r"A S = 0.*no constraint,.*leaves 3 velocities, basis.*2 columns"):
         rigid.resolve(drive, np.eye(3)[:, :2])
     with pytest.raises(ValueError, match="independent columns: rank 1 of 2"):
         rigid.resolve(drive, FORWARD[:, [0, 0]])

@@ -88,9 +88,7 @@ def test_gauss_points_are_exact_up_to_their_degree(points):
 
 
 def test_unknown_pairs_are_answered_with_those_that_exist():
-    with pytest.raises(
-        ValueError, match="pair must be one of 'compatible', 'quadratic', 'hermite', 'paper', got 'P1/P1'"
-    ):
+    with pytest.raises(ValueError, match=r"pair must.*one.*'compatible', 'quadratic', 'hermite', 'paper', got 'P1/P1'"):
         pair("P1/P1")
 
 

@@ -193,7 +193,7 @@ def test_reference_points_of_an_assembly(deck):
     assert (report.measure, report.mass) == pytest.approx((2.0, 15700.0), rel=1e-12)
     mass = POINT.format("P-1.12")
     assert mesh_report(deck(assembly(of_assembly=mass))).mass == pytest.approx(15750.0, rel=1e-12)
-    with pytest.raises(ValueError, match=r"MASS \(line \d+: mass 50 at node 1, which no cell of the body uses"):
+    with pytest.raises(ValueError, match=r"MASS \(line \d+: mass 50.*node 1,.*no cell.*body uses"):
         mesh_report(deck(assembly(of_assembly=POINT.format(1))))
     spread = "*Elset, elset=Q, instance=P-1\n1\n*Nonstructural Mass, elset=Q, units=TOTAL MASS\n300.\n"
     assert mesh_report(deck(assembly(of_assembly=spread))).mass == pytest.approx(16000.0, rel=1e-12)

@@ -321,7 +321,7 @@ def test_node_numbers_are_those_of_the_file():
     for degree in (1, 2):
         body = fem.solid(given, STEEL, ports={"corner": 8}, degree=degree)
         assert body.ports["corner"].position == pytest.approx([1.0, 1.0, 1.0])
-    with pytest.raises(ValueError, match="port 'p' must have node numbers from 1 to 8, got 0, which no cell has"):
+    with pytest.raises(ValueError, match=r"port 'p' must.*node numbers.*1.*8, got 0,.*no cell has"):
         fem.solid(given, STEEL, ports={"p": [0, 1]})
 
 
@@ -372,7 +372,7 @@ def test_a_gmsh_file_that_announces_more_than_it_holds(heading, tmp_path):
     kind = b"4.1 0 8" if heading.isascii() and b" " in heading else b"4.1 1 8\n\1\0\0\0"
     path = tmp_path / "large.msh"
     path.write_bytes(b"$MeshFormat\n" + kind + b"\n$EndMeshFormat\n$Nodes\n" + heading + b"\n$EndNodes\n")
-    with pytest.raises(ValueError, match=r"it announces nodes by \[.*\], more than its \d+ bytes can hold"):
+    with pytest.raises(ValueError, match=r"it announces nodes.*\[.*\], more than.*\d+ bytes can hold"):
         fem.solid(path, STEEL)
 
 

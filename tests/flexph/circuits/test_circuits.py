@@ -263,9 +263,9 @@ def test_loops_and_cutsets_are_named():
     v, i = (read(x, {"V": 3.0, "I": 0.2}) for read in (made.voltages, made.currents))
     assert (v["C1"], v["C2"]) == pytest.approx((1.0, 2.0))
     assert (i["L1"], i["L2"]) == pytest.approx((0.5, 0.7))
-    with pytest.raises(ValueError, match=r"voltages around the loop of 'C2', 'C1', 'V' must sum to zero, got 1 V"):
+    with pytest.raises(ValueError, match=r"voltages around.*loop.*'C2', 'C1', 'V' must sum.*zero, got 1 V"):
         made.state({"C1": 1.0, "C2": 1.0}, inputs={"V": 3.0})
-    with pytest.raises(ValueError, match=r"currents of the cutset of 'L1', 'L2', 'I' must sum to zero, got 0.3 A"):
+    with pytest.raises(ValueError, match=r"currents.*cutset.*'L1', 'L2', 'I' must sum.*zero, got 0.3 A"):
         made.state(currents={"L1": 0.5, "L2": 0.2})
 
 
@@ -373,7 +373,7 @@ def test_bad_circuits_are_refused(elements, message):
 
 def test_a_switch_must_not_short_a_source():
     made = circuit({"V": voltage_source("a", "gnd"), "S": switch("a", "gnd"), "R": resistor("a", "gnd", 1.0)})
-    with pytest.raises(ValueError, match="closed 'S', 'V' form a loop in which nothing limits the current"):
+    with pytest.raises(ValueError, match=r"closed 'S', 'V' form.*loop.*nothing limits.*current"):
         made.at({"S": True})
 
 

@@ -57,7 +57,7 @@ def test_darboux_coordinates_of_a_spinning_body_are_canonical():
     points = np.random.default_rng(0).standard_normal((5, 3))
     made.check(system.modulated(), points)
     assert max(made.defect(system.modulated(), x) for x in points) < 1e-9
-    with pytest.raises(ValueError, match=r"are not canonical for this structure: defect [0-9.]+e[-+]0[01] of \(3\.7\)"):
+    with pytest.raises(ValueError, match=r"are not canonical.*structure: defect [0-9.]+e[-+]0[01].*\(3\.7\)"):
         angles((1, 0)).check(system.modulated(), points)
     seen = made.system(system)
     assert seen.is_constant and seen.storage == ("q", "p", "r")

@@ -210,7 +210,7 @@ def test_bad_input_is_refused():
         DiracStructure(np.eye(3), np.eye(3))
     with pytest.raises(ValueError, match=r"is maximal: rank \[F E\] = 2, it must be 3"):
         DiracStructure(np.diag([1.0, 1.0, 0.0]), np.zeros((3, 3)))
-    with pytest.raises(ValueError, match=r"ports must cover the 2 flows and efforts once each, got \[0\]"):
+    with pytest.raises(ValueError, match=r"ports must cover.*2 flows.*efforts once each, got \[0\]"):
         DiracStructure(np.eye(2), np.zeros((2, 2)), {"a": slice(0, 1)})
     with pytest.raises(ValueError, match=r"E must have shape \(2, 2\), got \(3, 3\)"):
         DiracStructure(np.eye(2), np.zeros((3, 3)))

@@ -152,13 +152,13 @@ def test_junctions_share_voltages_and_loops_currents():
 
 def test_bad_input_is_refused():
     A, B = ported(0, {"a": 1, "s": 2}), ported(1, {"b": 1, "t": 2})
-    with pytest.raises(ValueError, match="no ports are shared: the first structure has 'a', 's', the second 'b', 't'"):
+    with pytest.raises(ValueError, match=r"no ports.*shared:.*first structure.*'a', 's',.*second 'b', 't'"):
         compose(A, B)
-    with pytest.raises(ValueError, match="shared ports must have one size: 's' has 2 entries, 'b' has 1"):
+    with pytest.raises(ValueError, match=r"shared ports must.*one size: 's'.*2 entries, 'b'.*1"):
         compose(A, B, ports={"s": "b"})
     with pytest.raises(ValueError, match="no port 'x': the second structure has 'b', 't'"):
         compose(A, B, ports={"s": "x"})
-    with pytest.raises(ValueError, match=r"ports that are not shared must have different names, both .* \['a'\]"):
+    with pytest.raises(ValueError, match=r"ports.*not shared must.*different names, both .* \['a'\]"):
         compose(A, B.renamed({"b": "a"}), ports={"s": "t"})
     with pytest.raises(ValueError, match="must have named ports"):
         compose(A, DiracStructure.from_skew(np.zeros((2, 2))))

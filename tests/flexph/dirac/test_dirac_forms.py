@@ -189,7 +189,7 @@ def test_bad_input_is_refused():
         DiracStructure.from_skew([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match=r"maximal: rank \[F E\] = 1, it must be 2"):
         DiracStructure([[1.0, 0.0], [2.0, 0.0]], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match=r"F must have at least as many rows as columns, got shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"F must.*least.*many rows.*columns, got shape \(1, 2\)"):
         DiracStructure([[1.0, 0.0]], [[0.0, 0.0]])
     with pytest.raises(ValueError, match=r"E must have shape \(2, 2\)"):
         DiracStructure(np.eye(2), np.zeros((3, 2)))

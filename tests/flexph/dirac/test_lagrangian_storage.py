@@ -215,7 +215,7 @@ def test_bad_storages_are_refused():
         coil_and_capacitor(saturating(descriptor=np.eye(2)))
     with pytest.raises(ValueError, match="a Lagrangian storage is symplectic"):
         coil_and_capacitor(saturating(efforts=lambda xi: xi[::-1] * np.array([1.0, 2.0])))
-    with pytest.raises(ValueError, match=r"a Lagrangian storage is maximal: rank \[X'; ε'\] = 1, it must be 2"):
+    with pytest.raises(ValueError, match=r"a Lagrangian storage.*maximal: rank \[X'; ε'\] = 1,.*must.*2"):
         first = lambda xi: np.array([xi[0], 0.0])  # noqa: E731
         coil_and_capacitor(
             LagrangianStorage(

@@ -299,9 +299,7 @@ def test_modulated_relations_that_do_not_admit_every_effort():
         assert rate[1:3] @ along == pytest.approx(-2.0 * 1.7, rel=1e-13)
         assert made.z(state) @ made.R(state) @ made.z(state) == pytest.approx(2.0 * 1.7**2, rel=1e-13)
     family = ModulatedResistance(lambda x: LinearResistance(np.diag([1.0, float(x[0] > 0.0)]), np.eye(2)), np.ones(1))
-    with pytest.raises(
-        ValueError, match=r"space of constant dimension: rank R_f is 1 at x = \[-1\.\], 2 at x = \[1\.\]"
-    ):
+    with pytest.raises(ValueError, match=r"space.*constant dimension: rank R_f.*1.*x = \[-1\.\], 2.*x = \[1\.\]"):
         family.admitted(-np.ones(1))
     with pytest.raises(ValueError, match="of one kind and size"):
         ModulatedResistance(lambda x: LinearResistance.of_efforts(np.eye(int(x[0]))), np.ones(1)).here(2.0 * np.ones(1))

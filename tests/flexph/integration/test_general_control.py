@@ -348,9 +348,7 @@ def test_a_start_against_a_constraint_ends_the_run():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers overflow on the way
 def test_a_motion_that_ends_says_where():
-    with pytest.raises(
-        IntegrationError, match=r"step control fell below .* at t = (1|0\.99\d*) s, .*tolerance"
-    ) as caught:
+    with pytest.raises(IntegrationError, match=r"step control fell below .*t = (1|0\.99\d*) s, .*tolerance") as caught:
         run(explosion(), (1.0,), [0.0, 0.5, 2.0], method=DiscreteGradient(tolerance=1e-3), inputs={"u": 1.0})
     assert caught.value.solution.times[-1] == pytest.approx(1.0, abs=1e-2)
     assert caught.value.solution.times[1] == 0.5

@@ -249,7 +249,7 @@ def test_derivatives_of_all_functions(name):
 def test_wrong_derivatives_are_named():
     right = bent()
     wrong = replace(right.derivatives, structure=lambda x, w: np.zeros((2, 2)))
-    with pytest.raises(ValueError, match=r"∂\(\(J − R\) w\)/∂x is 0 in row 1, column 0; differences give -0\.869"):
+    with pytest.raises(ValueError, match=r"∂\(\(J − R\) w\)/∂x.*0.*row 1, column 0; differences give -0\.869"):
         replace(right, derivatives=wrong)
     with pytest.raises(ValueError, match=r"∂z/∂x must have shape \(2, 2\), got \(3, 3\)"):
         replace(right, derivatives=Derivatives(costate=lambda x: np.eye(3)))
@@ -418,5 +418,5 @@ def test_mechanisms_refuse_what_they_cannot_do():
     mechanism, state = crank()
     with pytest.raises(ValueError, match=r"method must be a value such as Exact\(\), .* got 'euler'"):
         run(mechanism, state, 0.1, method="euler")
-    with pytest.raises(ValueError, match=r"no external port 'drive crank.root–GROUND: angle': there are none"):
+    with pytest.raises(ValueError, match=r"no external port 'drive crank.root–GROUND: angle':.*none"):
         run(mechanism, state, 0.1, method=Gauss(2), inputs={"drive crank.root–GROUND: angle": 1.0})

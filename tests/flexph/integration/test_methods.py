@@ -207,7 +207,7 @@ def test_bad_input_is_named():
         integrate(pendulum(), (1.0, 0.0, 0.0), [0.0, 0.1])
     with pytest.raises(ValueError, match="no external port 'force': there are 'torque'"):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1], inputs={"force": 1.0})
-    with pytest.raises(ValueError, match=r"DiscreteGradient\('invariants'\) needs a system with invariants="):
+    with pytest.raises(ValueError, match=r"DiscreteGradient\('invariants'\) needs.*system.*invariants="):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1], method=DiscreteGradient("invariants"))
     with pytest.raises(ValueError, match="times must ascend"):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1, 0.1])
@@ -222,7 +222,7 @@ def test_steps_in_which_no_state_can_change():
     for start, options in (((0.0, 1.0), {}), ((1.0, 1.0), {"inputs": {"push": math.sin}})):
         assert integrate(swing, start, (0.0, 1e-30), **options).final.shape == (2,)
     assert integrate(swing, (1.0, 1.0), (0.0, 2.0 * shortest)).final[1] < 1.0
-    with pytest.raises(ValueError, match=r"times must be at least 5\.6e-17 s apart, which states in double precision"):
+    with pytest.raises(ValueError, match=r"times must.*least 5\.6e-17 s apart,.*states.*double precision"):
         integrate(swing, (1.0, 1.0), (0.0, 0.9 * shortest))
 
 

@@ -415,7 +415,7 @@ def test_the_coupling_must_have_the_shape_of_the_ports(connector, kind):
 
 @pytest.mark.parametrize("connector", [gyrator, transformer])
 def test_linear_systems_take_a_constant_coupling(connector):
-    with pytest.raises(ValueError, match="C must be constant for linear systems: a function of the states needs PHDAE"):
+    with pytest.raises(ValueError, match=r"C must.*constant.*linear systems:.*function.*states needs PHDAE"):
         connector(linear("a"), linear("b"), PORTS, moving)
 
 
@@ -465,5 +465,5 @@ def test_rows_of_constraints_are_over_the_states_as_they_are():
     made = constrain(done, np.ones((1, 4)))
     assert made.G.shape == (1, 4)
     assert made.lift is done.lift
-    with pytest.raises(ValueError, match=r"rows must have shape \(any, 4\): x has 4 states, got \(1, 5\)"):
+    with pytest.raises(ValueError, match=r"rows must.*shape \(any, 4\): x.*4 states, got \(1, 5\)"):
         constrain(done, np.ones((1, 5)))

@@ -301,9 +301,7 @@ def test_bad_connections_are_refused(name):
 
 def test_conflicting_causalities_are_refused():
     blocks = {"a": block("a"), "b": block("b", causality="velocity")}
-    with pytest.raises(
-        ValueError, match=r"conflicting causality, 'a.out' takes a force, 'b.in' takes a velocity; join"
-    ):
+    with pytest.raises(ValueError, match=r"conflicting causality, 'a.out' takes.*force, 'b.in' takes.*velocity; join"):
         substructure(blocks, [tie("a.out", "b.in", components=(0,))])
 
 

@@ -358,9 +358,7 @@ def test_a_rope_that_leaves_its_sheave_ends_the_run():
     state = mechanism.consistent_state(
         mechanism.assemble({"load": (0.6, 0.0, 0.0)}), velocities={"load": (0.0, 1.0, 0.0)}
     )
-    with pytest.raises(
-        IntegrationError, match=r"'rope' leaves a sheave at about t = .*: end the run before by an event"
-    ):
+    with pytest.raises(IntegrationError, match=r"'rope' leaves.*sheave.*about t = .*: end.*run before.*event"):
         integrate(mechanism, state, np.linspace(0.0, 1.0, 101))
 
 
@@ -369,7 +367,7 @@ def test_sheaves_that_touch_are_refused():
     bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}
     mechanism = connect(bodies, [rope(line, stiffness=10.0, name="rope")])
     with pytest.raises(
-        ValueError, match=r"rope has two sheaves or ports without a straight span .* place them further apart"
+        ValueError, match=r"rope.*two sheaves.*ports without.*straight span .* place them further apart"
     ):
         mechanism.assemble({"load": (0.2, 0.1, 0.0)})
 
@@ -418,7 +416,7 @@ def test_axes_are_asked_for_in_space_only(dim, axis, message):
 
 def test_positions_of_the_ground_have_the_components_of_the_space():
     body = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
-    with pytest.raises(ValueError, match=r"a ground position must have 2 coordinates, got \(0.0, 1.0, 0.0\)"):
+    with pytest.raises(ValueError, match=r"a ground position must.*2 coordinates, got \(0.0, 1.0, 0.0\)"):
         connect({"load": body}, [rope([at(0.0, 1.0, 0.0), "load.centre"], stiffness=1.0)])
 
 
@@ -435,9 +433,9 @@ def test_what_ropes_cannot_do_is_refused_by_name():
     damped = five(2, damping=1.0)
     with pytest.raises(ValueError, match=r"Exact4\(\) is for mechanisms without damping.*rope"):
         integrate(damped, thrown(damped), np.linspace(0.0, 0.1, 3), method=Exact4())
-    with pytest.raises(ValueError, match=r"general equations do not take ropes with damping such as 'rope'"):
+    with pytest.raises(ValueError, match=r"general equations do not take ropes.*damping.*'rope'"):
         damped.phdae(thrown(damped))
-    with pytest.raises(ValueError, match="linearize needs ropes under tension, and rope is just not slack"):
+    with pytest.raises(ValueError, match=r"linearize needs ropes under tension,.*rope.*just not slack"):
         mechanism.linearize(mechanism.assemble({name: (*place, 0.0) for name, place in PLACES.items()}))
 
 

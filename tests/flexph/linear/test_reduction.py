@@ -175,9 +175,7 @@ def test_points_are_added_until_the_tolerance_holds(form):
 
 
 def test_a_small_order_warns_with_the_error_found():
-    with pytest.warns(
-        ReductionWarning, match=r"order 4 is too small for the band and the ports: at .* rad/s the error is"
-    ):
+    with pytest.warns(ReductionWarning, match=r"order 4.*too small.*band.*ports:.* rad/s.*error is"):
         reduce(mechanical(0, n=30, inputs=3), 4, band=BAND)
 
 

@@ -287,9 +287,7 @@ def test_a_motion_faster_than_the_steps_is_not_taken_for_settled():
 @pytest.mark.parametrize("respond", [step_response, impulse_response])
 def test_a_response_that_does_not_settle_is_refused_with_its_change(respond):
     fast = replace(chain(1), J=1e5 * chain(1).J)
-    with pytest.raises(
-        ArithmeticError, match=r"did not converge: .* changed it by \d\.\de.* tolerance = 0.001.*through="
-    ):
+    with pytest.raises(ArithmeticError, match=r"did not converge: .* changed.*\d\.\de.* tolerance = 0.001.*through="):
         respond(fast, np.linspace(0.0, 1.0, 11), method="midpoint")
 
 
@@ -582,7 +580,7 @@ def test_responses_are_drawn_and_wrong_ones_refused(tmp_path):
     for given in (system, [full, full], {}):
         with pytest.raises(ValueError, match="responses must be a FrequencyResponse, or a dict of several"):
             plot.bode(given)
-    with pytest.raises(ValueError, match="systems must be a LinearPHDAE, or a dict of several by name, got Frequency"):
+    with pytest.raises(ValueError, match=r"systems must.*LinearPHDAE,.*dict.*several.*name, got Frequency"):
         plot.poles_and_zeros(full)
     with pytest.raises(ValueError, match="name the output"):
         plot.bode(frequency_response(system, omega))

@@ -574,13 +574,13 @@ def test_small_motions_about_a_steady_rotation_are_those_of_a_run(mode):
 def test_a_state_that_moves_or_is_not_balanced_is_refused():
     mechanism = connect({"rod": rod()}, [revolute("rod.root", ORIGIN, axis=(0, 1, 0))], gravity=DOWN)
     pose = mechanism.assemble({"rod": turning_down(0.7)})
-    with pytest.raises(ValueError, match=r"must be an equilibrium with its joint forces, see mechanism.equilibrium"):
+    with pytest.raises(ValueError, match=r"must.*equilibrium.*joint forces, see mechanism.equilibrium"):
         mechanism.spectrum(mechanism.consistent_state(pose))
     two = connect({"a": rod(), "b": rod()}, [])
     state = two.consistent_state(two.assemble(), velocities={"a": Z})
     with pytest.raises(ValueError, match="must be at rest or in one steady rotation"):
         two.spectrum(state)
-    with pytest.raises(ValueError, match=r"a steady rotation, linearize needs one at rest: use mechanism.spectrum"):
+    with pytest.raises(ValueError, match=r"a steady rotation, linearize needs one.*rest: use mechanism.spectrum"):
         blades = spinning_blade(2.0, elements=2)
         blades.linearize(blades.equilibrium(blades.assemble(), spin=(0.0, 0.0, 2.0)))
     with pytest.raises(ValueError, match=r"a steady rotation needs gravity along its axis"):

@@ -165,13 +165,13 @@ def test_the_pair_of_a_method_takes_its_steps(method, originals):
 
 
 def test_a_wrong_pair_is_refused():
-    with pytest.raises(ValueError, match=r"means of E and z must be a discrete gradient pair of H: .* near the sample"):
+    with pytest.raises(ValueError, match=r"means.*E.*z must.*discrete gradient pair.*H: .* near.*sample"):
         pendulum(means={"z": lambda x0, x1: np.array([math.sin(x0[0]), x0[1]])})
     with pytest.raises(ValueError, match=r"DiscreteGradient\('pair'\) needs a system with a mean of z"):
         run(pendulum(), (1.0, 0.0), [0.0, 0.1])
-    with pytest.raises(ValueError, match=r"method must be one of .* 'invariants', 'dirac', got 'midpoint'"):
+    with pytest.raises(ValueError, match=r"method must.*one.* 'invariants', 'dirac', got 'midpoint'"):
         with_pair(pendulum(), "midpoint")
-    with pytest.raises(ValueError, match=r"a mean must be one of 'E', 'J', 'R', 'B', 'z', 'P', 'S', 'N', got 'H'"):
+    with pytest.raises(ValueError, match=r"a mean must.*one.*'E', 'J', 'R', 'B', 'z', 'P', 'S', 'N', got 'H'"):
         pendulum(means={"H": lambda x0, x1: 0.0})
 
 

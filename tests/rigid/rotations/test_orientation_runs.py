@@ -93,7 +93,7 @@ def spinning():
 def test_angles_warn_near_gimbal_lock(method):
     turn, (rotation, omega) = rigid.angles(), spinning()
     system = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn)
-    with pytest.warns(ValidityWarning, match=r"near gimbal lock, .cos β. = .* quaternion.. and rotation_matrix.. have"):
+    with pytest.warns(ValidityWarning, match=r"near gimbal lock, .cos β. = .* quaternion...*rotation_matrix.. have"):
         run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 41), method=by_name(method))
 
 

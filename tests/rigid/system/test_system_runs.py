@@ -286,7 +286,7 @@ def test_losing_rank_is_said_with_the_rows_and_the_time():
     fading = VelocityConstraint("edge", lambda z: (1.0 - z[0]) * np.eye(3)[1:2])
     system = sleigh(velocity_constraints=(fading,), sample=np.array([0.3, 0.0, 0.0]))
     start = system.state(np.array([0.3, 0.0, 0.0]), [1.0, 0.0, 0.0])
-    with pytest.warns(ValidityWarning, match=r"^at t = 0\.\d+ s, the velocity constraints lose rank: 'edge' depend"):
+    with pytest.warns(ValidityWarning, match=r"^at t = 0\.\d+ s,.*velocity constraints lose rank: 'edge' depend"):
         run(system, start, steps(0.9, 901))
     assert system.all_cautions[0](np.array([0.99, 0.0, 0.0])) is None
 
@@ -317,7 +317,7 @@ def test_a_dissipation_that_generates_energy_stops_the_run_with_its_name():
     system = sleigh(dissipation=(wind,))
     start = system.state(np.zeros(3), [1.0, 0.0, 0.0])
     with pytest.raises(
-        InputError, match=r"between t = 0\.\d+ s and 0\.\d+ s: dissipation 'wind' must not generate energy.* W into"
+        InputError, match=r"between t = 0\.\d+ s.*0\.\d+ s: dissipation 'wind' must not generate energy.* W into"
     ) as caught:
         run(system, start, steps(5.0, 500))
     kept = caught.value.solution
