@@ -279,7 +279,7 @@ def test_the_rods_page_runs(run_page):
 def test_the_rigid_multibody_page_runs(run_page):
     space, printed, _ = run_page("guide/rigid-multibody.md")
     for name in ("run", "motion"):
-        assert space[name].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+        assert space[name].ledger.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     assert np.abs(0.5 * (space["omega"][1:, 1] + space["omega"][:-1, 1])).max() < 1e-12  # no slip in the middle
     np.testing.assert_array_equal(space["built"].phdae().J(space["start"]), space["robot"].phdae().J(space["start"]))
     assert space["turn"].defect(space["motion"].final[:9]) < 1e-13
@@ -289,13 +289,13 @@ def test_the_rigid_multibody_page_runs(run_page):
 def test_the_coupled_rigid_systems_page_runs(run_page):
     space = run_page("how-to/couple-rigid-systems.md").space
     for name in ("turning", "stopping", "swing"):
-        assert space[name].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+        assert space[name].ledger.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     assert np.abs(space["gap"]).max() < 1e-13
 
 
 def test_the_nonholonomic_page_runs(run_page):
     space = run_page("how-to/nonholonomic.md").space
-    assert space["again"].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+    assert space["again"].ledger.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     np.testing.assert_allclose(space["again"]["positions"], space["run"]["positions"], atol=1e-12)
     assert space["ride"].ledger.nonholonomic_residual.max() < 1e-12
     assert 0.01 < np.abs(space["ride"].displacement("boom.tip")[:, 1]).max() < 0.03
@@ -316,7 +316,7 @@ def test_the_switching_page_runs(run_page):
 def test_the_discrete_gradients_page_runs(run_page):
     space, printed, _ = run_page("guide/discrete-gradients.md")
     for name in ("charged", "turned", "swung"):
-        assert space[name].balance.largest_residual < 1e-13
+        assert space[name].ledger.largest_residual < 1e-13
     q, v = space["q"], space["v"]
     assert np.abs(np.sum(q * q, axis=1) - 1.0).max() < 1e-13
     assert np.abs(np.sum(q * v, axis=1)).max() < 1e-12
@@ -327,7 +327,7 @@ def test_the_discrete_gradients_page_runs(run_page):
 
 def test_the_descriptor_matrices_page_runs(run_page):
     space = run_page("how-to/descriptor-matrices.md").space
-    assert space["slid"].balance.largest_residual < 1e-13
+    assert space["slid"].ledger.largest_residual < 1e-13
     np.testing.assert_allclose(space["form"].phi(space["slid"].final), 0.6603, atol=1e-4)
 
 

@@ -79,9 +79,9 @@ def test_no_slip_and_the_work_of_the_wheels_at_every_step_size(runs):
     for r in runs:
         assert max(r.slip.values()) < 1e-12
         assert max(r.imbalance.values()) < 1e-12
-        work = sum(r.constrained.balance.work[name] for name in case.WHEELS)
-        change = np.diff(r.constrained.balance.total_energy)
-        np.testing.assert_allclose(change, work, atol=1e-13 * r.constrained.balance.scale)
+        work = sum(r.constrained.ledger.work[name] for name in case.WHEELS)
+        change = np.diff(r.constrained.ledger.total_energy)
+        np.testing.assert_allclose(change, work, atol=1e-13 * r.constrained.ledger.scale)
         middle = 0.5 * (r.constrained["velocities"][1:] + r.constrained["velocities"][:-1])
         assert np.abs(middle[:, 1]).max() < 1e-12
 

@@ -90,12 +90,12 @@ def test_the_gradient_through_invariants_keeps_momenta(gradient, kept):
     else:
         assert linear == pytest.approx(1.8e-5, rel=0.05)
         assert angular > 1e-6
-    assert np.abs(found.balance.total_energy - 20.0 / 17.0).max() < 1e-13
+    assert np.abs(found.ledger.total_energy - 20.0 / 17.0).max() < 1e-13
 
 
 def test_long_steps_lose_energy_and_the_midpoint_rule_gains():
     """[dg] fig. 6, right: h = 0.25 s."""
-    pair, midpoint = (solve(0.25, 10.0, 1.0, method).balance.total_energy for method in ("gonzalez", "midpoint"))
+    pair, midpoint = (solve(0.25, 10.0, 1.0, method).ledger.total_energy for method in ("gonzalez", "midpoint"))
     assert np.diff(pair).max() <= 1e-13
     assert np.diff(midpoint).max() > 0.1
 

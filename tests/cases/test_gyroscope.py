@@ -63,15 +63,15 @@ def test_the_three_coordinates_agree_at_second_order(runs):
 def test_energy_rotations_spin_and_momentum_are_kept(runs):
     """Energy = work at every step; R and q stay rotations; the spin and P = C γ̇ cos²β − p sin β stay."""
     for (kept, _), made in runs.items():
-        assert max(made.balance.largest_residual, made.energy_drift()) < 1e-14
+        assert max(made.ledger.largest_residual, made.energy_drift()) < 1e-14
         assert case.defects(made, kept).max() < 1e-14
         assert np.ptp(made["spin"][:, 0]) < 1e-12 * SPIN
-        done = np.sum(made.balance.work["second axis"])
+        done = np.sum(made.ledger.work["second axis"])
         assert done > 1e-5
-        gained = made.balance.total_energy[-1] - made.balance.total_energy[0]
-        assert done == pytest.approx(gained, abs=1e-13 * made.balance.scale)
+        gained = made.ledger.total_energy[-1] - made.ledger.total_energy[0]
+        assert done == pytest.approx(gained, abs=1e-13 * made.ledger.scale)
     angles = runs["angles", 28]
-    assert np.sum(angles.balance.work["second axis"]) == pytest.approx(TORQUE * angles["orientation"][-1, 1], rel=1e-12)
+    assert np.sum(angles.ledger.work["second axis"]) == pytest.approx(TORQUE * angles["orientation"][-1, 1], rel=1e-12)
 
 
 @pytest.mark.slow

@@ -148,7 +148,7 @@ def test_methods_of_the_same_steps_agree(method):
     found = by_method(method)
     assert max(found.differences()[name] for name in ("deformation", "energy")) < 1e-7
     if method != "midpoint":  # which balances quadratic energies only
-        assert found.trajectory.balance.largest_residual < 1e-11
+        assert found.trajectory.ledger.largest_residual < 1e-11
 
 
 @pytest.mark.parametrize("method", ["gauss4", "gauss6", "radau", "bdf", "ida"])

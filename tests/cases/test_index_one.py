@@ -38,7 +38,7 @@ def test_one_step_by_hand():
     }
     for name, value in expected.items():
         np.testing.assert_allclose(values[name]["x2"][:, 0], value, rtol=1e-14)
-    assert found.balance.total_energy[-1] - 0.5 == pytest.approx(-0.5 * 0.8**2, rel=1e-13)  # −h f₂²
+    assert found.ledger.total_energy[-1] - 0.5 == pytest.approx(-0.5 * 0.8**2, rel=1e-13)  # −h f₂²
 
 
 def test_only_pairs_balance_an_energy_that_is_not_quadratic():

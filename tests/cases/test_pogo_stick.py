@@ -69,7 +69,7 @@ def test_the_foot_never_sinks_and_the_ground_never_pulls():
     assert gaps.min() > -1e-12
     pull = np.array([pogo_stick.lift(x) for x in found.states[touches]])
     assert pull.max() < 1e-9
-    assert found.balance.total_dissipation.min() >= 0.0
+    assert found.ledger.total_dissipation.min() >= 0.0
 
 
 def test_first_fall_is_that_of_a_stone():

@@ -21,8 +21,8 @@ def test_kept_at_a_long_step(cord, damping):
     assert kept["angular_momentum_drift_rel"] < 1e-13
     assert kept["energy_residual_max_rel"] < 1e-13
     assert kept["dissipation_min_J"] >= 0.0
-    lost = found.balance.total_energy[0] - found.balance.total_energy[-1]
-    assert found.balance.total_dissipation.sum() == pytest.approx(lost, abs=1e-13)
+    lost = found.ledger.total_energy[0] - found.ledger.total_energy[-1]
+    assert found.ledger.total_dissipation.sum() == pytest.approx(lost, abs=1e-13)
     assert (lost > 0.5) == (damping > 0.0)
     # it is no plane motion: the masses go round
     assert np.ptp(case.places(found)[:, 1], axis=0).min() > 0.5

@@ -86,12 +86,12 @@ def test_places_do_not_drift_and_velocities_alone_do(results):
 def test_works_of_the_loads_add_up_to_the_gain_of_energy(results):
     """Both loads work: that of the force is ∫F dx of the one freedom, that of both is the gain of energy."""
     fine = results[1].coupled
-    done = {name: work.sum() for name, work in fine.balance.work.items()}
+    done = {name: work.sum() for name, work in fine.ledger.work.items()}
     errors = [abs(case.done(r) - case.work_along(r)) for r in results]
     assert order(errors) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 2.2e-4
     assert min(abs(work) for work in done.values()) > 1e-3
-    gain = fine.balance.total_energy[-1] - fine.balance.total_energy[0]
+    gain = fine.ledger.total_energy[-1] - fine.ledger.total_energy[0]
     assert sum(done.values()) == pytest.approx(gain, abs=1e-14)
 
 

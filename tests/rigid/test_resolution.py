@@ -165,7 +165,7 @@ def test_constrained_and_reduced_drive_agree():
     assert np.ptp(one.positions[:, 0]) > 0.5
     np.testing.assert_allclose(other.positions, one.positions, atol=1e-12)
     np.testing.assert_allclose(other.velocities, one.velocities[:, [0, 2]], atol=1e-12)
-    assert max(full.balance.largest_residual, small.balance.largest_residual) < 1e-13
+    assert max(full.ledger.largest_residual, small.ledger.largest_residual) < 1e-13
 
 
 def test_constrained_and_reduced_coin_agree():
@@ -177,7 +177,7 @@ def test_constrained_and_reduced_coin_agree():
         one, full = run(system, zeta, coin_basis(zeta) @ nu, steps, TORQUES)
         other, small = run(reduced, zeta, nu, steps, TORQUES)
         gaps.append(np.abs(other.positions - one.positions).max())
-        assert max(full.balance.largest_residual, small.balance.largest_residual) < 1e-13
+        assert max(full.ledger.largest_residual, small.ledger.largest_residual) < 1e-13
     assert np.log2(np.array(gaps[:-1]) / gaps[1:]) == pytest.approx(2.0, abs=0.1)
     assert gaps[-1] < 1e-3
 

@@ -255,7 +255,7 @@ def test_reduced_and_constrained_coin_move_alike():
     begin = flexph.consistency.consistent(full, full.sample, inputs={"u": [0.0, 0.5]})
     two = flexph.integrate(full, begin, times, inputs=inputs, progress=False)
     np.testing.assert_allclose(one["q"], two["q"], atol=1e-5)  # second order: (2.5e-3)² times one
-    assert one.balance.largest_residual < 1e-9  # of rates by differences
+    assert one.ledger.largest_residual < 1e-9  # of rates by differences
 
 
 def varying():

@@ -199,7 +199,7 @@ def test_both_forms_and_the_linear_system_move_alike(seed, drawn, made):
     other = integrate(nodal, consistent(nodal, start, inputs=inputs, keep=stored), times, inputs=inputs, progress=False)
     size = 1.0 + max(np.abs(one[name]).max() for name in stored)
     assert max(np.abs(one[name] - other[name]).max() for name in stored) <= 1e-11 * size
-    assert max(one.balance.residual.max(), other.balance.residual.max()) <= 1e-13 * (size**2 + one.balance.scale)
+    assert max(one.ledger.residual.max(), other.ledger.residual.max()) <= 1e-13 * (size**2 + one.ledger.scale)
     linear = made.linear()
     if not linear.G.shape[0]:
         again = integrate(from_linear(linear), tree.z(x), times, inputs=inputs, progress=False)
@@ -219,7 +219,7 @@ def test_nonlinear_elements_in_both_forms(method):
     for name in stored:
         np.testing.assert_allclose(one[name], other[name], atol=1e-12)
     if method == "gonzalez":
-        assert one.balance.largest_residual < 1e-13
+        assert one.ledger.largest_residual < 1e-13
 
 
 def test_laws_of_nonlinear_elements_at_a_consistent_state():

@@ -149,7 +149,7 @@ def test_a_bead_on_a_helix_in_three_forms():
         found = flexph.integrate(phdae, phdae.sample, TIMES, method=Gauss(2), progress=False)
         heights = found["q"][:, 2] if form is system else found["q"][:, 0]
         np.testing.assert_allclose(heights, height, atol=tolerance[name], err_msg=name)
-        assert np.ptp(found.balance.total_energy) < 1e-3 * found.balance.total_energy[0]
+        assert np.ptp(found.ledger.total_energy) < 1e-3 * found.ledger.total_energy[0]
     reduced = forms["(4.29)"]
     assert reduced.H(reduced.sample) == pytest.approx(system.H(system.sample), rel=1e-12)
 

@@ -93,10 +93,10 @@ def test_a_multiport_is_its_diagonal_form_behind_a_transformer(seed):
     found = [run(s, s.sample, method=Gauss(4)) for s in (whole, parts)]
     # stages solve the same equations, to the tolerance of Newton's method
     np.testing.assert_allclose(found[0].final, found[1].final, rtol=1e-9)
-    assert found[0].balance.total_dissipation.sum() == pytest.approx(found[1].balance.total_dissipation.sum(), rel=1e-9)
+    assert found[0].ledger.total_dissipation.sum() == pytest.approx(found[1].ledger.total_dissipation.sum(), rel=1e-9)
     discrete = run(whole, whole.sample)
-    assert discrete.balance.largest_residual < 1e-12
-    assert (discrete.balance.total_dissipation > 0.0).all()
+    assert discrete.ledger.largest_residual < 1e-12
+    assert (discrete.ledger.total_dissipation > 0.0).all()
 
 
 @seeds
@@ -113,7 +113,7 @@ def test_a_multiport_that_feeds_through(seed):
         made = system.phdae()
         start = flexph.consistency.consistent(made, np.concatenate([system.sample, 0.1 * np.ones(made.size - 4)]))
         found.append(run(made, start, method=Gauss(2)))
-        assert (found[-1].balance.total_dissipation > -1e-12).all()
+        assert (found[-1].ledger.total_dissipation > -1e-12).all()
     # at the stages e_R are states in both, which solve the same equations
     np.testing.assert_allclose(found[0]["x"], found[1]["x"], atol=1e-8)
 
@@ -132,7 +132,7 @@ def test_linear_characteristics_with_a_skew_part():
         np.testing.assert_allclose((whole.J(x) - whole.R(x)) @ whole.z(x), rate, rtol=1e-12, atol=1e-12)
     lossless = quartic(direct(outer), 5, R=MultiportCharacteristic(entries=3, function=lambda e: A @ e)).phdae()
     found = run(lossless, lossless.sample)
-    assert np.ptp(found.balance.total_energy) < 1e-13 * found.balance.total_energy[0] * 10
+    assert np.ptp(found.ledger.total_energy) < 1e-13 * found.ledger.total_energy[0] * 10
 
 
 def test_friction_on_a_plane_against_its_closed_form():
@@ -146,7 +146,7 @@ def test_friction_on_a_plane_against_its_closed_form():
     found = run(system, [3.0, 4.0], method=Gauss(6))
     speed = 1.0 / (1.0 / 2.5 + 0.4 * TIMES[-1])
     np.testing.assert_allclose(found.final, 2.0 * speed * np.array([0.6, 0.8]), rtol=1e-9)
-    assert found.balance.total_dissipation.sum() == pytest.approx(6.25 - speed**2, rel=1e-9)
+    assert found.ledger.total_dissipation.sum() == pytest.approx(6.25 - speed**2, rel=1e-9)
     at_rest = run(system, [0.0, 0.0])
     assert not at_rest.final.any()
 
@@ -266,8 +266,8 @@ def test_modulated_resistances_are_those_of_systems_written_by_hand(relation, re
         np.testing.assert_allclose(made.R(x), hand.R(x), rtol=1e-9, atol=1e-12)  # mean slopes by differences
     found = [run(s, [1.0, 0.5], method=Gauss(6)) for s in (made, hand)]
     np.testing.assert_allclose(found[0].final, found[1].final, rtol=1e-10)
-    assert (found[0].balance.total_dissipation > 0.0).all()
-    assert run(made, [1.0, 0.5]).balance.largest_residual < 1e-13
+    assert (found[0].ledger.total_dissipation > 0.0).all()
+    assert run(made, [1.0, 0.5]).ledger.largest_residual < 1e-13
 
 
 def test_modulated_relations_that_do_not_admit_every_effort():

@@ -88,7 +88,7 @@ def run(system, start, times, method="gonzalez", *, tolerance=None, completion=N
 def test_every_step_balances_and_keeps_the_constraint(method, step):
     """[dg] remark 11, at steps as long as the motion; the algebraic equation holds in the middle of each step."""
     found = run(damped(), START, np.arange(0.0, 4.01, step), method, inputs=TORQUE)
-    assert found.balance.largest_residual < 1e-13
+    assert found.ledger.largest_residual < 1e-13
     assert found.energy_drift() < 1e-13
     discrete = getattr(discrete_gradients, method)
     for x0, x1 in pairwise(found.states):
@@ -177,7 +177,7 @@ def test_the_form_and_its_transformed_system_take_the_same_steps(method):
         run(other, unbent(START), times, "pair", inputs=TORQUE),
     )
     np.testing.assert_allclose([bent(x) for x in there.states], here.states, atol=1e-11)
-    assert there.balance.largest_residual < 1e-13
+    assert there.ledger.largest_residual < 1e-13
 
 
 # --- theorem 11 and corollary 4 ---------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def test_pairs_balance_in_the_canonical_form(method):
     errors = []
     for count in (8, 16):
         found = run(form.system, form.psi(start), np.linspace(0.0, 1.0, count + 1), method, inputs=TORQUE)
-        assert found.balance.largest_residual < 1e-13
+        assert found.ledger.largest_residual < 1e-13
         errors.append(np.abs(bent(form.phi(found.final))[[0, 1, 3]] - reference(1.0, 1.0)).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 5e-3
@@ -316,7 +316,7 @@ def test_h_is_a_function_that_every_system_has():
     errors = []
     for count in (8, 16):
         found = run(form.system, form.psi(given.sample), np.linspace(0.0, 0.5, count + 1))
-        assert found.balance.largest_residual < 1e-13
+        assert found.ledger.largest_residual < 1e-13
         np.testing.assert_allclose(found.states[:, 0], [given.H(form.phi(x)) for x in found.states], rtol=1e-13)
         errors.append(np.abs(bent(form.phi(found.final))[[0, 1, 3]] - reference(0.0, 0.5)).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)

@@ -50,7 +50,7 @@ def test_example_6_step_by_step(method):
     np.testing.assert_allclose(found["mean"]["x2"][:, 0], -x1, atol=1e-14)
     for other in found.values():
         np.testing.assert_array_equal(other["x1"], found["new"]["x1"])
-        assert other.balance.largest_residual < 1e-14
+        assert other.ledger.largest_residual < 1e-14
 
 
 def test_one_step_by_hand():
@@ -90,7 +90,7 @@ def test_completions_have_their_orders(method):
         defects[name] = [off(found) for found in runs]
         plain = run(damped(), FIRST, np.linspace(0.0, 1.0, 21), by_name(method))
         np.testing.assert_allclose(runs[1]["motion"], plain["motion"], atol=1e-13)
-        assert method == "midpoint" or runs[1].balance.largest_residual < 1e-12
+        assert method == "midpoint" or runs[1].ledger.largest_residual < 1e-12
     for name, order in {"new": 1.0, "old": 1.0, "mean": 2.0}.items():
         assert math.log2(defects[name][0] / defects[name][1]) == pytest.approx(order, abs=0.1)
     assert defects["mean"][1] < 5e-3 < defects["new"][1] < 1e-1

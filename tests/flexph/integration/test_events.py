@@ -64,9 +64,9 @@ def test_a_terminal_event_ends_the_run_with_a_step_of_its_own(method):
     assert found.times[-1] == found.events["slow"].times[0]
     assert found.final[23] == pytest.approx(0.8, abs=1e-12)
     np.testing.assert_array_equal(found.final[:24], found.events["slow"].states[0, :24])
-    assert len(found.balance.residual) == len(found.times) - 1
+    assert len(found.ledger.residual) == len(found.times) - 1
     if method != "gauss6":
-        assert found.balance.residual.max() < 1e-13
+        assert found.ledger.residual.max() < 1e-13
         assert np.abs(constraints(found["q"])).max() < 1e-13
 
 

@@ -248,7 +248,7 @@ def test_bdf_keeps_to_order_two_where_fast_motions_are_not_damped(method, end, m
     for ratio in (library.RINGING, math.inf):
         monkeypatch.setattr(library, "RINGING", ratio)
         found = integrated(mechanism, state, end, 1, method=by_name(method, tolerance=1e-5))
-        counts.append(found.balance.iterations.sum())
+        counts.append(found.ledger.iterations.sum())
     assert counts[0] < 0.5 * counts[1]
 
 

@@ -65,7 +65,7 @@ def test_a_range_that_varies(method, tolerance):
     found = run(turned(plain()), (1.0, 3.0), method, tolerance)
     assert np.abs(found.states - EXACT).max() < 10.0 * tolerance
     assert found.energy_drift() < 10.0 * tolerance
-    assert found.balance.iterations.sum() < 30.0 * (1e-4 / tolerance) ** 0.25  # IDA 25, 40; untransformed they crawl
+    assert found.ledger.iterations.sum() < 30.0 * (1e-4 / tolerance) ** 0.25  # IDA 25, 40; untransformed they crawl
 
 
 @pytest.mark.parametrize("tolerance", [1e-4, pytest.param(1e-6, marks=pytest.mark.slow)])
@@ -84,7 +84,7 @@ def test_collocation_in_long_steps():
             turned(plain()), (1.0, -1.0), np.linspace(0.0, 2.0, count + 1), method=Gauss(6), progress=False
         )
         errors.append(abs(found.final[0] - EXACT[-1, 0]))
-        assert found.balance.largest_residual < 2e-14  # H is quadratic
+        assert found.ledger.largest_residual < 2e-14  # H is quadratic
     assert math.log2(errors[0] / errors[1]) == pytest.approx(6.0, abs=0.1)
     assert errors[1] < 1e-7
 

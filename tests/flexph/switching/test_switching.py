@@ -262,7 +262,7 @@ def test_a_mode_without_ports_gives_no_output():
     system = SwitchingPHDAE({"a": plain, "b": driven}, [Transition(source="a", target="b", when=At(0.45))])
     found = run(system, (1.0,), GRID, mode="a", inputs={"one": 1.0}, save_every=2)
     assert np.isnan(found.outputs["one"][:3]).all() and np.isfinite(found.outputs["one"][3:]).all()
-    assert found.balance.work["one"].sum() == pytest.approx(0.5 * (1.55**2 - 1.0), rel=1e-14)
+    assert found.ledger.work["one"].sum() == pytest.approx(0.5 * (1.55**2 - 1.0), rel=1e-14)
     np.testing.assert_allclose(found.times, [0.0, 0.2, 0.4, 0.45, 0.45, 0.6, 0.8, 1.0])
 
 
@@ -493,7 +493,7 @@ def test_a_run_is_read_back(tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
     np.testing.assert_array_equal(again.outputs["in"], found.outputs["in"])
     for name in ("total_energy", "total_dissipation", "residual", "iterations", "steps", "rejected"):
-        np.testing.assert_array_equal(getattr(again.balance, name), getattr(found.balance, name))
+        np.testing.assert_array_equal(getattr(again.ledger, name), getattr(found.ledger, name))
     assert len(again.switches) == len(found.switches) > 4
     for one, other in zip(again.switches, found.switches, strict=True):
         assert (one.time, one.source, one.target, one.cause, one.lost, one.energy) == (
