@@ -101,7 +101,7 @@ def ours(start: str, steps: float, method: Method) -> Outcome:
     seconds = time.process_time() - clock
     shape = system.bodies["rod"].ports["middle"].shape.toarray()[1]
     u = solution.states[:, system.layout.parts["rod.deformation"]]
-    taken = int(solution.balance.iterations.sum()) if isinstance(method, Library) else int(steps)
+    taken = int(solution.ledger.iterations.sum()) if isinstance(method, Library) else int(steps)
     return Outcome(solution.times, u @ shape / case.ROD, taken, seconds)
 
 

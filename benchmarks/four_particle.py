@@ -153,7 +153,7 @@ def compare() -> None:
     rates = [rate(run, steps) for _, run, steps in rows]
     for (name, _, _), each in zip(rows, rates, strict=True):
         print(f"{name:28s} {each:9.0f} steps/s   {rates[0] / each:7.1f} times slower than the first")
-    energy = flexph(STEPS, ETA).balance.total_energy[-1]
+    energy = flexph(STEPS, ETA).ledger.total_energy[-1]
     print(f"H(10): flexph {energy:.12f}, NumPy {numpy_run(STEPS, ETA):.12f}")
     print(f"ratio four-particle-numpy-over-loops {rates[0] / rates[len(METHODS)]:.1f}")
 
@@ -165,7 +165,7 @@ def long_runs(steps: int) -> None:
         before, clock = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
         found = flexph(steps, 0.0, method=method, save_every=1000)
         clock, grown = time.perf_counter() - clock, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        error = np.abs(found.balance.total_energy / SPEED - 1.0).max()
+        error = np.abs(found.ledger.total_energy / SPEED - 1.0).max()
         print(f"{method}: {steps} steps at η₀ = 0, {steps / clock:.0f} steps/s, |H/H₀ − 1| ≤ {error:.1e}", end=", ")
         print(
             f"memory grew by {grown / 1024:.1f} MB, {8e-6 * (steps + found.states.size):.1f} MB of them times and rows"

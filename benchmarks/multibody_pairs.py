@@ -99,7 +99,7 @@ def main() -> None:
         rounds = [[timed(of, start, step) for of in kinds] for _ in range(ROUNDS)]
         plain, given = (min(each[k][0] for each in rounds) for k in range(2))
         a, b = (run for _, run in rounds[-1])
-        means, apart = [run.balance.iterations.mean() for run in (a, b)], np.abs(a.states - b.states).max()
+        means, apart = [run.ledger.iterations.mean() for run in (a, b)], np.abs(a.states - b.states).max()
         row = f"{name:14s} {1e3 * plain:5.2f} {1e3 * given:5.2f}   {means[0]:5.2f} {means[1]:5.2f}   {apart:.1e}"
         print(row, f"  {a.energy_drift():.1e} {b.energy_drift():.1e}")
         ratios[name] = plain / given

@@ -220,7 +220,7 @@ def figures(result: Result) -> dict[str, Any]:
         "modes_entered": {name: visited(trajectory) for name, trajectory in _runs(result).items()},
         "diode_vi_max_rel": {name: complementarity(*pair)[0] for name, pair in _pairs(result).items()},
         "balance_residual_max_rel": {
-            name: trajectory.balance.largest_residual for name, trajectory in _runs(result).items()
+            name: trajectory.ledger.largest_residual for name, trajectory in _runs(result).items()
         },
         "lost_at_switches_J": {name: trajectory.lost_at_switches for name, trajectory in _runs(result).items()},
     }
@@ -317,7 +317,7 @@ def checks() -> Iterable[Check]:
         yield at_most(f"largest −i of the diode, {name}", 0.0, backward, source="i ≥ 0", excess=1e-10)
         # from zero, sizes of states grow with every step, and Newton's method stops at 3e-12 instead of round-off
         tolerance = 1e-11 if name == "started" else 1e-13
-        yield vanishes(f"balance / energy, {name}", trajectory.balance.largest_residual, tolerance)
+        yield vanishes(f"balance / energy, {name}", trajectory.ledger.largest_residual, tolerance)
 
 
 def analysed() -> tuple[SwitchingPHDAE, Mapping[str, Any]]:

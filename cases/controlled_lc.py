@@ -132,7 +132,7 @@ def figures(result: Result) -> dict[str, Any]:
         "structure_off_example_2_5": structure_defect(),
         "casimir_drift_max_rel": {name: drift(trajectory, result.driven) for name, trajectory in result.runs.items()},
         "balance_residual_max_rel": {
-            name: trajectory.balance.largest_residual for name, trajectory in result.runs.items()
+            name: trajectory.ledger.largest_residual for name, trajectory in result.runs.items()
         },
         "flux_left_Vs": {name: float(casimir(trajectory)[-1]) for name, trajectory in result.runs.items()},
         "omega_linear_rad_s": OMEGA,
@@ -145,7 +145,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     for name, trajectory in result.runs.items():
         columns |= {f"{label}_{name}": trajectory[part][:, 0] for part, label in
                     (("C", "Q_C"), ("L1", "phi1_Vs"), ("L2", "phi2_Vs"))}  # fmt: skip
-        columns |= {f"casimir_{name}_Vs": casimir(trajectory), f"H_{name}_J": trajectory.balance.total_energy}
+        columns |= {f"casimir_{name}_Vs": casimir(trajectory), f"H_{name}_J": trajectory.ledger.total_energy}
     write_table(folder / "motion.csv", columns)
     draw(result, folder / "casimir.png")
     return figures(result)
@@ -179,7 +179,7 @@ def checks() -> Iterable[Check]:
         yield vanishes(
             f"φ₁ + φ₂ and ∫u dt, {name}", off_input(trajectory, 2.0, result.driven), 1e-12, source="its equation"
         )
-        yield vanishes(f"balance / energy, {name}", trajectory.balance.largest_residual, 1e-13)
+        yield vanishes(f"balance / energy, {name}", trajectory.ledger.largest_residual, 1e-13)
     resonance = eigenfrequencies(graph().linear())
     yield Check("ω [rad/s]", "√((1/L₁ + 1/L₂)/C)", OMEGA, float(resonance[-1]), kind="closed form", tolerance=1e-12)
 

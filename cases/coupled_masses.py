@@ -86,7 +86,7 @@ def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
     return {
         "angles_to_3_15": result.distances,
         "period_off_rel": abs(period(trajectory) / (2.0 * math.pi * math.sqrt(MASSES[0] / STIFFNESS)) - 1.0),
-        "balance_residual_max_rel": trajectory.balance.largest_residual,
+        "balance_residual_max_rel": trajectory.ledger.largest_residual,
     }
 
 
@@ -108,7 +108,7 @@ def checks_spring() -> Iterable[Check]:
     turned = 2.0 * math.atan(0.5 * step * omega)  # angle of a step of the midpoint rule
     yield Check("period [s]", "midpoint rule, exact", 2.0 * math.pi * step / turned, period(result.trajectory),
                 kind="closed form", tolerance=2e-5)  # fmt: skip
-    yield vanishes("balance residual", result.trajectory.balance.largest_residual, 1e-13)
+    yield vanishes("balance residual", result.trajectory.ledger.largest_residual, 1e-13)
 
 
 spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",), system=mass_spring)
@@ -193,7 +193,7 @@ def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
         "index": [result.report.index.index, result.report.index.index_eliminated],
         "distance_drift_m": float(np.abs(apart - apart[0]).max()),
         "velocity_at_end_m_s": float(trajectory["p1"][-1, 0] / MASSES[0]),
-        "balance_residual_max_rel": trajectory.balance.largest_residual,
+        "balance_residual_max_rel": trajectory.ledger.largest_residual,
     }
 
 

@@ -76,7 +76,7 @@ def run(
 
 def figures(result: Result) -> dict[str, Any]:
     """Figures of the run and of the runs compared with it."""
-    trajectory, energy = result.run, result.run.balance.total_energy
+    trajectory, energy = result.run, result.run.ledger.total_energy
     linear, angular = drifts(trajectory)
     free = result.undamped[trajectory.method]
     free_linear, free_angular = drifts(free)
@@ -86,21 +86,21 @@ def figures(result: Result) -> dict[str, Any]:
         "q4_end": trajectory["q"][-1, 9:],
         "lambda_end": trajectory["lam"][-1],  # of the last step, in its middle
         "lambda_time": trajectory.output_times[-1],
-        "balance_residual_max": trajectory.balance.residual.max(),
+        "balance_residual_max": trajectory.ledger.residual.max(),
         "position_drift_max": np.abs(constraints(trajectory["q"])).max(),
         "velocity_residual_max": np.abs(constraint_rates(trajectory["q"], trajectory["v"])).max(),
         "energy_increment_max": np.diff(energy).max(),
         "linear_momentum_drift": linear,
         "angular_momentum_drift": angular,  # changed by the dashpot unless eta is 0
-        "undamped_energy_drift": np.abs(free.balance.total_energy - SPEED).max(),
+        "undamped_energy_drift": np.abs(free.ledger.total_energy - SPEED).max(),
         "undamped_linear_momentum_drift": free_linear,
         "undamped_angular_momentum_drift": free_angular,
-        "midpoint_balance_residual_max": result.midpoint.balance.residual.max(),
-        "long_energy_increment_max": np.diff(result.long.balance.total_energy).max(),
-        "long_midpoint_energy_increment_max": np.diff(result.long_midpoint.balance.total_energy).max(),
+        "midpoint_balance_residual_max": result.midpoint.ledger.residual.max(),
+        "long_energy_increment_max": np.diff(result.long.ledger.total_energy).max(),
+        "long_midpoint_energy_increment_max": np.diff(result.long_midpoint.ledger.total_energy).max(),
         "orders": orders(result.convergence, trajectory.method),
         "steps_per_s": result.steps_per_s,
-        "newton_iterations_mean": trajectory.balance.iterations.mean(),
+        "newton_iterations_mean": trajectory.ledger.iterations.mean(),
     }
 
 
@@ -111,16 +111,16 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     at_ends = {f"q{k + 1}_{axis}_m": trajectory["q"][:, 3 * k + i] for k in range(4) for i, axis in enumerate("xyz")}
     bars = {f"{name}_{k + 1}": part[:, k] for name, part in (("g", gap), ("rate_of_g", rate)) for k in (0, 1)}
     write_table(
-        folder / "states.csv", {"t_s": trajectory.times, "H_J": trajectory.balance.total_energy, **at_ends, **bars}
+        folder / "states.csv", {"t_s": trajectory.times, "H_J": trajectory.ledger.total_energy, **at_ends, **bars}
     )
     steps = {
         "t_middle_s": trajectory.output_times,
-        "change_of_H_J": np.diff(trajectory.balance.total_energy),
-        "dissipated_J": trajectory.balance.total_dissipation,
-        "balance_residual_J": trajectory.balance.residual,
+        "change_of_H_J": np.diff(trajectory.ledger.total_energy),
+        "dissipated_J": trajectory.ledger.total_dissipation,
+        "balance_residual_J": trajectory.ledger.residual,
         "lambda_1_N_per_m": trajectory["lam"][1:, 0],
         "lambda_2_N_per_m": trajectory["lam"][1:, 1],
-        "iterations": trajectory.balance.iterations,
+        "iterations": trajectory.ledger.iterations,
     }
     write_table(folder / "steps.csv", steps)
     write_rows(folder / "convergence.csv", result.convergence)
@@ -139,7 +139,7 @@ def checks() -> Iterable[Check]:
     """
     damped, free = solve(0.01, 10.0, 1.0, "gonzalez"), solve(0.01, 10.0, 0.0, "gonzalez")
     kept = solve(0.01, 10.0, 0.0, "invariants")
-    energy = damped.balance.total_energy
+    energy = damped.ledger.total_energy
     yield Check("H(0) [J]", "[dg] eq. (51)", SPEED, float(energy[0]), kind="closed form", tolerance=1e-14)
     yield Check(
         "H(10), h = 0.01 [J]",
@@ -151,17 +151,17 @@ def checks() -> Iterable[Check]:
     )
     limit = four_particles(1.0).H(np.append(reference(1.0, 10.0)(10.0), [0.0, 0.0]))
     # two routes to the limit: the collocation errs by 1e-11 at its step
-    collocated = solve(0.0025, 10.0, 1.0, "gauss6").balance.total_energy[-1]
+    collocated = solve(0.0025, 10.0, 1.0, "gauss6").ledger.total_energy[-1]
     for name, value in (("DOP853", limit), ("gauss6", float(collocated))):
         yield Check(f"H(10), h → 0 [J], {name}", "reference, h → 0", 0.68504343, value, kind="independent code",
                     tolerance=7.3e-9)  # fmt: skip
 
-    yield vanishes("balance residual of a step [J]", damped.balance.residual.max(), 1e-13)
+    yield vanishes("balance residual of a step [J]", damped.ledger.residual.max(), 1e-13)
     yield vanishes("position drift [m²]", np.abs(constraints(damped["q"])).max(), 1e-13)
     yield vanishes("increase of H in a step [J]", max(0.0, np.diff(energy).max()), 1e-13)
-    long = solve(LONG_STEP, LONG_END, 1.0, "gonzalez").balance.total_energy
+    long = solve(LONG_STEP, LONG_END, 1.0, "gonzalez").ledger.total_energy
     yield vanishes("increase of H in a step, h = 0.25 [J]", max(0.0, np.diff(long).max()), 1e-13)
-    yield vanishes("drift of H, η₀ = 0 [J]", np.abs(free.balance.total_energy - SPEED).max(), 1e-12)
+    yield vanishes("drift of H, η₀ = 0 [J]", np.abs(free.ledger.total_energy - SPEED).max(), 1e-12)
     leak = drifts(free)[0]
     yield Check(
         "leak of linear momentum, η₀ = 0", "reference, Gonzalez", 1.8e-5, leak, kind="independent code", tolerance=0.05

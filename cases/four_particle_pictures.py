@@ -26,18 +26,18 @@ def draw_energy(result: Result, path: Path) -> None:
     chosen, other = result.run, result.midpoint
     figure = new_figure(13.0, 4.2)
     level, increments, missing = figure.subplots(1, 3)
-    level.plot(chosen.times, chosen.balance.total_energy, linewidth=1.5)
+    level.plot(chosen.times, chosen.ledger.total_energy, linewidth=1.5)
     level.set_ylabel("H [J]")
     level.set_ylim(bottom=0.0)
-    change = np.diff(chosen.balance.total_energy)
+    change = np.diff(chosen.ledger.total_energy)
     increments.plot(chosen.output_times, 1e3 * change, linewidth=1.0, label=r"$H^{k+1} - H^k$")
-    increments.plot(chosen.output_times, 1e3 * chosen.balance.total_dissipation, linewidth=1.0, label=r"$W_{diss}$")
-    total = change + chosen.balance.total_dissipation
+    increments.plot(chosen.output_times, 1e3 * chosen.ledger.total_dissipation, linewidth=1.0, label=r"$W_{diss}$")
+    total = change + chosen.ledger.total_dissipation
     increments.plot(chosen.output_times, 1e3 * total, "k:", linewidth=1.2, label="their sum")
     increments.set_ylabel("in each step [mJ]")
     increments.legend(fontsize="small")
     for trajectory, colour in ((other, "C1"), (chosen, "C0")):
-        residual = np.maximum(trajectory.balance.residual, FLOOR)
+        residual = np.maximum(trajectory.ledger.residual, FLOOR)
         missing.semilogy(
             trajectory.output_times, residual, ".", color=colour, markersize=2, label=LABELS[trajectory.method]
         )
@@ -73,7 +73,7 @@ def draw_undamped(result: Result, path: Path) -> None:
     figure = new_figure(11.0, 4.4)
     energy, moved = figure.subplots(1, 2)
     for colour, (method, trajectory) in zip(("C0", "C2"), result.undamped.items(), strict=True):
-        away = 1e15 * (trajectory.balance.total_energy - trajectory.balance.total_energy[0])
+        away = 1e15 * (trajectory.ledger.total_energy - trajectory.ledger.total_energy[0])
         energy.plot(trajectory.times, away, linewidth=0.8, color=colour, label=LABELS[method])
         for name, style, values in zip(("linear", "angular"), ("-", "--"), momenta(trajectory), strict=True):
             largest = np.maximum.accumulate(np.abs(values - values[0]).max(axis=1))
@@ -111,10 +111,10 @@ def draw_convergence(result: Result, path: Path) -> None:
     errors.set_title(f"solid: {LABELS[result.run.method]}, dashed: midpoint rule", fontsize="small")
     errors.legend(fontsize="small", loc="lower right")
     errors.set_ylim(bottom=3e-9)
-    long.plot(result.run.times, result.run.balance.total_energy, "k:", linewidth=1.2, label=f"h = {result.step:g} s")
+    long.plot(result.run.times, result.run.ledger.total_energy, "k:", linewidth=1.2, label=f"h = {result.step:g} s")
     for trajectory, style in ((result.long, "o-"), (result.long_midpoint, "x--")):
         label = f"{LABELS[trajectory.method]}, h = {LONG_STEP:g} s"
-        long.plot(trajectory.times, trajectory.balance.total_energy, style, linewidth=1.0, markersize=4, label=label)
+        long.plot(trajectory.times, trajectory.ledger.total_energy, style, linewidth=1.0, markersize=4, label=label)
     long.set_ylabel("H [J]")
     long.set_ylim(bottom=0.0)
     long.legend(fontsize="small", loc="lower left")

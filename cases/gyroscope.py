@@ -93,7 +93,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
             "t_s": trajectory.times,
             "beta_rad": beta,
             "gamma_rad": gamma,
-            "energy_J": trajectory.balance.total_energy,
+            "energy_J": trajectory.ledger.total_energy,
         }
         write_table(folder / f"{kept}.csv", columns)
     for name, rows in (("rates", result.rates), ("lock", result.lock)):
@@ -109,7 +109,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "steady_precession_rad_s": steady(result.torque, result.spin, result.tilt),
         "motion": motions,
         "apart_max": {kept: apart(result.runs, "angles", kept).max() for kept in pairs if "angles" in result.runs},
-        "energy_residual_max_rel": max(max(m.balance.largest_residual, m.energy_drift()) for m in result.runs.values()),
+        "energy_residual_max_rel": max(max(m.ledger.largest_residual, m.energy_drift()) for m in result.runs.values()),
         "defect_max": {kept: defects(result.runs[kept], kept).max() for kept in pairs},
         "order_of_the_law": slope([row["epsilon"] for row in result.rates], result.rates, "precession_short"),
     }
@@ -149,7 +149,7 @@ def checks() -> Iterable[Check]:
             yield converges(f"order of β, γ, {kept}", order, 0.05)
             defect = float(defects(fine, kept).max())
             yield vanishes(f"defect of the rotation, {kept}", defect, 1e-13)
-        worst = max(fine.balance.largest_residual, fine.energy_drift())
+        worst = max(fine.ledger.largest_residual, fine.energy_drift())
         yield vanishes(f"energy − work, {kept}", worst, 1e-12)
     for kept, bound in (("angles", 1e-10), ("matrix", 2e-4), ("quaternion", 2e-4)):
         tilt = math.radians(30.0)

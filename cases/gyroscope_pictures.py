@@ -85,7 +85,7 @@ def draw_kept(result: Result, path: Path) -> None:
     balance, manifold, *rest = figure.subplots(2 + bool(between), 1, sharex=True)
     for kept, run in result.runs.items():
         color, _, label = LOOK[kept]
-        residual = np.maximum(run.balance.residual / run.balance.scale, least)
+        residual = np.maximum(run.ledger.residual / run.ledger.scale, least)
         balance.semilogy(run.times[1:], residual, ".", markersize=2, color=color, label=label)
         if kept != "angles":
             manifold.semilogy(run.times, np.maximum(defects(run, kept), least), ".", markersize=2, color=color)

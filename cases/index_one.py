@@ -119,7 +119,7 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
                 errors["x2"].append(abs(float(trajectory["x2"][-1, 0] - problem.x2(end))))
                 stage = abs(float(trajectory["x2"][-1, 0] - problem.x2(trajectory.output_times[-1])))
                 errors["x2_in_mid_step"].append(stage if order == 2 else math.nan)
-                balance = max(balance, trajectory.balance.largest_residual)
+                balance = max(balance, trajectory.ledger.largest_residual)
             row: dict[str, Any] = {"problem": name, "method": method, "theory": order}
             row |= {f"order_{key}": slope_of(steps, values) for key, values in errors.items()}
             rows.append(row | {"balance_residual": balance, "steps": steps, "errors": errors})

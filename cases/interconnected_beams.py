@@ -148,7 +148,7 @@ def figures(result: Result) -> dict[str, Any]:
     return {
         "states": result.motion.system.size,
         "tip_error_max_m": error(result.motion),
-        "balance_residual_max_rel": result.motion.balance.largest_residual,
+        "balance_residual_max_rel": result.motion.ledger.largest_residual,
         "energy_drift_rel": result.motion.energy_drift(),
         "order_in_h": slope(result.meshes),
         "order_in_time": slope(result.steps),
@@ -162,7 +162,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "t_s": trajectory.times,
         "tip_m": tip(trajectory),
         "exact_m": exact,
-        "energy_J": trajectory.balance.total_energy,
+        "energy_J": trajectory.ledger.total_energy,
     }
     write_table(folder / "tip.csv", columns)
     for name, rows in (("elements", result.meshes), ("steps", result.steps)):
@@ -202,7 +202,7 @@ def checks() -> Iterable[Check]:
     # the midpoint rule lags by (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01
     yield vanishes("tip displacement, largest error [m]", error(trajectory), 6e-4, source=exact, kind="closed form")
     yield near("tip displacement at 1 s [m]", math.sin(4.0), tip(trajectory)[-1], 6e-4, source=exact)
-    residual = trajectory.balance.largest_residual
+    residual = trajectory.ledger.largest_residual
     yield vanishes("balance residual / energy", residual, 1e-13)
     yield converges("order in time", slope(step_errors()), 0.05, source="midpoint rule: 2")
     yield converges("order in h", slope(mesh_errors()), 0.1, theory=4.0, source="cubic elements: 4")

@@ -197,7 +197,7 @@ def figures(result: Result) -> dict[str, Any]:
     return {
         "routes_apart": result.apart,
         "voltages_apart_max_V": gap,
-        "balance_residual_max_rel": result.graph.balance.largest_residual,
+        "balance_residual_max_rel": result.graph.ledger.largest_residual,
         "dirac_structure_off_eq_1_7": kernel_defect(),
         "constraint": str(graph(result.hardening).constraints[0]),
         "omega_linear_rad_s": OMEGA,
@@ -245,7 +245,7 @@ def checks() -> Iterable[Check]:
         result = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"
         yield vanishes(f"routes apart, {name}", result.apart, 1e-12, source="[survey] eq. (1.5), (1.6), (1.10)")
-        yield vanishes(f"balance / energy, {name}", result.graph.balance.largest_residual, 1e-14)
+        yield vanishes(f"balance / energy, {name}", result.graph.ledger.largest_residual, 1e-14)
     yield vanishes("graph and eq. (1.7), sine of the angle", kernel_defect(), 1e-14, source="[survey] eq. (1.7)")
     frequency = float(eigenfrequencies(eliminate(graph(0.0).linear()))[0])
     yield Check("ω [rad/s]", "1/√(L(C₁ + C₂))", OMEGA, frequency, kind="closed form", tolerance=1e-12)

@@ -106,14 +106,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     trajectory = result.trajectory
     current = np.array([gradient(x)[2] for x in trajectory.states])
     columns = {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
-    write_table(folder / "motion.csv", columns | {"current_A": current, "H_J": trajectory.balance.total_energy})
+    write_table(folder / "motion.csv", columns | {"current_A": current, "H_J": trajectory.ledger.total_energy})
     draw(trajectory, current, folder / "ball.png")
     return {
         "floating_current_A": float(gradient(result.floating)[2]),
         "floating_height_m": float(result.floating[0]),
         "eigenvalues_per_s": sorted([v.real, abs(v.imag)] for v in result.report.stability.eigenvalues),
         "end_height_m": float(trajectory["q"][-1, 0]),
-        "balance_residual_max_rel": trajectory.balance.largest_residual,
+        "balance_residual_max_rel": trajectory.ledger.largest_residual,
     }
 
 
@@ -141,7 +141,7 @@ def checks() -> Iterable[Check]:
     eigenvalues = np.array(result.report.stability.eigenvalues)
     away = max(float(np.abs(eigenvalues - value).min()) for value in exact)
     yield vanishes("eigenvalues apart [1/s]", away, 1e-6, source="linearised by hand", kind="closed form")
-    yield vanishes("balance residual", result.trajectory.balance.largest_residual, 1e-11)
+    yield vanishes("balance residual", result.trajectory.ledger.largest_residual, 1e-11)
     rate = float(np.max(exact.real[np.abs(exact) > 1e-9]))
     q = result.trajectory["q"][:, 0]
     late = np.abs(q - q[-1])[len(q) // 2 :].max() / np.abs(q - q[-1]).max()

@@ -44,14 +44,14 @@ class Comparison:
         exact, trajectory = self.reference, self.trajectory
         parts = ("deformation", "spin", "stress")
         rows = {name: (trajectory[f"{self.body}.{name}"], exact[f"{self.body}.{name}"]) for name in parts}
-        rows["energy"] = trajectory.balance.total_energy, exact.ledger.total_energy
+        rows["energy"] = trajectory.ledger.total_energy, exact.ledger.total_energy
         return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
 
     def figures(self) -> dict[str, Any]:
         """The method, its balance, the differences and the number of saved steps."""
         return {
             "method": self.trajectory.method,
-            "energy_residual_max_rel": self.trajectory.balance.largest_residual,
+            "energy_residual_max_rel": self.trajectory.ledger.largest_residual,
             **{f"{name}_difference_max_rel": value for name, value in self.differences().items()},
             "steps": len(self.trajectory.times) - 1,
         }
@@ -87,7 +87,7 @@ def _sizes(solution: Solution) -> Array:
 
 def write(result: Comparison, folder: Path, curves: Mapping[str, Array]) -> dict[str, Any]:
     """The run, its energy and further curves over time, and the differences from the exact scheme."""
-    trajectory, energy = result.trajectory, result.trajectory.balance.total_energy
+    trajectory, energy = result.trajectory, result.trajectory.ledger.total_energy
     trajectory.save(folder / "trajectory.h5")
     write_table(folder / "history.csv", {"t_s": trajectory.times, "energy_J": energy, **curves})
     return result.figures()

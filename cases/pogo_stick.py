@@ -224,8 +224,8 @@ def figures(result: Result) -> dict[str, Any]:
         "events": [{"time_s": s.time, "cause": s.cause, "lost_J": s.lost} for s in run.switches],
         "event_time_error_max_s": float(np.abs(event_errors(result)).max(initial=0.0)),
         "energy_jump_max_J": max((abs(s.energy[1] - s.energy[0]) for s in run.switches), default=0.0),
-        "dissipated_J": float(run.balance.total_dissipation.sum()),
-        "energy_lost_J": float(run.balance.total_energy[0] - run.balance.total_energy[-1]),
+        "dissipated_J": float(run.ledger.total_dissipation.sum()),
+        "energy_lost_J": float(run.ledger.total_energy[0] - run.ledger.total_energy[-1]),
         "drift_over_energy": run.energy_drift(),
         "mode_at_end": str(run.modes[-1]),
         "orders": orders(result.convergence, 0, 1),
@@ -260,9 +260,9 @@ def draw(result: Result, path: Path) -> None:
     parts = np.array([energies(x) for x in run.states]).T
     for name, values in zip(("spring", "gravity", "motion"), parts, strict=True):
         energy.plot(run.times, values, linewidth=0.8, label=name)
-    energy.plot(run.times, run.balance.total_energy, "k", label="H")
-    lost = np.append(0.0, np.cumsum(run.balance.total_dissipation))
-    energy.plot(run.times, run.balance.total_energy + lost, "k--", linewidth=0.8, label="H + dissipated in the damper")
+    energy.plot(run.times, run.ledger.total_energy, "k", label="H")
+    lost = np.append(0.0, np.cumsum(run.ledger.total_dissipation))
+    energy.plot(run.times, run.ledger.total_energy + lost, "k--", linewidth=0.8, label="H + dissipated in the damper")
     energy.set_ylabel("energy [J]")
     steps = np.array([row["step_s"] for row in result.convergence])
     for name in ("midpoint", "gauss4", "gauss6"):

@@ -194,8 +194,8 @@ def kept(run: Trajectory) -> dict[str, float]:
     return {
         "rod_drift_max_m": float(np.abs(rod_defects(run)).max()),
         "angular_momentum_drift_rel": float(np.abs(momentum / momentum[0] - 1.0).max()),
-        "energy_residual_max_rel": float(max(run.balance.largest_residual, run.energy_drift())),
-        "dissipation_min_J": float(run.balance.total_dissipation.min()),
+        "energy_residual_max_rel": float(max(run.ledger.largest_residual, run.energy_drift())),
+        "dissipation_min_J": float(run.ledger.total_dissipation.min()),
     }
 
 
@@ -207,7 +207,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     columns = {f"{name}_{'xyz'[k]}_m": r[:, i, k] for i, name in enumerate(system.parts) for k in range(3)}
     columns |= {f"{name}_defect_m": rod_defects(run)[:, i] for i, name in enumerate(("upper_rod", "lower_rod"))}
     write_table(folder / "motion.csv", {"t_s": run.times, **columns, "L_z_N_m_s": angular_momentum(run)})
-    balance = run.balance
+    balance = run.ledger
     columns = {"energy_J": balance.total_energy[1:], "dissipated_J": balance.total_dissipation}
     columns["residual_J"] = balance.residual
     write_table(folder / "balance.csv", {"t_s": run.times[1:], **columns})
@@ -264,15 +264,15 @@ def draw_kept(result: Result, path: Path) -> None:
     force, order = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1:, 1])
     run, least = result.run, np.finfo(float).eps / 16.0
     potential = np.array([result.system.V(zeta) for zeta in run["positions"]])
-    lost = np.concatenate([[0.0], np.cumsum(run.balance.total_dissipation)])
-    energy.plot(run.times, run.balance.total_energy - potential, linewidth=0.8, label="kinetic")
+    lost = np.concatenate([[0.0], np.cumsum(run.ledger.total_dissipation)])
+    energy.plot(run.times, run.ledger.total_energy - potential, linewidth=0.8, label="kinetic")
     energy.plot(run.times, potential, linewidth=0.8, label="weights and spring")
     energy.plot(run.times, lost, linewidth=1.4, label="dissipated")
-    energy.plot(run.times, run.balance.total_energy + lost, "k:", linewidth=1.2, label="sum of all")
+    energy.plot(run.times, run.ledger.total_energy + lost, "k:", linewidth=1.2, label="sum of all")
     energy.set_ylabel("energy [J]")
-    residual = np.maximum(run.balance.residual / run.balance.scale, least)
+    residual = np.maximum(run.ledger.residual / run.ledger.scale, least)
     balance.semilogy(run.times[1:], residual, ".", markersize=2, label="|ΔH + dissipation| / H")
-    balance.semilogy(run.times[1:], np.maximum(run.balance.total_dissipation, 1e-18), "C2", linewidth=0.6,
+    balance.semilogy(run.times[1:], np.maximum(run.ledger.total_dissipation, 1e-18), "C2", linewidth=0.6,
                      label="dissipation of a step [J]")  # fmt: skip
     balance.set_ylabel("of every step")
     momentum = angular_momentum(run)

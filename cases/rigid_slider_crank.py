@@ -225,8 +225,8 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     write_table(folder / "motion.csv", {"t_s": coupled.times, **columns})
     force_at = dict(zip(("x_N", "y_N"), pin_force(coupled).T, strict=True))
     write_table(folder / "pin.csv", {"t_s": coupled.times[1:-1], **force_at})
-    energy = {"energy_J": coupled.balance.total_energy[1:], "residual_J": coupled.balance.residual}
-    works = {f"work of {name} [J]": work for name, work in coupled.balance.work.items()}
+    energy = {"energy_J": coupled.ledger.total_energy[1:], "residual_J": coupled.ledger.residual}
+    works = {f"work of {name} [J]": work for name, work in coupled.ledger.work.items()}
     write_table(folder / "balance.csv", {"t_s": coupled.times[1:], **energy, **works})
     draw_motion(result, exact, folder / "motion.png")
     draw_pin(result, folder / "pin.png")
@@ -298,7 +298,7 @@ def draw_pin(result: Result, path: Path) -> None:
         (result.coupled, "C0", "places coupled too"),
     ):
         apart.semilogy(times, np.maximum(gap(run), least), color=color, linewidth=0.8, label=label)
-        residual = np.maximum(run.balance.residual / run.balance.scale, least)
+        residual = np.maximum(run.ledger.residual / run.ledger.scale, least)
         energy.semilogy(times[1:], residual, ".", markersize=2, color=color, label=label)
     apart.axhline(1e-11, color="0.5", linestyle=":", label="required")
     apart.set_ylabel("gap at C [m]")
@@ -359,7 +359,7 @@ def work_along(result: Result) -> float:
 
 def done(result: Result) -> float:
     """Work of the force on the slider [J]."""
-    return float(result.coupled.balance.work["rod.slider"].sum())
+    return float(result.coupled.ledger.work["rod.slider"].sum())
 
 
 case = Case(run, write, checks, needs=("matplotlib",), system=lambda: slider_crank().phdae())

@@ -129,7 +129,7 @@ def figures(result: Result) -> dict[str, Any]:
         "response_off_closed_form": response_defect(result),
         "gain_at_corner": float(abs(corner.values[0, 0, 0])),
         "balance_residual_max_rel": {
-            form: trajectory.balance.largest_residual for form, trajectory in result.steps.items()
+            form: trajectory.ledger.largest_residual for form, trajectory in result.steps.items()
         },
     }
 
@@ -185,7 +185,7 @@ def checks() -> Iterable[Check]:
         "frequency response", response_defect(result), 1e-10, source="½/((s + 1)(s² + s + 1))", kind="closed form"
     )
     for form, trajectory in result.steps.items():
-        yield vanishes(f"balance / energy, {form}", trajectory.balance.largest_residual, 1e-13)
+        yield vanishes(f"balance / energy, {form}", trajectory.ledger.largest_residual, 1e-13)
     roots = poles(result.circuit.linear())
     wanted = OMEGA * np.array([-1.0, -0.5 + 0.5j * math.sqrt(3.0), -0.5 - 0.5j * math.sqrt(3.0)])
     off = max(float(np.abs(roots - pole).min()) for pole in wanted) / OMEGA

@@ -47,7 +47,7 @@ def draw_accounts(result: Result, path: Path) -> None:
     figure = new_figure(8.0, 7.5)
     energy, error, kept = figure.subplots(3, 1, sharex=True)
     motion = result.motions["both"]
-    times, balance = motion.reduced.times, motion.constrained.balance
+    times, balance = motion.reduced.times, motion.constrained.ledger
     change = balance.total_energy - balance.total_energy[0]
     energy.plot(times, change, "k:", linewidth=1.2, label="change of energy")
     for name, label in (("roll", "work of $u_1$"), ("turn", "work of $u_2$")):

@@ -203,7 +203,7 @@ def figures(result: Result) -> dict[str, Any]:
     return {
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
         "routes_apart": {m: apart(result.redundant[m], result.minimal[m]) for m in METHODS},
-        "balance_residual_max_J": {m: max(r[m].balance.residual.max() for r in both) for m in METHODS},
+        "balance_residual_max_J": {m: max(r[m].ledger.residual.max() for r in both) for m in METHODS},
         "position_drift_max_m": {m: np.abs(gap(trajectory)).max() for m, trajectory in result.redundant.items()},
         "orders": orders(result.convergence),
     }
@@ -218,7 +218,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
         "q2_m": trajectory["q"][:, 1],
         "x2_m": trajectory["q"][:, 2],
     }
-    columns |= {"H_J": trajectory.balance.total_energy, "g_m": gap(trajectory)}
+    columns |= {"H_J": trajectory.ledger.total_energy, "g_m": gap(trajectory)}
     columns |= {f"x{i + 1}_minimal_m": elongations(result.minimal["gonzalez"])[:, i] for i in (0, 1)}
     write_table(folder / "motion.csv", columns)
     write_table(folder / "lambda.csv", {"t_middle_s": trajectory.output_times, "lambda_N": trajectory["lam"][1:, 0]})
@@ -276,7 +276,7 @@ def checks() -> Iterable[Check]:
             pair = solve(hardening, 0.02, 5.0, method)
             name = f"routes apart, {LABELS[method]}, β = {hardening:g}"
             yield vanishes(name, apart(*pair), 1e-11, source="[dg] theorem 9")  # 250 steps of round-off
-            worst = max(trajectory.balance.residual.max() for trajectory in pair)
+            worst = max(trajectory.ledger.residual.max() for trajectory in pair)
             yield vanishes(f"balance residual [J], {LABELS[method]}, β = {hardening:g}", worst, 1e-13)
             yield vanishes(
                 f"position drift [m], {LABELS[method]}, β = {hardening:g}",

@@ -96,8 +96,8 @@ def figures(result: Result) -> dict[str, Any]:
         "coordinates_apart_short_circuit": apart(result.short),
         "coordinates_apart_loaded": apart(result.loaded),
         "orders": orders(result.convergence),
-        "balance_residual_max_rel": max(trajectory.balance.largest_residual for trajectory in both),
-        "balance_residual_max_J": max(trajectory.balance.residual.max() for trajectory in both),
+        "balance_residual_max_rel": max(trajectory.ledger.largest_residual for trajectory in both),
+        "balance_residual_max_J": max(trajectory.ledger.residual.max() for trajectory in both),
         "energy_drift_max_rel": max(trajectory.energy_drift() for trajectory in both),
     }
 
@@ -166,7 +166,7 @@ def checks() -> Iterable[Check]:
             yield converges(f"order, {name}", order, 0.1, source="[dg] proposition 1")
     for name, runs in (("short circuit", short), ("load", loaded)):
         for coordinates, trajectory in runs.items():
-            worst = trajectory.balance.largest_residual
+            worst = trajectory.ledger.largest_residual
             yield vanishes(f"balance residual over energy, {name}, {coordinates}", worst, 1e-13)
 
 

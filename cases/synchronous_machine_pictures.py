@@ -77,7 +77,7 @@ def draw_ledgers(result: Result, path: Path) -> None:
     for column, (title, runs) in enumerate((("short circuit", result.short), ("loaded", result.loaded))):
         stored, moved, audit = panels[:, column]
         trajectory = runs["fluxes"]
-        table, energy = ledger(trajectory), trajectory.balance.total_energy
+        table, energy = ledger(trajectory), trajectory.ledger.total_energy
         kinetic = trajectory["momentum"][:, 0] ** 2 / (2.0 * INERTIA)
         for name, values in (("kinetic", kinetic), ("magnetic", energy - kinetic)):
             stored.plot(trajectory.times, 1e-6 * (values - values[0]), linewidth=1.2, label=name)
@@ -89,7 +89,7 @@ def draw_ledgers(result: Result, path: Path) -> None:
         moved.plot(trajectory.times, 1e-6 * (energy - energy[0]), "k:", label="change of energy")
         moved.set_ylabel("accumulated [MJ]")
         for name in COORDINATES:
-            relative = np.maximum(runs[name].balance.residual / energy.max(), FLOOR)
+            relative = np.maximum(runs[name].ledger.residual / energy.max(), FLOOR)
             audit.semilogy(runs[name].output_times, relative, ".", markersize=2, label=f"in {name}")
         audit.axhline(np.finfo(float).eps, color="0.6", linewidth=0.8, label="round-off of one number")
         audit.set_ylim(FLOOR / 2.0, 1e-14)

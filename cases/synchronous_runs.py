@@ -235,7 +235,7 @@ def apart(runs: Mapping[str, Trajectory]) -> float:
 
 def ledger(trajectory: Trajectory) -> dict[str, Array]:
     """Energy by part at the end of each step, works by port and dissipation within it, balance residual [J]."""
-    balance = trajectory.balance
+    balance = trajectory.ledger
     kinetic = trajectory["momentum"][1:, 0] ** 2 / (2.0 * INERTIA)
     magnetic = balance.total_energy[1:] - kinetic
     columns = {"t_s": trajectory.times[1:], "kinetic_J": kinetic, "magnetic_J": magnetic}

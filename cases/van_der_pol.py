@@ -156,8 +156,8 @@ def figures(result: Result) -> dict[str, Any]:
         "period_closed_form_s": 2.0 * HALF_PERIOD,
         "order_of_switching_time": slope(result.convergence),
         "lost_at_jumps_J": run.lost_at_switches,
-        "supplied_J": float(run.balance.work["supply"].sum()),
-        "dissipated_J": float(run.balance.total_dissipation.sum()),
+        "supplied_J": float(run.ledger.work["supply"].sum()),
+        "dissipated_J": float(run.ledger.total_dissipation.sum()),
         "drift_over_energy": run.energy_drift(),
     }
 
@@ -165,7 +165,7 @@ def figures(result: Result) -> dict[str, Any]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Tables of the motion, the jumps and the refinement, and a picture."""
     run = result.run
-    columns = {"t_s": run.times, "Q_C": run["Q"][:, 0], "I_A": run["I"][:, 0], "H_J": run.balance.total_energy}
+    columns = {"t_s": run.times, "Q_C": run["Q"][:, 0], "I_A": run["I"][:, 0], "H_J": run.ledger.total_energy}
     write_table(folder / "motion.csv", columns)
     before, after = (np.array([getattr(s, name) for s in run.switches]).reshape(-1, 2) for name in ("before", "after"))
     jumps = {"t_s": [s.time for s in run.switches], "Q_before": before[:, 0], "I_before": before[:, 1]}
@@ -220,8 +220,8 @@ def checks() -> Iterable[Check]:
     yield near("period [s]", 2.0 * HALF_PERIOD, third.time - first.time, 5e-5, source="3 − 2 ln 2")
     cycle = slice(*(int(np.searchsorted(trajectory.times, s.time, side="left")) for s in (first, third)))
     for name, values in (
-        ("supplied", trajectory.balance.work["supply"]),
-        ("dissipated", trajectory.balance.total_dissipation),
+        ("supplied", trajectory.ledger.work["supply"]),
+        ("dissipated", trajectory.ledger.total_dissipation),
     ):
         yield near(f"{name} in a period [J]", 2.0 * EXCHANGED, values[cycle].sum(), 1e-3, source="∫I² dt = ∫⅓I⁴ dt")
     yield vanishes("balance over the run / energy", trajectory.energy_drift(), 1e-12)

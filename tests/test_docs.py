@@ -124,7 +124,7 @@ def test_the_blocks_of_a_page_run(run_page, name):
     assert run_page(name).space
 
 
-def test_four_bar_tutorial(run_page):
+def test_the_four_bar_tutorial_runs(run_page):
     space, printed, _ = run_page("tutorials/2-four-bar.md")
     assert len(printed) == 8
     at_zero = np.fromstring(printed[0].split("[")[1].rstrip("]"), sep=" ")
@@ -133,7 +133,7 @@ def test_four_bar_tutorial(run_page):
     assert space["mechanism"].bodies.keys() == {"crank", "coupler", "follower"}
 
 
-def test_pendulum_tutorial(run_page):
+def test_the_pendulum_tutorial_runs(run_page):
     space, _, folder = run_page("tutorials/1-pendulum.md")
     solution, pendulum = space["solution"], space["pendulum"]
     assert solution.ledger.largest_residual < 1e-13  # a few round-offs of the energy
@@ -143,7 +143,7 @@ def test_pendulum_tutorial(run_page):
 
 
 @pytest.mark.slow
-def test_crank_slider_tutorial(run_page):
+def test_the_crank_slider_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/3-crank-slider.md")
     assert space["run"].ledger.largest_residual < 1e-13 and space["error"] < 1e-3
     # von Kármán's rod bends by 1.6e-2 of its length (docs/guide/reduced-bodies.md)
@@ -151,7 +151,7 @@ def test_crank_slider_tutorial(run_page):
 
 
 @pytest.mark.slow
-def test_mesh_tutorial(run_page):
+def test_the_mesh_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/4-own-mesh.md")
     assert space["lowest"] == pytest.approx(space["slender"], rel=0.03)  # clamped at a face of a stiff hold
     np.testing.assert_allclose(space["moment"], [0.0, 500.0 * 0.02 * 0.15**2 / 2.0, 0.0], atol=1e-10)
@@ -159,14 +159,14 @@ def test_mesh_tutorial(run_page):
 
 
 @pytest.mark.slow
-def test_reduction_tutorial(run_page):
+def test_the_reduction_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/5-reduction.md")
     full, small = space["tip"]
     assert abs(small - full).max() < 0.02 * abs(full).max()
     assert space["seen"].hinf < 1e-4 and space["seen"].certificate.holds
 
 
-def test_control_tutorial(run_page):
+def test_the_control_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/6-control.md")
     for run in (space["run"], space["gentle"]):
         assert run.measured(space["ANGLE"])[-1] == pytest.approx(1.0, abs=5e-3)
@@ -175,14 +175,14 @@ def test_control_tutorial(run_page):
 
 
 @pytest.mark.slow
-def test_model_file_tutorial(run_page):
+def test_the_model_file_tutorial_runs(run_page):
     space, printed, folder = run_page("tutorials/7-model-file-and-study.md")
     assert any("sections.blade.width: got '12 kg'" in line for line in printed)
     sway = space["results"]["sway"]
     assert (sway.sel(elements=4).diff("height") < 0.0).all() and (folder / "study" / "study.nc").exists()
 
 
-def test_own_case_tutorial(run_page):
+def test_the_own_case_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/8-own-case-and-body.md")
     assert all(check.passed for check in space["case"].checks())
     assert space["truss"].mass == pytest.approx(2700.0 * 1e-4 * (12 * 0.2 + 7 * 0.2 + 6 * 0.2 * 2**0.5))
@@ -190,7 +190,7 @@ def test_own_case_tutorial(run_page):
 
 
 @pytest.mark.slow
-def test_contact_tutorial(run_page):
+def test_the_contact_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/9-contact.md")
     assert space["height"].min() > -1e-12 and space["height"][-1] == pytest.approx(0.0, abs=1e-12)
     impacts = space["run"].ledger.dissipation["floor: impact"].sum()
@@ -199,27 +199,27 @@ def test_contact_tutorial(run_page):
 
 
 @pytest.mark.slow
-def test_gear_tutorial(run_page):
+def test_the_gear_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/10-geared-robot.md")
     assert space["turns"][-1] == pytest.approx(-12.5, abs=0.1) and space["run"].ledger.largest_residual < 1e-13
     assert space["run"].ledger.position_residual.max() < 1e-13
 
 
 @pytest.mark.slow
-def test_rods_tutorial(run_page):
+def test_the_rods_tutorial_runs(run_page):
     space, _, _ = run_page("tutorials/11-rods-and-cables.md")
     closed = space["clamped"].position(space["bent"], "strip.tip")
     assert np.linalg.norm(closed) < 5e-3  # eight elements of degree two
     assert space["run"].ledger.largest_residual < 1e-12 and space["fall"].ledger.largest_residual < 1e-13
 
 
-def test_stresses_page(run_page):
+def test_the_stresses_page_runs(run_page):
     space, printed, folder = run_page("how-to/stresses-over-time.md")
     assert "'axial_stress_upper': 'Pa'" in printed[0] and (folder / "stresses.png").stat().st_size > 1e4
     assert abs(space["upper"]).max() > 1e5
 
 
-def test_pd_drive_page(run_page):
+def test_the_pd_drive_page_runs(run_page):
     space = run_page("how-to/pd-drive.md").space
     run, sag = space["run"], 2.0 * 9.81 * 0.25 * np.cos(0.8) / 400.0
     assert run.measured(space["joint_angle"]("arm.root"))[-1] == pytest.approx(0.8 - sag, abs=2e-4)
@@ -230,19 +230,19 @@ def test_pd_drive_page(run_page):
     )
 
 
-def test_resume_page(run_page):
+def test_the_resume_page_runs(run_page):
     _, printed, folder = run_page("how-to/resume.md")
     assert float(printed[-1]) < 1e-9 and (folder / "kept").is_dir()
 
 
 @pytest.mark.slow
-def test_bodies_page(run_page):
+def test_the_bodies_page_runs(run_page):
     _, printed, _ = run_page("how-to/which-body.md")
     down = {line.split()[0]: float(line.split("[")[1].strip(" ]").split()[1]) for line in printed}
     assert abs(down["4"] / down["rod"] - 1.0) < 0.02 < abs(down["1"] / down["rod"] - 1.0) < 0.1
 
 
-def test_spatial_page(run_page):
+def test_the_spatial_page_runs(run_page):
     space = run_page("guide/spatial.md").space
     assert space["solution"].ledger.largest_residual < 1e-13  # a few round-offs of the energy
     assert space["solution"].ledger.position_residual.max() < 1e-14
@@ -257,18 +257,18 @@ def test_spatial_page(run_page):
     )
 
 
-def test_redundant_constraints_page(run_page):
+def test_the_redundant_constraints_page_runs(run_page):
     ledger = run_page("how-to/redundant-constraints.md").space["swing"].ledger
     assert ledger.largest_residual < 1e-13 and ledger.position_residual.max() < 1e-14
 
 
-def test_rotors_page(run_page):
+def test_the_rotors_page_runs(run_page):
     space = run_page("how-to/rotors.md").space
     assert "steady rotation with 100 rad/s" in space["spinning"].message
     assert "periodic motion" in space["whirl"].about
 
 
-def test_rods_page(run_page):
+def test_the_rods_page_runs(run_page):
     _, printed, _ = run_page("guide/rods.md")
     place = np.fromstring(printed[0].strip("[]"), sep=" ")
     np.testing.assert_allclose(place, [0.0, 2.0 / np.pi, 0.0], atol=5e-3)  # of four elements
@@ -276,36 +276,36 @@ def test_rods_page(run_page):
 
 
 @pytest.mark.slow
-def test_rigid_multibody_page(run_page):
+def test_the_rigid_multibody_page_runs(run_page):
     space, printed, _ = run_page("guide/rigid-multibody.md")
     for name in ("run", "motion"):
-        assert space[name].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+        assert space[name].ledger.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     assert np.abs(0.5 * (space["omega"][1:, 1] + space["omega"][:-1, 1])).max() < 1e-12  # no slip in the middle
     np.testing.assert_array_equal(space["built"].phdae().J(space["start"]), space["robot"].phdae().J(space["start"]))
     assert space["turn"].defect(space["motion"].final[:9]) < 1e-13
     assert any(line.startswith("mass must be positive semi-definite, got the eigenvalue -1") for line in printed)
 
 
-def test_coupled_rigid_systems_page(run_page):
+def test_the_coupled_rigid_systems_page_runs(run_page):
     space = run_page("how-to/couple-rigid-systems.md").space
     for name in ("turning", "stopping", "swing"):
-        assert space[name].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+        assert space[name].ledger.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     assert np.abs(space["gap"]).max() < 1e-13
 
 
-def test_nonholonomic_page(run_page):
+def test_the_nonholonomic_page_runs(run_page):
     space = run_page("how-to/nonholonomic.md").space
-    assert space["again"].balance.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
+    assert space["again"].ledger.largest_residual < 1e-11  # an iteration may end with a correction of 3e-12
     np.testing.assert_allclose(space["again"]["positions"], space["run"]["positions"], atol=1e-12)
     assert space["ride"].ledger.nonholonomic_residual.max() < 1e-12
     assert 0.01 < np.abs(space["ride"].displacement("boom.tip")[:, 1]).max() < 0.03
 
 
-def test_rigid_dirac_structure_page(run_page):
+def test_the_rigid_dirac_structure_page_runs(run_page):
     assert run_page("how-to/rigid-dirac-structure.md").printed[0] == "11 True True"
 
 
-def test_switching_page(run_page):
+def test_the_switching_page_runs(run_page):
     run = run_page("guide/switching.md").space["run"]
     first = np.sqrt(2.0 / 9.81)
     np.testing.assert_allclose([s.time for s in run.switches], first * np.array([1.0, 2.6, 3.88]), rtol=1e-12)
@@ -313,10 +313,10 @@ def test_switching_page(run_page):
     assert run.energy_drift() < 1e-14
 
 
-def test_discrete_gradients_page(run_page):
+def test_the_discrete_gradients_page_runs(run_page):
     space, printed, _ = run_page("guide/discrete-gradients.md")
     for name in ("charged", "turned", "swung"):
-        assert space[name].balance.largest_residual < 1e-13
+        assert space[name].ledger.largest_residual < 1e-13
     q, v = space["q"], space["v"]
     assert np.abs(np.sum(q * q, axis=1) - 1.0).max() < 1e-13
     assert np.abs(np.sum(q * v, axis=1)).max() < 1e-12
@@ -325,13 +325,13 @@ def test_discrete_gradients_page(run_page):
     np.testing.assert_allclose([float(number[name]) for name in ("new", "old")], [0.11, 0.09], atol=5e-3)
 
 
-def test_descriptor_matrices_page(run_page):
+def test_the_descriptor_matrices_page_runs(run_page):
     space = run_page("how-to/descriptor-matrices.md").space
-    assert space["slid"].balance.largest_residual < 1e-13
+    assert space["slid"].ledger.largest_residual < 1e-13
     np.testing.assert_allclose(space["form"].phi(space["slid"].final), 0.6603, atol=1e-4)
 
 
-def test_solids_page(run_page):
+def test_the_solids_page_runs(run_page):
     space, printed, folder = run_page("guide/solids.md")
     assert space["run"].ledger.largest_residual < 1e-12 and len(printed) == 1
     np.testing.assert_allclose(space["moment"], [0.0, 0.0, -1.0], atol=1e-12)  # 8 N/m beyond the middle
@@ -340,11 +340,11 @@ def test_solids_page(run_page):
     assert (folder / "door.pvd").exists() and len(list((folder / "door").iterdir())) == 26
 
 
-def test_finite_strain_page(run_page):
+def test_the_finite_strain_page_runs(run_page):
     assert run_page("how-to/finite-strain.md").space["run"].ledger.largest_residual < 1e-12
 
 
-def test_single_steps_page(run_page):
+def test_the_single_steps_page_runs(run_page):
     spin = run_page("how-to/co-simulation.md").space["simulator"].outputs["motor"]
     # of the controller without delay; that of each step is late by half of one
     assert spin == pytest.approx(4.0 * (1.0 - np.exp(-0.75 * 0.5)), rel=1e-3)
@@ -379,7 +379,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_studies_page(run_page):
+def test_the_studies_page_runs(run_page):
     space, printed, folder = run_page("guide/studies.md")
     assert {path.name for path in (folder / "blades").iterdir()} == {"study.nc", "study.json", "samples"}
     assert printed[:2] == ["[ 9.14 18.28 27.42]", "failed ValueError: height must be positive, got 0.0 m"]
@@ -392,7 +392,7 @@ def test_studies_page(run_page):
     assert printed[-2:] == ["[1. 1.]"] * 2
 
 
-def test_model_files_page(run_page):
+def test_the_model_files_page_runs(run_page):
     space, printed, _ = run_page("guide/model-files.md")
     assert space["run"].solution.ledger.largest_residual < 1e-13
     assert [line.partition(" got")[0] for line in printed if line.startswith("broken.yaml:6:")] == [
@@ -400,6 +400,6 @@ def test_model_files_page(run_page):
     ]
 
 
-def test_studies_in_files_page(run_page):
+def test_the_studies_in_files_page_runs(run_page):
     space, _, folder = run_page("how-to/studies-in-files.md")
     assert load_model(folder / "rod.yaml").mechanism.bodies["rod"].size == space["rod"].size

@@ -74,7 +74,7 @@ def test_a_release_needs_no_password():
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
-def test_forms_ask(path):
+def test_forms_ask_what_they_name(path):
     told = read(path)
     if path.stem == "config":
         assert told["blank_issues_enabled"] is True

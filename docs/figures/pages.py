@@ -213,7 +213,7 @@ def dirac_pendulum(names: Names) -> None:
 def balance(names: Names) -> None:
     """Energy and its balance."""
     charged = names["charged"]
-    books = charged.balance
+    books = charged.ledger
     left, right = axes(2)
     left.plot(charged.times, books.total_energy, label="stored")
     left.plot(charged.times[1:], np.cumsum(books.work["source"]), label="work of source")
@@ -291,7 +291,7 @@ def switching_ball(names: Names) -> None:
     for switch in ball.switches:
         left.axvline(switch.time, color="0.7", lw=0.8, zorder=0)
     left.set(xlabel="t [s]", ylabel="height [m]")
-    right.plot(ball.times, ball.balance.total_energy)
+    right.plot(ball.times, ball.ledger.total_energy)
     right.set(xlabel="t [s]", ylabel="energy [J]", ylim=(0.0, None))
 
 

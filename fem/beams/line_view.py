@@ -9,7 +9,7 @@ from scipy import sparse
 
 from flexph.bodies.fields import StressField, View
 from flexph.bodies.section_stress import SectionStress
-from flexph.drawing.sweeps import Sweep
+from flexph.drawing.sweeps import SweptSection
 
 from ..materials.materials import Section
 from ..materials.section_stresses import axial_factors, section_points
@@ -40,9 +40,9 @@ def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float])
     )
 
 
-def line_sweep(mesh: LineMesh, section: Section) -> Sweep:
+def line_sweep(mesh: LineMesh, section: Section) -> SweptSection:
     """Section along the axis; a section given by its constants is drawn as the rectangle of equal radii of gyration."""
-    return Sweep(outline(section), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step))
+    return SweptSection(outline(section), scaled(mesh.unit.once(_rotation), 1.0 / mesh.step))
 
 
 def line_sections(mesh: LineMesh, section: Section) -> SectionStress | None:

@@ -44,7 +44,7 @@ class Isotropic(Hyperelastic):
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
         """ψ and its derivatives in C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
-        A, inverse = C - ONE, np.linalg.inv(C)
+        A, inverse = C - ONE, _inverse(C)
         stretch = np.trace(A, axis1=1, axis2=2)
         area = 0.5 * (stretch**2 - np.einsum("kij,kji->k", A, A))
         log = 0.5 * np.log1p(stretch + area + np.linalg.det(A))
@@ -61,6 +61,15 @@ class Isotropic(Hyperelastic):
         pair = own[:, :, None] * own[:, None]
         tangent += (first[:, 2] * J)[:, None, None] * (0.25 * pair - 0.5 * turned)
         return psi, stress, 4.0 * tangent
+
+
+def _inverse(C: Array) -> Array:
+    """Inverses of tensors (k, 3, 3), NaN for singular ones, which iterations that diverge come across."""
+    try:
+        return np.linalg.inv(C)
+    except np.linalg.LinAlgError:
+        with np.errstate(invalid="ignore"):
+            return np.linalg.inv(np.where((np.linalg.det(C) == 0.0)[:, None, None], np.nan, C))
 
 
 def symmetric_product(A: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..drawing.sweeps import Sweep
+from ..drawing.sweeps import SweptSection
 from ..numerics.arrays import Array
 from .elasticity import rows_over
 from .section_stress import SectionStress
@@ -184,7 +184,7 @@ class View:
         Stress tensors by name.
     heights : array
         Heights (p,) [m] of the points above the plane, for planar bodies; (0,) for none.
-    sweep : Sweep, optional
+    sweep : SweptSection, optional
         Section of a body drawn as a line.
     sections : SectionStress, optional
         Stresses over the sections of a body drawn as a line.
@@ -197,5 +197,5 @@ class View:
     stresses: Mapping[str, StressField] = field(default_factory=dict)
     tensors: Mapping[str, TensorField] = field(default_factory=dict)
     heights: Array = field(default_factory=lambda: np.zeros(0))
-    sweep: Sweep | None = None
+    sweep: SweptSection | None = None
     sections: SectionStress | None = None

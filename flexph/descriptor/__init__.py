@@ -5,11 +5,11 @@ Imports: discretisation, numerics, systems.
 
 from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..discretisation.parametrized import parametrized_system
-from .canonical import CanonicalForm, canonical_form
+from .canonical import CanonicalSystem, canonical_form
 from .decomposition import Decomposition, Echelon, decompose, echelon
 
 __all__ = [
-    "CanonicalForm",
+    "CanonicalSystem",
     "Decomposition",
     "Echelon",
     "ParametrizedDescriptor",

@@ -27,7 +27,7 @@ NEWTON = Corrections(most=50, settled=1e-14)
 """Newton corrections of x = φ(x̃); they end when no state changes by more than this part of its size."""
 
 
-class CanonicalForm(NamedTuple):
+class CanonicalSystem(NamedTuple):
     """System in the form (37), with the maps x = φ(x̃) and x̃ = ψ(x) = (ψ₁(x), x₂, x₃), near the sample."""
 
     system: PHDAE
@@ -38,7 +38,7 @@ class CanonicalForm(NamedTuple):
 @checked
 def canonical_form(
     system: PHDAE, functions: Callable[[Array], Array], jacobian: Callable[[Array], Any]
-) -> CanonicalForm:
+) -> CanonicalSystem:
     """Transform a system to ``E = [[1, 0, 0], [0, 0, 0], [0, E₃₂, 1]]``, ``z = (∇H₁(x₁), z₂, 0)`` near its sample.
 
     H depends on ``functions`` ψ₁ (p,) of x alone, H = H₁(ψ₁(x)). The rows of their derivative ``jacobian`` (p, n)
@@ -62,7 +62,7 @@ def canonical_form(
     def costate(x: Array) -> Array:
         return np.concatenate([transformed.z(x)[: p + n - r], np.zeros(r - p)])
 
-    return CanonicalForm(replace(transformed, E=E, z=costate, means={}, mean_slope=None), form.phi, form.psi)
+    return CanonicalSystem(replace(transformed, E=E, z=costate, means={}, mean_slope=None), form.phi, form.psi)
 
 
 class _Local(NamedTuple):

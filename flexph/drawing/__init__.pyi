@@ -5,4 +5,4 @@ from .shapes import box_shape as box_shape
 from .shapes import cylinder_shape as cylinder_shape
 from .shapes import joined_shapes as joined_shapes
 from .shapes import sphere_shape as sphere_shape
-from .sweeps import Sweep as Sweep
+from .sweeps import SweptSection as SweptSection

@@ -11,7 +11,7 @@ from ..numerics.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class SweptSection:
     """Section of a body that is drawn as a line along its x axis.
 
     Parameters

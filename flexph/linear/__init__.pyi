@@ -21,7 +21,7 @@ from .responses.sweep import sweep as sweep
 from .responses.time import impulse_response as impulse_response
 from .responses.time import step_response as step_response
 from .responses.time_response import TimeResponse as TimeResponse
-from .responses.zeros import Damping as Damping
+from .responses.zeros import DampingRatios as DampingRatios
 from .responses.zeros import damping_ratios as damping_ratios
 from .responses.zeros import zeros as zeros
 from .standard_forms import StandardForm as StandardForm

@@ -11,7 +11,6 @@ from ..numerics.arrays import Array
 from ..systems.as_nonlinear import from_linear
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
-from .ledger import Ledger
 from .result import Result
 from .state_view import StateView
 
@@ -29,11 +28,6 @@ class SystemResult(Result):
     method: str
 
     SYSTEM: ClassVar[str] = "system"
-
-    @property
-    def balance(self) -> Ledger:
-        """Energy ledger."""
-        return self.ledger
 
     @property
     def parts(self) -> Mapping[str, slice]:
@@ -77,11 +71,11 @@ class SystemResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Trajectory(SystemResult):
-    """Result of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy balance.
+    """Result of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy ledger.
 
     With structure-preserving methods algebraic states are stage values: they belong to the middle of the step that ends
-    at their time, where they are of second order. ``trajectory["name"]`` is a part of the states. ``balance`` is the
-    ledger, with the single part ``system``.
+    at their time, where they are of second order. ``trajectory["name"]`` is a part of the states. The ledger has
+    the single part ``system``.
 
     Attributes
     ----------

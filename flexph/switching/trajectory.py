@@ -45,11 +45,11 @@ class ModeChange:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SwitchingTrajectory(SystemResult):
-    """Result of a :class:`SwitchingPHDAE`: k + 1 saved instants, their modes, the switches, and the energy balance.
+    """Result of a :class:`SwitchingPHDAE`: k + 1 saved instants, their modes, the switches, and the energy ledger.
 
     ``times`` (k + 1,) ascend, except that a switch is two instants of one time, before and after, with the names of
     their modes in ``modes`` (k + 1,); ``states`` (k + 1, n) belong to them. Several switches at one time are
-    consecutive. ``balance`` has a row for each pair of consecutive instants: at a switch ``dissipation`` is the energy
+    consecutive. ``ledger`` has a row for each pair of consecutive instants: at a switch ``dissipation`` is the energy
     lost there and ``work`` that of sources in impulses, so that ΔH = work − dissipation + residual throughout.
 
     ``outputs`` by port (l, m), at ``output_times`` (l,), are those of the steps as in :class:`flexph.Trajectory`, NaN

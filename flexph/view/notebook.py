@@ -61,7 +61,7 @@ def _figures(run: Solution) -> str:
 
 
 def _doubts(run: Solution) -> list[str]:
-    """Warnings of the run, which were given when it was computed, too."""
+    """Warnings about the validity of the run, the same as when it was computed."""
     longest = float(np.max(np.diff(run.times) / np.maximum(run.ledger.steps, 1.0))) if run.ledger.steps.size else 0.0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

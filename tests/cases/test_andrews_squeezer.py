@@ -39,7 +39,7 @@ def runs():
     return [case.solve(steps) for steps in (3000, 6000)]
 
 
-def test_published_angles(runs):
+def test_the_published_angles_are_reached_at_second_order(runs):
     """Within 1e-4 at steps of 10 µs and 5 µs (measured 9.1e-5 and 2.3e-5), of second order."""
     errors = [np.abs(found.angles[-1] - END).max() for found in runs]
     assert errors[0] < 1e-4
@@ -47,7 +47,7 @@ def test_published_angles(runs):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.02)
 
 
-def test_fourth_order():
+def test_exact4_is_of_fourth_order():
     """Six substeps in each of 600 steps: measured 1.3e-7 rad."""
     errors = [np.abs(case.solve(steps, "exact4").angles[-1] - END).max() for steps in (300, 600)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.1)
@@ -62,7 +62,7 @@ def test_published_rates_and_forces(runs):
     np.testing.assert_allclose((4.0 * forces[1] - forces[0]) / 3.0, case.FORCES_END, atol=2e-4)  # N, measured 8e-5
 
 
-def test_start(runs):
+def test_published_angles_close_the_loops_at_rest(runs):
     """The published angles close the loops, and the forces at rest are those of the spring through K2 and K3 only."""
     found = runs[0]
     np.testing.assert_allclose(found.angles[0], case.START, atol=1e-14)
@@ -82,7 +82,7 @@ def test_kinetic_energy_of_the_published_mass_matrix(runs):
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
 
 
-def test_kept(runs):
+def test_energy_and_joints_are_kept(runs):
     for found in runs:
         assert found.solution.energy_drift() <= 1e-12
         assert found.solution.ledger.largest_residual <= 1e-13
@@ -92,7 +92,7 @@ def test_kept(runs):
 
 
 @pytest.mark.slow
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     result = case.run(steps=1000)
     summary = case.write(result, tmp_path)
     assert summary["angles_error_max_rad"] == np.abs(result.angles[-1] - END).max() < 1e-3
@@ -110,6 +110,6 @@ def test_files(tmp_path):
 
 
 @pytest.mark.parametrize("steps", [0, -3])
-def test_bad_steps(steps):
+def test_bad_steps_are_refused(steps):
     with pytest.raises(ValueError, match=f"steps must be .*at least 1, got {steps}"):
         case.run(steps=steps)

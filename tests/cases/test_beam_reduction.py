@@ -11,7 +11,7 @@ from flexph import poles
 from flexph.cli import main
 
 
-def test_the_beam():
+def test_poles_of_the_beam_are_those_of_euler_bernoulli_theory():
     """400 states; poles of the first modes by Euler-Bernoulli theory: s² + (0.5 + 2e-4 ω²) s + ω² = 0."""
     beam = case.clamped_beam(100)
     assert beam.size == 400 and beam.B.shape == (400, 1)
@@ -23,7 +23,7 @@ def test_the_beam():
 
 
 @pytest.mark.slow
-def test_files_and_summary(tmp_path):
+def test_a_run_writes_its_files_and_summary(tmp_path):
     result = CliRunner().invoke(main, ["run", "beam-reduction", "--elements", "30", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -40,7 +40,7 @@ from flexph.consistency import inconsistency
         (differential_drive, 2, 5, 0),
     ],
 )
-def test_index_and_casimirs(module, index, freedom, casimirs):
+def test_index_and_casimirs_of_the_cases_are_found(module, index, freedom, casimirs):
     found = analyze(module.case.system())
     assert (found.index.index, found.index.freedom) == (index, freedom)
     assert found.casimirs.linear.shape[1] == casimirs

@@ -158,7 +158,7 @@ def test_every_case_is_here():
 
 
 @each(SLOW_CHECKS)
-def test_published_numbers(name):
+def test_all_checks_of_a_case_pass(name):
     for package in NEEDED.get(name, ()):
         pytest.importorskip(package)
     checks = list(find_cases()[name].checks())
@@ -167,7 +167,7 @@ def test_published_numbers(name):
 
 
 @each(SLOW_RUNS)
-def test_files(name, tmp_path):
+def test_a_run_writes_its_files(name, tmp_path):
     _, options, files = CASES[name]
     out = tmp_path / "out"
     result = CliRunner().invoke(main, ["run", name, "--out", str(out), *options.split()])
@@ -181,7 +181,7 @@ def test_files(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_report(name, tmp_path, monkeypatch):
+def test_every_case_reports_its_run(name, tmp_path, monkeypatch):
     """All cases have a report, and it tells of a run where the result has one."""
     monkeypatch.setenv("FLEXPH_REPORT", "1")
     words = ["run", name, "--out", str(tmp_path / "out"), *CASES[name][1].split()]

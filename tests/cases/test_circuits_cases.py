@@ -72,7 +72,7 @@ def test_the_mean_output_holds_for_other_duties():
     assert boost_converter.ripple(converter, found) > 0.1
 
 
-def test_boost_converter_summary(tmp_path):
+def test_the_boost_converter_reaches_twenty_volts(tmp_path):
     run("boost-converter", "--out", str(tmp_path / "out"), "--steps", "20", "--periods", "8")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["mean_output_V"] == pytest.approx(20.0, rel=1e-2) and summary["ripple"] < 1e-2
@@ -93,5 +93,5 @@ def test_boost_converter_summary(tmp_path):
         (["boost-converter", "--light", "10"], "light must be above 55.5556 Ω for discontinuous conduction"),
     ],
 )
-def test_bad_options(words, message, tmp_path):
+def test_bad_options_are_refused(words, message, tmp_path):
     assert message in run(*words, "--out", str(tmp_path / "out"), code=1).output

@@ -41,7 +41,7 @@ def crank_slider_run(tmp_path_factory):
     return out
 
 
-def test_crank_slider_tables(crank_slider_run):
+def test_tables_and_summary_agree(crank_slider_run):
     header, table = read_table(crank_slider_run / "midpoint.csv")
     assert header == ["t_s", "ux_over_L", "uy_over_L"]
     assert table.shape == (301, 3)

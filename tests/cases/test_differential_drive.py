@@ -64,7 +64,7 @@ def test_all_models_converge_to_the_plan(runs):
     assert sides[-1] < 0.1  # measured 0.076 of 33 N
 
 
-def test_models_agree(runs):
+def test_the_three_models_agree_at_second_order(runs):
     """Constrained and reduced take the same steps, since S is constant; the mechanism differs by h²."""
     gaps = []
     for r in runs:
@@ -79,9 +79,9 @@ def test_no_slip_and_the_work_of_the_wheels_at_every_step_size(runs):
     for r in runs:
         assert max(r.slip.values()) < 1e-12
         assert max(r.imbalance.values()) < 1e-12
-        work = sum(r.constrained.balance.work[name] for name in case.WHEELS)
-        change = np.diff(r.constrained.balance.total_energy)
-        np.testing.assert_allclose(change, work, atol=1e-13 * r.constrained.balance.scale)
+        work = sum(r.constrained.ledger.work[name] for name in case.WHEELS)
+        change = np.diff(r.constrained.ledger.total_energy)
+        np.testing.assert_allclose(change, work, atol=1e-13 * r.constrained.ledger.scale)
         middle = 0.5 * (r.constrained["velocities"][1:] + r.constrained["velocities"][:-1])
         assert np.abs(middle[:, 1]).max() < 1e-12
 
@@ -112,7 +112,7 @@ def test_builder_makes_the_printed_system():
         np.testing.assert_allclose(getattr(one, name)(x), getattr(other, name)(x), atol=1e-14)
 
 
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     result = case.run(steps=60, duration=4.0)
     summary = case.write(result, tmp_path)
     assert max(summary["sideways_velocity_max_m_s"].values()) < 1e-12
@@ -129,6 +129,6 @@ def test_files(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "message"), [({"steps": 0}, "steps"), ({"duration": -1.0}, "duration must be")])
-def test_bad_options(options, message):
+def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         case.run(**options)

@@ -21,7 +21,7 @@ named = pytest.mark.parametrize("name", CASES)
 
 
 @named
-def test_registered(name):
+def test_cases_are_registered_by_their_names(name):
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     module, _, attribute = tomllib.loads(text)["project"]["entry-points"]["flexph.cases"][name].partition(":")
     assert getattr(import_module(module), attribute) is CASES[name]
@@ -39,7 +39,7 @@ def test_a_wrong_structure_would_be_seen():
 
 
 @named
-def test_bad_input(name):
+def test_bad_input_is_refused(name):
     with pytest.raises(ValueError, match=r"end must be (positive|at least one step)"):
         CASES[name].run(end=-1.0)
 

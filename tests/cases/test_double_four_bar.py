@@ -30,7 +30,7 @@ def assert_kept(found):
     assert found.solution.ledger.position_residual.max() <= 1e-11
 
 
-def test_end_velocity():
+def test_the_run_ends_at_the_reference_velocity():
     """The benchmark at 1 ms: measured 2.7e-5 m/s off, energy error 8e-13, bars level to 5e-8 rad/s."""
     found = case.solve(1e-3)
     assert np.abs(found.velocity[-1] - REFERENCE).max() < 5e-5
@@ -40,7 +40,7 @@ def test_end_velocity():
     assert found.bar_spin.max() < 1e-5  # on the other branches it is of the order of the rods', 7 rad/s
 
 
-def test_equation_of_motion():
+def test_the_theory_is_the_quadrature_of_the_equation_of_motion():
     """Time to the first singular pose and to a whole turn as ∫dθ/θ̇, by quadrature."""
     quarter, turn = (quad(lambda t: 1.0 / rate(t), 0.0, end, epsabs=1e-12)[0] for end in (math.pi / 2, 2 * math.pi))
     assert quarter == pytest.approx(SINGULAR, abs=1e-8)
@@ -54,7 +54,7 @@ def test_equation_of_motion():
 @pytest.mark.parametrize(
     ("method", "step", "value", "bound"), [("exact", 4e-3, 2.0, 1.2e-4), ("exact4", 0.02, 4.0, 1e-6)]
 )
-def test_order(method, step, value, bound):
+def test_methods_keep_their_order_through_singular_poses(method, step, value, bound):
     """Order over ten singular poses, and an absolute bound at half the step: measured 1.07e-4 and 6.4e-7 m/s."""
     errors = [np.abs(case.solve(h, method).velocity[-1] - REFERENCE).max() for h in (step, 0.5 * step)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(value, abs=0.1)
@@ -103,7 +103,7 @@ def test_energy_of_a_step_that_ends_beyond_the_pose():
     assert np.abs(energy - energy[0]).max() <= 1e-11
 
 
-def test_rank():
+def test_the_singular_pose_has_three_freedoms_and_is_no_start():
     """One freedom, three at the singular pose, where the multipliers are not unique and a run cannot begin."""
     mechanism = case.double_four_bar()
     for angle, rank in ((0.5 * math.pi, 14), (0.3, 14), (0.0, 12)):
@@ -119,7 +119,7 @@ def test_rank():
 
 
 @pytest.mark.slow
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     result = case.run(step=0.01)
     summary = case.write(result, tmp_path)
     assert np.shape(summary["velocity_end"]) == (2,)
@@ -148,10 +148,10 @@ def test_files(tmp_path):
         (20.0, "the nearest is 10 s"),
     ],
 )
-def test_bad_steps(step, message):
+def test_bad_steps_are_refused(step, message):
     with pytest.raises(ValueError, match=message):
         case.run(step=step)
 
 
-def test_decimal_steps_divide():
+def test_decimal_steps_divide_the_time():
     assert [case.count(step) for step in (1e-3, 0.1, 0.7 / 7, 10.0, 5e-5)] == [10_000, 100, 100, 1, 200_000]

@@ -26,7 +26,7 @@ def assert_kept(solution, energy: float = 1e-11) -> None:
 
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])
 @pytest.mark.parametrize("step_size", [1e-3, 4e-3])
-def test_kept(strain, step_size):
+def test_energy_momentum_and_joints_are_kept(strain, step_size):
     solution = case.solve(2, strain, 250, step_size)
     assert_kept(solution)
     # it moves and bends meanwhile, and what is not kept changes: the numbers above are not zero for want of motion
@@ -104,7 +104,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_files(folder):
+def test_a_run_writes_its_files(folder):
     summary = json.loads((folder / "summary.json").read_text())
     run = Solution.load(folder / "solution.h5", case.pendulum(2, "linear"))
     assert summary["linear_momentum_drift_rel"] is None
@@ -133,7 +133,7 @@ def test_files(folder):
         (["--elements", "0"], "elements"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     result = CliRunner().invoke(main, ["run", "flexible-pendulum", "--out", str(tmp_path / "out"), *options])
     assert result.exit_code == 1
     assert message in result.output

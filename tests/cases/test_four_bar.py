@@ -12,7 +12,7 @@ from case_commands import run_case as run
 from cases import four_bar
 
 
-def test_four_bar_files(tmp_path):
+def test_a_run_writes_frequencies_and_modes(tmp_path):
     out = tmp_path / "out"
     run("four-bar", "--out", str(out), "--angles", "0:90:22.5", "--elements", "3", "--mode-angle", "45")
     header, table = read_table(out / "frequencies.csv")
@@ -54,12 +54,12 @@ def test_mode_shapes_meet_at_the_pins(tmp_path):
         ("-10:10:10", [-10, 0, 10]),
     ],
 )
-def test_angles(text, expected):
+def test_ranges_of_angles_are_read(text, expected):
     np.testing.assert_allclose(four_bar.parse_angles(text), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("text", ["", "a", "0:360", "0:360:0", "0:360:-10", "360:0:10", "0:360:10:5", "nan", "0:inf:1"])
-def test_bad_angles(text, tmp_path):
+def test_bad_angles_are_refused(text, tmp_path):
     result = run("four-bar", "--out", str(tmp_path / "out"), "--angles", text, code=1)
     assert "angles" in result.output
 

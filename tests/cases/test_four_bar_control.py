@@ -18,7 +18,7 @@ def result():
 
 
 @pytest.mark.processor
-def test_routes_agree(result):
+def test_full_eliminated_and_reduced_responses_agree(result):
     figures = four_bar_control.figures(result)
     # digits lost: the highest frequency of the mesh over that of an antiresonance, times its depth
     assert figures["eliminated_error_max_rel"] < 1e-8
@@ -33,7 +33,7 @@ def test_routes_agree(result):
     }  # a rigid motion and nine others with their stresses
 
 
-def test_damping_is_injected(result):
+def test_controllers_inject_damping_and_hold_the_pose(result):
     ratios = four_bar_control.figures(result)["damping_ratio"]
     assert max(ratios["open"][:2]) < 2e-3  # βω/2 with β = 1e-5 s and ω near 300 rad/s
     assert min(ratios["damped"][:2]) > 1.5e-2
@@ -56,7 +56,7 @@ def test_loops_are_stable_at_any_gain(result, gain):
         assert MOTOR in loop.ports
 
 
-def test_files(result, tmp_path):
+def test_a_run_writes_its_files(result, tmp_path):
     summary = json.loads(json.dumps(four_bar_control.write(result, tmp_path)))
     assert summary["zeros_rad_s"] == pytest.approx([292.77, 314.91, 508.6], rel=1e-3)  # a mesh of four
     table = np.genfromtxt(tmp_path / "responses.csv", delimiter=",", names=True)
@@ -67,7 +67,7 @@ def test_files(result, tmp_path):
     ("options", "message"),
     [(["--points", "1"], "points must be at least 2"), (["--gain", "-1"], "gain must not be negative")],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     found = CliRunner().invoke(main, ["run", "four-bar-control", "--out", str(tmp_path / "out"), *options])
     if "no case" in found.output:
         pytest.skip("the case is not installed yet")

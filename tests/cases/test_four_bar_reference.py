@@ -51,7 +51,7 @@ def fine():
 
 
 @pytest.mark.parametrize("degrees", REFERENCE)
-def test_reference_frequencies(fine, degrees):
+def test_frequencies_are_those_of_the_reference(fine, degrees):
     """16 elements leave a relative error near 1e-6, mostly of the axial strain."""
     np.testing.assert_allclose(frequencies(fine, np.deg2rad(degrees)), REFERENCE[degrees], rtol=1e-5)
 

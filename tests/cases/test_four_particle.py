@@ -73,7 +73,7 @@ def test_values_of_the_start():
 
 
 @pytest.mark.parametrize(("gradient", "kept"), [("gonzalez", False), ("invariants", True)])
-def test_momenta_without_dissipation(gradient, kept):
+def test_the_gradient_through_invariants_keeps_momenta(gradient, kept):
     """[dg] remark 13: the gradient through invariants keeps both momenta, Gonzalez' leaks 1.8e-5 within 1000 steps.
 
     That leak is the first swing of the springs, so 100 steps show it. Round-off of 100 iterations stays below 1e-12.
@@ -90,12 +90,12 @@ def test_momenta_without_dissipation(gradient, kept):
     else:
         assert linear == pytest.approx(1.8e-5, rel=0.05)
         assert angular > 1e-6
-    assert np.abs(found.balance.total_energy - 20.0 / 17.0).max() < 1e-13
+    assert np.abs(found.ledger.total_energy - 20.0 / 17.0).max() < 1e-13
 
 
 def test_long_steps_lose_energy_and_the_midpoint_rule_gains():
     """[dg] fig. 6, right: h = 0.25 s."""
-    pair, midpoint = (solve(0.25, 10.0, 1.0, method).balance.total_energy for method in ("gonzalez", "midpoint"))
+    pair, midpoint = (solve(0.25, 10.0, 1.0, method).ledger.total_energy for method in ("gonzalez", "midpoint"))
     assert np.diff(pair).max() <= 1e-13
     assert np.diff(midpoint).max() > 0.1
 
@@ -119,7 +119,7 @@ def out(tmp_path_factory):
     return folder
 
 
-def test_summary(out):
+def test_the_summary_has_the_published_energies(out):
     summary = json.loads((out / "summary.json").read_text())
     assert summary["H0"] == pytest.approx(20.0 / 17.0, abs=1e-15)
     exact = four_particle_runs.reference(1.0, 0.5)
@@ -138,7 +138,7 @@ def test_summary(out):
     assert summary["steps_per_s"] > 0.0
 
 
-def test_tables_balance(out):
+def test_written_tables_balance(out):
     """The written columns themselves: ΔH = −W, by two of their round-offs."""
     with open(out / "states.csv", newline="") as file:
         states = list(csv.DictReader(file))
@@ -162,7 +162,7 @@ def test_tables_balance(out):
         (["--eta", "-1"], "eta must not be negative"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output
 
 

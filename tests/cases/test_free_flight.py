@@ -48,7 +48,7 @@ def time_between_reversals(principal: np.ndarray, spin: np.ndarray) -> float:
 
 @pytest.mark.parametrize("bodies", [1, 3])
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])
-def test_kept(bodies, strain):
+def test_energy_momenta_and_joints_are_kept(bodies, strain):
     solution = case.solve(bodies, strain, 200, 2e-3)
     for name, value in case.conserved(solution).items():
         assert value <= BOUNDS[name], name
@@ -140,7 +140,7 @@ def folder(request, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_files(folder):
+def test_a_run_writes_its_files(folder):
     bodies, out = folder
     summary = json.loads((out / "summary.json").read_text())
     mechanism = case.handle("von_karman") if bodies == 1 else case.chain(bodies, "von_karman")
@@ -159,7 +159,7 @@ def test_files(folder):
     ("options", "message"),
     [(["--bodies", "0"], "bodies"), (["--steps", "0"], "steps"), (["--step-size", "inf"], "step-size")],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     result = CliRunner().invoke(main, ["run", "free-flight", "--out", str(tmp_path / "out"), *options])
     assert result.exit_code == 1
     assert message in result.output

@@ -31,7 +31,7 @@ def error(runs, kept, n):
     return np.abs(case.suspension(made, kept) - case.reference(made.times, TORQUE, SPIN)).max()
 
 
-def test_equation_of_beta(runs):
+def test_the_reference_satisfies_its_first_integrals(runs):
     """P = 0 and the energy at rest again: C²β̇² = 2CMβ − p² tan²β along the reference."""
     times = np.linspace(0.0, 0.1, 2001)
     beta, gamma = case.reference(times, TORQUE, SPIN).T
@@ -43,14 +43,14 @@ def test_equation_of_beta(runs):
 
 
 @pytest.mark.parametrize("kept", ["matrix", "quaternion"])
-def test_order(runs, kept):
+def test_steps_are_of_second_order(runs, kept):
     """Measured 1.2e-4 and 8e-5 rad at 100 steps in a nutation."""
     errors = [error(runs, kept, n) for n in (56, 112)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
     assert errors[1] < 2e-4
 
 
-def test_the_three_agree(runs):
+def test_the_three_coordinates_agree_at_second_order(runs):
     """All entries of R, the spin included: at second order; measured 2e-3 and 8e-4 at 100 steps in a nutation."""
     for kept in ("matrix", "quaternion"):
         gaps = [
@@ -60,22 +60,22 @@ def test_the_three_agree(runs):
         assert gaps[1] < 4e-3
 
 
-def test_kept(runs):
+def test_energy_rotations_spin_and_momentum_are_kept(runs):
     """Energy = work at every step; R and q stay rotations; the spin and P = C γ̇ cos²β − p sin β stay."""
     for (kept, _), made in runs.items():
-        assert max(made.balance.largest_residual, made.energy_drift()) < 1e-14
+        assert max(made.ledger.largest_residual, made.energy_drift()) < 1e-14
         assert case.defects(made, kept).max() < 1e-14
         assert np.ptp(made["spin"][:, 0]) < 1e-12 * SPIN
-        done = np.sum(made.balance.work["second axis"])
+        done = np.sum(made.ledger.work["second axis"])
         assert done > 1e-5
-        gained = made.balance.total_energy[-1] - made.balance.total_energy[0]
-        assert done == pytest.approx(gained, abs=1e-13 * made.balance.scale)
+        gained = made.ledger.total_energy[-1] - made.ledger.total_energy[0]
+        assert done == pytest.approx(gained, abs=1e-13 * made.ledger.scale)
     angles = runs["angles", 28]
-    assert np.sum(angles.balance.work["second axis"]) == pytest.approx(TORQUE * angles["orientation"][-1, 1], rel=1e-12)
+    assert np.sum(angles.ledger.work["second axis"]) == pytest.approx(TORQUE * angles["orientation"][-1, 1], rel=1e-12)
 
 
 @pytest.mark.slow
-def test_law_of_precession():
+def test_mean_precession_and_nutation_follow_their_expansions():
     """Mean precession M/(Iω)(1 − 5/4 ε²) and nutation Iω/C (1 + 5/2 ε²): slope two, and the constants to O(ε²)."""
     rows = case.rate_table(TORQUE, SPIN)
     small = np.array([row["epsilon"] for row in rows])
@@ -86,7 +86,7 @@ def test_law_of_precession():
 
 
 @pytest.mark.parametrize("tilt", [-0.6, 0.0, 1.4])
-def test_steady_precession(tilt):
+def test_steady_precession_stays_steady(tilt):
     """M = Ω cos β (p + CΩ sin β): γ̈ = β̈ = 0 at the start, in all coordinates; β stays (angles to the tolerance)."""
     rate = case.steady(TORQUE, SPIN, tilt)
     assert rate * math.cos(tilt) * (MOMENTUM + ACROSS * rate * math.sin(tilt)) == pytest.approx(TORQUE, rel=1e-12)
@@ -98,13 +98,13 @@ def test_steady_precession(tilt):
         assert gamma[-1] == pytest.approx(0.04 * rate, rel=bound)
 
 
-def test_no_steady_precession():
+def test_a_tilt_without_steady_precession_is_refused():
     with pytest.raises(ValueError, match=r"no steady precession at a tilt of -60° .* faster than"):
         case.steady(40.0, SPIN, math.radians(-60.0))
 
 
 @pytest.mark.slow
-def test_near_the_lock():
+def test_angles_lose_digits_near_gimbal_lock_and_others_do_not():
     """Angles warn and lose digits, and have no rates at the lock; the other two do not see it."""
     errors, said = zip(*(case.pass_lock("angles", d, SPIN, 61) for d in (0.5, 0.05, 5e-3)), strict=True)
     assert errors[0] < 1e-8
@@ -138,7 +138,7 @@ def test_the_gimbal_itself_locks(kept):
 
 
 @pytest.mark.slow
-def test_files(tmp_path, monkeypatch):
+def test_a_run_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr(case, "DISTANCES", (0.5, 0.02))
     monkeypatch.setattr(case, "SWEEP", (0.25, 0.5))
     result = gyroscope.run(step=2e-3, duration=0.112)
@@ -167,6 +167,6 @@ def test_files(tmp_path, monkeypatch):
         ({"tilt": 90.0}, "tilt must be between"),
     ],
 )
-def test_bad_input(given, message):
+def test_bad_input_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         gyroscope.run(**given)

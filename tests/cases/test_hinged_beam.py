@@ -31,7 +31,7 @@ def solution(out):
     return Solution.load(out / "solution.h5", hinged_beam.hinged_beam(4, "linear"))
 
 
-def test_history(out):
+def test_energy_and_spin_are_those_of_the_published_figure(out):
     """[flex] fig. 10: 30.2e-9 J and 0.0302 rad/s after the torque, 126e-9 J after the impulse."""
     header, table = read_table(out / "history.csv")
     assert header == ["t_s", "energy_J", "omega_z_world_rad_s", "omega_y_world_rad_s"]
@@ -77,7 +77,7 @@ def test_stresses_under_the_torque(solution):
     np.testing.assert_allclose(found["z_upper"], found["z_lower"], atol=1e-9)  # the axial force alone
 
 
-def test_summary_and_files(out):
+def test_summary_and_ledger_agree(out):
     summary = json.loads((out / "summary.json").read_text())
     assert summary["steps"] == 640
     assert summary["energy_after_torque_J"] == pytest.approx(30.2e-9, rel=0.01)
@@ -93,7 +93,7 @@ def test_summary_and_files(out):
     assert column["work of tip force [J]"].sum() > column["work of torque [J]"].sum() > 30e-9
 
 
-def test_series_reads_back(out):
+def test_the_written_series_reads_back(out):
     times, last = body_in(out, "beam")
     assert len(times) == 201
     assert {"axial_stress_y_upper", "axial_stress_z_lower", "bending_moment_y", "torque"} <= last.cell_data.keys()
@@ -133,7 +133,7 @@ def test_strains_agree_for_small_deflections():
         (["--end", "0", "--method", "radau"], "end must be positive"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output
 
 
@@ -148,7 +148,7 @@ def test_methods_of_the_same_steps_agree(method):
     found = by_method(method)
     assert max(found.differences()[name] for name in ("deformation", "energy")) < 1e-7
     if method != "midpoint":  # which balances quadratic energies only
-        assert found.trajectory.balance.largest_residual < 1e-11
+        assert found.trajectory.ledger.largest_residual < 1e-11
 
 
 @pytest.mark.parametrize("method", ["gauss4", "gauss6", "radau", "bdf", "ida"])

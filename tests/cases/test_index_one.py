@@ -38,7 +38,7 @@ def test_one_step_by_hand():
     }
     for name, value in expected.items():
         np.testing.assert_allclose(values[name]["x2"][:, 0], value, rtol=1e-14)
-    assert found.balance.total_energy[-1] - 0.5 == pytest.approx(-0.5 * 0.8**2, rel=1e-13)  # −h f₂²
+    assert found.ledger.total_energy[-1] - 0.5 == pytest.approx(-0.5 * 0.8**2, rel=1e-13)  # −h f₂²
 
 
 def test_only_pairs_balance_an_energy_that_is_not_quadratic():
@@ -49,7 +49,7 @@ def test_only_pairs_balance_an_energy_that_is_not_quadratic():
             assert row["balance_residual"] > 1e-5
 
 
-def test_algebraic_states():
+def test_algebraic_states_have_the_orders_of_theory():
     """Stage values are of order 2 in mid-step and 1 at the end; Gauss methods extrapolate with order s."""
     rows = [row for row in index_one.order_table(2.0) if row["problem"] == "quadratic"]
     at_end = {row["method"]: row["order_x2"] for row in rows}
@@ -65,7 +65,7 @@ def test_a_slope_needs_two_errors_above_round_off():
 
 
 @pytest.mark.slow
-def test_files(tmp_path, monkeypatch):
+def test_a_run_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr(index_one.completion_table, "__defaults__", ((16, 32),))
     run("--out", str(tmp_path / "out"), "--step", "0.5")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
@@ -84,5 +84,5 @@ def test_files(tmp_path, monkeypatch):
         (["--step", "0.3"], "whole number of steps"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output

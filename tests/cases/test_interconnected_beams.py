@@ -38,7 +38,7 @@ def test_the_start_has_the_velocities_of_the_solution():
     np.testing.assert_array_equal(states[~system.kinetic], 0.0)
 
 
-def test_files(tmp_path, monkeypatch):
+def test_a_run_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr(case, "MESHES", (2, 3))
     monkeypatch.setattr(case, "STEPS", (10, 20))
     summary = json.loads(json.dumps(case.write(case.run(elements=3, steps=20), tmp_path)))
@@ -50,6 +50,6 @@ def test_files(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["elements", "steps"])
-def test_bad_options(name):
+def test_bad_options_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
         case.run(**{name: 0})

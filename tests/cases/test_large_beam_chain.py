@@ -41,14 +41,14 @@ def test_exact_frequencies_of_one_beam():
     np.testing.assert_allclose(case.exact_frequencies(1, 10), expected, rtol=1e-9)
 
 
-def test_meshes_converge():
+def test_frequencies_converge_at_fourth_order():
     """The chain of three meshes against exact beams: order 4 in the element length."""
     exact = case.exact_frequencies(5, 6)
     errors = [np.abs(eigenfrequencies(eliminate(case.chain(5, n)), 6) / exact - 1.0).max() for n in (2, 4, 8)]
     assert np.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.15)
 
 
-def test_elimination_stays_local():
+def test_elimination_keeps_matrices_sparse():
     """201 constraints for 100 beams, of which those along x are one group: P has a few entries for each."""
     system = case.chain(100, 2)
     free = eliminate(system)
@@ -72,7 +72,7 @@ def test_the_checks_of_a_system_run_once(monkeypatch):
     assert counts == [2, 2]
 
 
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     found = json.loads(json.dumps(case.write(case.run(beams=6, elements=4), tmp_path)))
     names = {"assembly_s", "elimination_s", "frequencies_s", "reduction_s", "peak_memory_mb", "omega"}
     assert names <= found.keys()
@@ -91,6 +91,6 @@ def test_files(tmp_path):
         ({"beams": 1, "elements": 2}, "must have more than 40 states"),
     ],
 )
-def test_bad_options(options, message):
+def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         case.run(**options)

@@ -22,7 +22,7 @@ def test_bending_targets_of_fv52_are_those_of_mindlins_plate():
 
 
 @pytest.mark.slow
-def test_files_and_summary(tmp_path):
+def test_a_run_writes_its_files_and_summary(tmp_path):
     out = tmp_path / "out"
     result = CliRunner().invoke(main, ["run", "nafems", "--refine", "4", "--out", str(out)])
     assert result.exit_code == 0, result.output
@@ -38,6 +38,6 @@ def test_files_and_summary(tmp_path):
         assert len(meshio.read(out / f"{name}.vtu").points)
 
 
-def test_bad_options():
+def test_bad_options_are_refused():
     with pytest.raises(ValueError, match="refine must be from 4 to 16"):
         case.run(refine=1)

@@ -34,7 +34,7 @@ def test_series_with_shear_come_to_the_thin_ones():
 
 
 @pytest.mark.slow
-def test_triangles(tmp_path):
+def test_triangles_converge_and_write_their_files(tmp_path):
     """Two meshes of triangles: files, summary, convergence."""
     out = tmp_path / "out"
     words = ["run", "plate-modes", "--cells", "triangle", "--refine", "2", "--out", str(out)]
@@ -49,6 +49,6 @@ def test_triangles(tmp_path):
     assert modes.cells[0].type == "triangle6" and modes.point_data["mode_6"].shape == (len(modes.points), 3)
 
 
-def test_bad_options():
+def test_bad_options_are_refused():
     with pytest.raises(ValueError, match="refine must be from 2 to 5"):
         case.run(refine=1)

@@ -69,7 +69,7 @@ def test_the_foot_never_sinks_and_the_ground_never_pulls():
     assert gaps.min() > -1e-12
     pull = np.array([pogo_stick.lift(x) for x in found.states[touches]])
     assert pull.max() < 1e-9
-    assert found.balance.total_dissipation.min() >= 0.0
+    assert found.ledger.total_dissipation.min() >= 0.0
 
 
 def test_first_fall_is_that_of_a_stone():
@@ -78,7 +78,7 @@ def test_first_fall_is_that_of_a_stone():
 
 
 @pytest.mark.slow
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "0.6")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["event_time_error_max_s"] < 1e-9
@@ -97,5 +97,5 @@ def test_files(tmp_path):
         (["--method", "euler"], "method must be one of"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output

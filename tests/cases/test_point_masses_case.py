@@ -21,15 +21,15 @@ def test_kept_at_a_long_step(cord, damping):
     assert kept["angular_momentum_drift_rel"] < 1e-13
     assert kept["energy_residual_max_rel"] < 1e-13
     assert kept["dissipation_min_J"] >= 0.0
-    lost = found.balance.total_energy[0] - found.balance.total_energy[-1]
-    assert found.balance.total_dissipation.sum() == pytest.approx(lost, abs=1e-13)
+    lost = found.ledger.total_energy[0] - found.ledger.total_energy[-1]
+    assert found.ledger.total_dissipation.sum() == pytest.approx(lost, abs=1e-13)
     assert (lost > 0.5) == (damping > 0.0)
     # it is no plane motion: the masses go round
     assert np.ptp(case.places(found)[:, 1], axis=0).min() > 0.5
 
 
 @CORDS
-def test_order(cord):
+def test_motions_are_of_second_order(cord):
     """Measured over 0.4 s at 5 ms: 3.0e-5 m with the spring, 1.4e-4 m with the knot."""
     rows = case.order_table(0.3, cord, 0.4, (20, 40, 80))
     assert case.slope(rows) == pytest.approx(2.0, abs=0.1)
@@ -37,14 +37,14 @@ def test_order(cord):
 
 
 @CORDS
-def test_collocation(cord):
+def test_collocation_finds_newtons_motion(cord):
     """The same equations by a general integrator of order 6."""
     times = np.linspace(0.0, 0.4, 21)
     found = case.places(case.solve(times, 0.3, cord, "gauss6"))[:, :2]
     np.testing.assert_allclose(found, case.newton(times, 0.3, cord), atol=1e-7)
 
 
-def test_radau():
+def test_radau_finds_newtons_motion():
     pytest.importorskip("scipy_dae")
     times = np.linspace(0.0, 0.5, 6)
     found = case.places(case.solve(times, 0.3, method="radau"))
@@ -66,7 +66,7 @@ def test_newton_keeps_the_energy_without_a_damper():
     np.testing.assert_allclose(np.linalg.norm(r[:, 1] - r[:, 0], axis=1), 0.7, atol=1e-10)
 
 
-def test_spring_law():
+def test_the_force_is_the_slope_of_the_energy():
     """The force is the slope of the energy, and it hardens."""
     law, at, h = case.spring(case.TOP, "b", 1.2, "one"), np.array([0.5, 1.2, 2.3]), 1e-6
     for length in at:
@@ -77,7 +77,7 @@ def test_spring_law():
     assert law.force(3.2) > 2.0 * law.force(2.2)
 
 
-def test_knot():
+def test_the_massless_knot_stays_on_its_line():
     """M is singular; the knot stays on the line from the top to b, at second order, and relaxes along it."""
     system = case.pendulum(0.3, "knot")
     assert system.massless.shape == (9, 3)
@@ -94,7 +94,7 @@ def test_knot():
     assert np.ptp(along[1]) > 0.01
 
 
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     result = case.Result(
         case.solve(np.linspace(0.0, 0.6, 31), 0.3, "knot"),
         case.pendulum(0.3, "knot"),
@@ -122,6 +122,6 @@ def test_files(tmp_path):
         ({"damping": 0.0, "cord": "knot"}, "damping must be positive with a knot"),
     ],
 )
-def test_bad_input(given, message):
+def test_bad_input_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         case.run(**given)

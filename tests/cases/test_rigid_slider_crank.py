@@ -26,7 +26,7 @@ def order(errors):
     return np.log2(errors[0] / errors[1])
 
 
-def test_freedom():
+def test_the_inertia_of_one_freedom_is_that_of_the_bodies():
     """Derivatives by differences; I by the velocities of crank and rod."""
     phi, h = np.linspace(0.0, 6.0, 25), 1e-5
     at, ahead, behind = (case.Freedom(phi + d) for d in (0.0, h, -h))
@@ -48,7 +48,7 @@ def test_energy_of_one_freedom():
     np.testing.assert_allclose(energy, energy[0], rtol=1e-10)
 
 
-def test_against_one_freedom(results):
+def test_the_coupled_motion_converges_to_that_of_one_freedom(results):
     """Measured at 6 ms: 1.1e-3 rad, 4.5e-3 rad/s, 4.5e-4 rad and 1.3e-4 m."""
     errors = []
     for result in results:
@@ -58,7 +58,7 @@ def test_against_one_freedom(results):
     assert np.all(errors[1] < [1.8e-3, 7e-3, 7e-4, 2.2e-4])
 
 
-def test_against_joints(results):
+def test_the_coupled_motion_converges_to_that_of_joints(results):
     """Positions of the slider and forces in the pin of both routes meet at second order."""
     apart = [np.abs(case.motion(r.coupled)[:, 3] - r.hinged.position("rod.B")[:, 0]).max() for r in results]
     assert order(apart) == pytest.approx(2.0, abs=0.1)
@@ -71,7 +71,7 @@ def test_against_joints(results):
     assert forces[1] < 0.045  # of 12 N, measured 0.025
 
 
-def test_remark_4(results):
+def test_places_do_not_drift_and_velocities_alone_do(results):
     """With places no drift; velocities alone drift at second order, and balance as well."""
     for result in results:
         assert case.gap(result.coupled).max() < 1e-13
@@ -83,15 +83,15 @@ def test_remark_4(results):
     assert drifts[1] > 1e-6
 
 
-def test_ports(results):
+def test_works_of_the_loads_add_up_to_the_gain_of_energy(results):
     """Both loads work: that of the force is ∫F dx of the one freedom, that of both is the gain of energy."""
     fine = results[1].coupled
-    done = {name: work.sum() for name, work in fine.balance.work.items()}
+    done = {name: work.sum() for name, work in fine.ledger.work.items()}
     errors = [abs(case.done(r) - case.work_along(r)) for r in results]
     assert order(errors) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 2.2e-4
     assert min(abs(work) for work in done.values()) > 1e-3
-    gain = fine.balance.total_energy[-1] - fine.balance.total_energy[0]
+    gain = fine.ledger.total_energy[-1] - fine.ledger.total_energy[0]
     assert sum(done.values()) == pytest.approx(gain, abs=1e-14)
 
 
@@ -106,7 +106,7 @@ def test_a_spin_of_round_off_at_the_start():
     assert floor[system.parts["rod.velocity"]] == pytest.approx(9e-4)
 
 
-def test_files(results, tmp_path):
+def test_a_run_writes_its_files(results, tmp_path):
     summary = case.write(results[0], tmp_path)
     assert summary["gap_max_m"] <= 1e-11 < 1e-6 < summary["gap_velocities_only_max_m"]
     assert summary["energy_residual_max_rel"] <= 1e-12
@@ -129,6 +129,6 @@ def test_files(results, tmp_path):
         ({"torque": float("nan")}, "torque must be"),
     ],
 )
-def test_bad_input(given, message):
+def test_bad_input_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         case.run(**given)

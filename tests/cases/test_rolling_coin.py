@@ -16,7 +16,7 @@ TORQUES = {"none": (0.0, 0.0), "u1": (0.4, 0.0), "u2": (0.0, -0.25), "both": (0.
 
 
 @pytest.mark.parametrize("name", TORQUES)
-def test_closed_form(name):
+def test_the_closed_form_satisfies_the_equations(name):
     """(4.21) by another integrator: φ̈ = u₂, θ̈ = ½u₁."""
     roll, turn = TORQUES[name]
 
@@ -145,7 +145,7 @@ def test_a_wobbling_euro_keeps_energy_and_height(result):
 
 
 @pytest.mark.slow
-def test_files(result, tmp_path):
+def test_a_run_writes_its_files(result, tmp_path):
     summary = rolling_coin.write(result, tmp_path)
     assert summary["slip_max_m_s"] < 1e-12
     assert summary["jacobi_sum"] == pytest.approx(1.0, abs=1e-9)
@@ -161,6 +161,6 @@ def test_files(result, tmp_path):
         np.testing.assert_array_equal(Solution.load(tmp_path / f"{name}.h5", mechanism).states, kept.states)
 
 
-def test_bad_steps():
+def test_bad_steps_are_refused():
     with pytest.raises(ValueError, match="steps"):
         rolling_coin.run(steps=0)

@@ -125,7 +125,7 @@ def test_families_do_not_depend_on_the_basis():
 
 
 @pytest.mark.slow
-def test_files(tmp_path, monkeypatch):
+def test_a_run_writes_its_files(tmp_path, monkeypatch):
     speeds = [0.0, 3.0, 4.0, 6.0, 12.0]
     monkeypatch.setattr(rotating_beam, "SPEEDS", speeds)
     out = tmp_path / "out"
@@ -163,5 +163,5 @@ def test_files(tmp_path, monkeypatch):
         (["--elements", "2"], "elements"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output

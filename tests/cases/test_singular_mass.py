@@ -48,7 +48,7 @@ def test_multiplier_is_the_force_of_the_second_spring():
 
 
 @pytest.mark.slow
-def test_files(tmp_path):
+def test_a_run_writes_its_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "2")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["rank_of_E"] == 5
@@ -68,5 +68,5 @@ def test_files(tmp_path):
         (["--hardening", "-2"], "hardening must not be negative"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output

@@ -97,7 +97,7 @@ def test_order_against_the_equation_of_motion(rod):
 
 
 @pytest.mark.parametrize("rod", get_args(case.Rod))
-def test_submitted_curves(rod):
+def test_positions_are_those_of_the_submitted_curves(rod):
     """The first second of the curve submitted for this rod, 1e-9 m printed, errors of its own up to 4e-5 m by then."""
     given = case.SUBMITTED[rod]
     times, positions = given.times[:2], given.positions[:2]
@@ -118,7 +118,7 @@ def test_end_of_the_reference():
         assert slider(angle) == pytest.approx(end, abs=3e-8)
 
 
-def test_start():
+def test_the_loop_gives_the_published_velocities():
     """Velocities that the loop gives: the numbers printed with the benchmark in other packages."""
     mechanism = case.slider_crank("slender")
     state = case.start(mechanism)
@@ -129,7 +129,7 @@ def test_start():
     np.testing.assert_allclose(axes @ v["rod.spin"], [1.92, -0.96, 0.48], atol=1e-13)
 
 
-def test_reactions():
+def test_reactions_satisfy_newtons_law():
     """Newton's law of the slider and the moment of the crank about its axle, with accelerations of the reference."""
     errors = []
     for steps in (200, 400):
@@ -158,7 +158,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_files(folder):
+def test_a_run_writes_its_files(folder):
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["energy_residual_max_rel"] <= 1e-11
     assert summary["joint_drift_max_m"] <= 1e-11
@@ -185,7 +185,7 @@ def test_files(folder):
 
 
 @pytest.mark.parametrize(("options", "message"), [(["--steps", "0"], "steps"), (["--rod", "stout"], "slender")])
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     result = CliRunner().invoke(main, ["run", "slider-crank-3d", "--out", str(tmp_path / "out"), *options])
     assert result.exit_code != 0
     assert message in result.output

@@ -12,7 +12,7 @@ from cases import solid_cantilever as case
 from flexph.cli import main
 
 
-def test_beam_theory():
+def test_timoshenkos_frequencies_lie_below_euler_bernoullis():
     """Timoshenko's beam is Euler-Bernoulli's where it is slender, and below it otherwise, more so for higher modes."""
     found = case.theory()
     ratio = found["bending"] / found["euler"]
@@ -32,7 +32,7 @@ def test_frequencies_fall_towards_those_of_beams(cells, degree, bound):
 
 
 @pytest.mark.slow
-def test_files_and_summary(tmp_path):
+def test_a_run_writes_its_files_and_summary(tmp_path):
     out = tmp_path / "out"
     words = ["run", "solid-cantilever", "--degree", "2", "--refine", "2", "--cells", "tetra", "--out", str(out)]
     result = CliRunner().invoke(main, words)
@@ -51,6 +51,6 @@ def test_files_and_summary(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"), [({"degree": 3}, "degree must be 1 or 2"), ({"refine": 0}, "at least 1")]
 )
-def test_bad_options(options, message):
+def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         case.run(**options)

@@ -130,7 +130,7 @@ def test_reduced_and_full_rod():
 
 
 @pytest.mark.parametrize("rod", ["eyes", "bar"])
-def test_stresses_at_corners(rod, request):
+def test_linear_stresses_are_exact_at_corners(rod, request):
     """A stress that is linear over the rod comes out exactly, on every cell by its own points."""
     body = request.getfixturevalue(rod)
     view, field = body.view, body.view.tensors["stress"]
@@ -147,7 +147,7 @@ def test_stresses_at_corners(rod, request):
 
 
 @pytest.mark.slow
-def test_files_and_summary(tmp_path):
+def test_a_run_writes_its_files_and_summary(tmp_path):
     out = tmp_path / "out"
     words = ["--modes", "2", "--steps", "12", "--turns", "0.15", "--start", "undeformed", "--out", str(out)]
     result = CliRunner().invoke(main, ["run", "solid-crank-slider", *words])
@@ -169,7 +169,7 @@ def test_files_and_summary(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{"speed": 0.0}, {"turns": -1.0}, {"steps": 0}, {"modes": -1}])
-def test_bad_options(options):
+def test_bad_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         case.run(rod="bar", **options)
 

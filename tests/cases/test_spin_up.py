@@ -17,7 +17,7 @@ from flexph import IntegrationError, Solution
 run = partial(run_case, "spin-up")
 
 
-def test_hub_angle():
+def test_the_hub_angle_reaches_its_speed_smoothly():
     """θ(T) = ω_s T/2; rate and acceleration by central differences, (10⁻³)² and round-off."""
     assert spin_up.hub_angle(0.0) == 0.0
     assert spin_up.hub_angle(15.0) == pytest.approx(45.0, rel=1e-15)
@@ -37,7 +37,7 @@ def out(tmp_path_factory):
     return folder
 
 
-def test_published_figures(out):
+def test_the_lag_is_the_published_one(out):
     """Lag 0.575 m ± 2 %, ringing below 5e-3 m, as in the reference.
 
     Stretch: steps of 0.025 s raise the centrifugal force by (hω_s)²/6 = 3.7e-3, the ringing takes up to 1.6e-3.
@@ -133,7 +133,7 @@ def test_plane_and_space_are_the_same_motion():
     np.testing.assert_allclose(space[:, 2], 0.0, atol=1e-14)
 
 
-def test_steady_stretch():
+def test_the_steady_stretch_is_that_of_theory():
     """E u'' + ρω²(x + u) = 0: u(L) = tan(kL)/k − L with k = ω√(ρ/E), 6e-5 above ρω²L³/3E; the mesh leaves 1e-6."""
     mechanism = spin_up.spin_up(8, "von_karman")
     time = 7.5 + 2.0 * math.pi * 8 / 6.0  # after the rise, the hub points along x again
@@ -146,7 +146,7 @@ def test_steady_stretch():
     assert found == pytest.approx(spin_up.STRETCH, rel=1e-4)
 
 
-def test_files(out):
+def test_a_run_writes_its_files(out):
     for name, strain in (("solution.h5", "von_karman"), ("linear.h5", "linear")):
         solution = Solution.load(out / name, spin_up.spin_up(6, strain))
         assert len(solution.times) > 100
@@ -158,5 +158,5 @@ def test_files(out):
     ("options", "message"),
     [(["--elements", "0"], "elements"), (["--steps", "0"], "steps"), (["--dim", "4"], "dim must be")],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output

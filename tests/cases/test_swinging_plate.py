@@ -13,7 +13,7 @@ from flexph.cli import main
 
 
 @pytest.mark.slow
-def test_theories_agree():
+def test_both_theories_agree_on_a_thin_plate():
     """The plate is thin: shear changes the deflection by less than (t/L)² times some tens."""
     runs = [case.run(theory=theory, elements=3, steps=100, end=0.2).deflection[:, 2] for theory in case.THEORIES]
     assert np.abs(runs[0]).max() > 0.05
@@ -21,7 +21,7 @@ def test_theories_agree():
 
 
 @pytest.mark.slow
-def test_files_and_summary(tmp_path):
+def test_a_run_writes_its_files_and_summary(tmp_path):
     out = tmp_path / "out"
     words = ["run", "swinging-plate", "--elements", "3", "--steps", "50", "--end", "0.3", "--out", str(out)]
     result = CliRunner().invoke(main, words)
@@ -41,6 +41,6 @@ def test_files_and_summary(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "message"), [({"steps": 0}, "steps must"), ({"end": -1.0}, "end must")])
-def test_bad_options(options, message):
+def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         case.run(**options)

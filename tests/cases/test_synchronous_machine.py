@@ -56,7 +56,7 @@ def test_slope_of_the_inductance():
 
 
 @pytest.mark.parametrize("turn", [0.1, 1e-7])
-def test_flux_jacobian(turn):
+def test_the_flux_jacobian_takes_increments_to_increments(turn):
     """Ē Δ(I, p, θ) = Δ(ψ, p, θ): to round-off, also where L′ stands in."""
     rng = np.random.default_rng(2)
     x0 = np.append(1e4 * rng.normal(size=6), [1e7, 0.4])
@@ -130,7 +130,7 @@ def out(tmp_path_factory):
     return folder
 
 
-def test_summary(out):
+def test_the_summary_balances_and_has_the_load_angle(out):
     summary = json.loads((out / "summary.json").read_text())
     assert summary["balance_residual_max_rel"] < 1e-14  # a few round-offs of the kinetic energy
     assert summary["energy_drift_max_rel"] < 1e-12
@@ -141,7 +141,7 @@ def test_summary(out):
     assert summary["smallest_inductance_mH"] == pytest.approx(0.4129, rel=1e-3)  # 0.15 of Kundur's base
 
 
-def test_ledgers_balance(out):
+def test_written_ledgers_balance(out):
     """The written columns themselves: energies, works and losses, to round-off of 2e9 J summed from two parts."""
     for name in ("short-circuit", "loaded"):
         table = np.genfromtxt(out / f"{name}-ledger.csv", delimiter=",", names=True)
@@ -155,7 +155,7 @@ def test_ledgers_balance(out):
     assert np.all(table["work_stator_J"] < 0.0)
 
 
-def test_steady_load_stays():
+def test_a_steady_load_stays_steady():
     """The load angle and the torque of the phasors, up to (hω)²/4 = 4e-3 of the step."""
     full = runs.rated()
     inputs = {"stator": runs.network, "field": full.field_voltage, "shaft": full.shaft_torque}
@@ -173,7 +173,7 @@ def test_steady_load_stays():
         (["--power", "1.5"], "power must be above 0"),
     ],
 )
-def test_bad_options(options, message, tmp_path):
+def test_bad_options_are_refused(options, message, tmp_path):
     assert message in run("--out", str(tmp_path / "out"), *options, code=1).output
 
 

@@ -43,7 +43,7 @@ def test_report_of_a_plane_mesh():
     assert "region 'left': 1 facets, 1 m; a port (of 3 nodes), or a load" in words(report)
 
 
-def test_command(tmp_path):
+def test_the_command_prints_a_report_or_refuses_the_file(tmp_path):
     meshio.write(tmp_path / "bar.msh", with_regions(), file_format="gmsh22", binary=False)
     result = CliRunner().invoke(main, ["mesh", str(tmp_path / "bar.msh"), "--density", "3"])
     assert result.exit_code == 0, result.output

@@ -125,7 +125,7 @@ def test_pictures_need_no_display(monkeypatch, before, after):
     assert seen == [after]
 
 
-def test_version():
+def test_the_version_is_printed():
     assert flexph("--version").stdout == f"flexph, version {version('flexph')}\n"
 
 
@@ -149,7 +149,7 @@ def kept_signals():
 
 
 @pytest.mark.usefixtures("kept_signals")
-def test_python_m_flexph(monkeypatch, capsys):
+def test_python_m_flexph_is_the_command(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["anything", "--help"])
     with pytest.raises(SystemExit) as exit_:
         runpy.run_module("flexph", run_name="__main__")

@@ -41,13 +41,13 @@ def printed(*args, status=0, **options):
     return json.loads(result.stdout)
 
 
-def test_cases_for_programs():
+def test_cases_are_listed_as_documented():
     told = printed("list")
     assert told == {"cases": [{"name": "swing", "summary": "Swing in a garden.", "error": None}]}
     assert keys(told) == documented("list")
 
 
-def test_checks_for_programs():
+def test_checks_are_printed_as_documented():
     told = printed("validate")
     assert keys(told) == documented("validate")
     assert told["checks"][0] | {"computed": 2.00607} == told["checks"][0]
@@ -103,7 +103,7 @@ def test_a_command_that_ends_before_says_so_for_programs():
     assert flexph("analyze", "swing").stdout == ""
 
 
-def test_analyses_for_programs(tmp_path):
+def test_analyses_are_printed_as_documented(tmp_path):
     pytest.importorskip("matplotlib")
     told = printed("analyze", "lc-circuit", "--picture", tmp_path / "pattern.svg", cases=find_cases())
     # whether the state that is given is consistent is null where there is nothing to violate
@@ -112,7 +112,7 @@ def test_analyses_for_programs(tmp_path):
     assert told["pictures"] == [str(tmp_path / "pattern.svg")]
 
 
-def test_meshes_for_programs():
+def test_reports_of_meshes_are_printed_as_documented():
     told = printed("mesh", ROOT / "cases" / "meshes" / "connecting_rod.msh")
     assert keys(told) == documented("mesh")
     assert told["mass"] is None and told["inertia"] is None  # no density is known

@@ -43,7 +43,7 @@ def test_spherical_joints_in_space(first, second):
     assert {c.name.partition(".")[0] for c in system.coordinates} == {"a", "b"}
     for condition in system.coordinates:
         assert max(np.abs(condition.map.value(z)).max() for z in zeta) < 1e-13
-    assert run.balance.largest_residual < 1e-13
+    assert run.ledger.largest_residual < 1e-13
 
 
 def test_orientations_of_parts_agree():
@@ -97,4 +97,4 @@ def test_a_slider_crank_of_bodies():
     place = system.velocity_constraints[-1].position
     assert max(np.abs(place.value(z)).max() for z in path) < 1e-13
     assert np.abs(path[:, 2]).max() < 1e-14
-    assert run.balance.largest_residual < 1e-13
+    assert run.ledger.largest_residual < 1e-13

@@ -55,7 +55,7 @@ def test_the_place_does_not_drift_and_the_balance_closes():
     run, place = found(10), joined()[2]
     assert np.ptp(run.states[:, 0]) > 0.1
     assert max(np.abs(place(x, "beam.root") - [x[0], 0.0]).max() for x in run.states) < 1e-14
-    assert run.balance.largest_residual < 1e-13
+    assert run.ledger.largest_residual < 1e-13
     assert list(joined()[0].ports) == ["push", "force beam.tip"]
 
 

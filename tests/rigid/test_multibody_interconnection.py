@@ -100,7 +100,7 @@ def test_positions_are_kept_though_only_velocities_are_coupled():
     assert np.ptp(zeta[:, 0]) > 2.0 * np.pi  # the crank turns around
     assert max(np.abs(gap.value(z)).max() for z in zeta) < 1e-13
     assert np.abs(zeta[:, 2]).max() < 1e-14
-    assert found.balance.largest_residual < 1e-13
+    assert found.ledger.largest_residual < 1e-13
 
 
 def force_of_coupling(whole, one, zeta, omega, torque):
@@ -215,7 +215,7 @@ def test_a_massless_rigid_link_is_a_hinge():
     np.testing.assert_allclose(other.positions[:, 3:6], [place(z[:3]) for z in one.positions], atol=1e-10)
 
 
-def test_ground():
+def test_a_bar_held_by_the_ground_is_a_pendulum():
     """A bar held at its end is a pendulum: the angle of ½ẍ by hand; places stated hold, others stay where they are."""
     bar = link(1.0, 0.8, gravity=9.81, sample=(0.2, 0.1, 0.4))
     held = rigid.interconnect({"bar": bar}, [("bar.left", GROUND.at(0.2, 0.1))])
@@ -240,7 +240,7 @@ def test_couplings_that_repeat_one_another_are_named():
     named = r"'one.left = two.left'\[0\], .* 'one.right = two.right'\[0\], .* depend on each other .* all 4 rows is 3"
     with pytest.raises(ValueError, match=named):
         rigid.interconnect(two, [("one.left", "two.left"), ("one.right", "two.right")])
-    with pytest.raises(ValueError, match=r"'rod.bearing', 'rod.B = GROUND'\[.\].* depend on each other .* is 2"):
+    with pytest.raises(ValueError, match=r"'rod.bearing', 'rod.B = GROUND'\[.\].* depend.*each other .*2"):
         rigid.interconnect({"rod": rod()}, [("rod.B", GROUND)])
 
 
@@ -252,7 +252,7 @@ def test_the_sample_may_be_given():
     place = [0.0, 0.0, 1.0, 0.8 * np.cos(1.0), 0.8 * np.sin(1.0), 0.0, 1.0, 0.0, 1.0]
     system = rigid.interconnect(bars, pins, sample=place)
     np.testing.assert_array_equal(system.sample, place)
-    with pytest.raises(ValueError, match=r"one rank around the sample: of 8 rows 7 .* 'a.right = b.left'"):
+    with pytest.raises(ValueError, match=r"one rank around.*sample:.*8 rows 7 .* 'a.right = b.left'"):
         rigid.interconnect(bars, pins, sample=[0.0, 0.0, 0.0, 0.8, 0.0, 0.0, 1.0, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"sample must have shape \(9,\), got \(3,\)"):
         rigid.interconnect(bars, pins, sample=place[:3])
@@ -293,7 +293,7 @@ def test_a_run_says_when_a_coupling_loses_rank():
         run(system, x, until=0.9999, steps=50)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     pair = {"crank": crank(), "rod": rod()}
     cases = [
         ([("crank.C", "rod.C"), ("rod.C", GROUND)], "a port can be coupled once, 'rod.C' is coupled twice"),

@@ -110,7 +110,7 @@ def test_composes_with_other_structures():
     assert rigid.port_hamiltonian(system).phdae().ports == system.port_slices
 
 
-def test_port_in_two():
+def test_a_port_may_be_split_in_two():
     """Force and torque of a port apart: the same columns of B, also of its position, and the same motion."""
     system = falling()
     parts = {"push": 1, "lift": 1}
@@ -127,7 +127,7 @@ def test_port_in_two():
     assert list(system.phdae().split_port("b.right", parts).ports) == ["push", "lift"]
 
 
-def test_refused_splits():
+def test_wrong_splits_are_refused():
     system = falling()
     whole = rigid.port_hamiltonian(system)
     for parts, message in (

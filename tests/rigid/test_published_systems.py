@@ -49,7 +49,7 @@ def robot(m=8.0, I_S=0.4, ell=0.12, b=0.5):
 
 
 @SEEDS
-def test_differential_drive_robot(seed):
+def test_the_robot_has_the_published_equations(seed):
     """The constrained equations of sec. 7.1, with I_O = I_S + mℓ² (14)."""
     m, I_S, ell, b = 8.0, 0.4, 0.12, 0.5
     system = robot(m, I_S, ell, b)
@@ -215,7 +215,7 @@ def rod():
 
 
 @SEEDS
-def test_crank(seed):
+def test_the_crank_has_the_published_equations(seed):
     """Z = 1, M = I_{1,A}, no gyroscopic terms; v_{1,C} = (−ℓ₁ sin φ₁, ℓ₁ cos φ₁) ω₁."""
     system, phi = crank(), random(seed, 1)
     s, c = np.sin(phi[0]), np.cos(phi[0])
@@ -227,7 +227,7 @@ def test_crank(seed):
 
 
 @SEEDS
-def test_rod(seed):
+def test_the_rod_has_the_published_equations(seed):
     """Z, M, G, c', and B of F_{2,C} and F_ext."""
     system, zeta, (v_x, v_y, omega) = rod(), random(seed, 3), random(seed + 10, 3)
     s, c = np.sin(zeta[2]), np.cos(zeta[2])

@@ -16,7 +16,7 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize("degrees", REFERENCE)
-def test_reference_frequencies(degrees):
+def test_extrapolated_frequencies_are_those_of_the_reference(degrees):
     coarse, fine = (four_bar_frequencies(np.deg2rad(degrees), n, SI) for n in (16, 32))
     np.testing.assert_allclose((16 * fine - coarse) / 15, REFERENCE[degrees], rtol=0, atol=HALF_DIGIT)
 

@@ -13,11 +13,11 @@ from exact_beams import axial_frequencies, bending_frequencies, bending_roots
         ("clamped-hinged", [15.418206, 49.964862]),
     ],
 )
-def test_bending_frequencies(ends, printed):
+def test_bending_frequencies_are_the_printed_ones(ends, printed):
     np.testing.assert_allclose(bending_frequencies(ends, len(printed)), printed, rtol=0, atol=0.5001e-6)
 
 
-def test_hinged_bending_frequencies():
+def test_hinged_beams_have_multiples_of_pi():
     np.testing.assert_allclose(bending_frequencies("hinged-hinged", 60), (np.pi * np.arange(1, 61)) ** 2, rtol=1e-14)
 
 
@@ -27,13 +27,13 @@ def test_high_roots_follow_their_asymptotes(ends, shift):
     np.testing.assert_allclose(bending_roots(ends, 60)[11:], (np.arange(12, 61) + shift) * np.pi, rtol=1e-14)
 
 
-def test_axial_frequencies():
+def test_axial_frequencies_are_multiples_of_half_waves():
     np.testing.assert_allclose(axial_frequencies("fixed-free", 3) / np.pi, [0.5, 1.5, 2.5])
     np.testing.assert_allclose(axial_frequencies("fixed-fixed", 3) / np.pi, [1, 2, 3])
     np.testing.assert_allclose(axial_frequencies("free-free", 3) / np.pi, [1, 2, 3])
 
 
 @pytest.mark.parametrize("frequencies", [bending_frequencies, axial_frequencies])
-def test_unknown_ends(frequencies):
+def test_unknown_ends_are_refused(frequencies):
     with pytest.raises(KeyError):
         frequencies("free-clamped", 1)

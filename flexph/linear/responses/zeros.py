@@ -114,7 +114,7 @@ def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Ar
     return a, b, c
 
 
-class Damping(NamedTuple):
+class DampingRatios(NamedTuple):
     """Natural frequencies ω = |s| [rad/s], ascending, (k,), and damping ratios ζ = −Re s/|s|, (k,).
 
     Attributes
@@ -130,7 +130,7 @@ class Damping(NamedTuple):
 
 
 @computing(unknowns)
-def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
+def damping_ratios(system: LinearPHDAE, count: int | None = None) -> DampingRatios:
     """Natural frequencies ``ω = |s|`` and damping ratios ``ζ = −Re s/|s|`` of the lowest poles s with Im s ≥ 0.
 
     A complex pair counts once; a real pole (ζ = 1) is listed for itself; poles at zero, counted by the rank of J − R,
@@ -145,7 +145,7 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
 
     Returns
     -------
-    Damping
+    DampingRatios
         ``omega`` (count,) [rad/s], ascending, and ``ratio`` (count,).
 
     Examples
@@ -162,7 +162,7 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> Damping:
     if count is not None:
         check.count("count", count)
     s = moving_poles(system)[:count]
-    return Damping(np.abs(s), np.clip(-s.real / np.abs(s), -1.0, 1.0))
+    return DampingRatios(np.abs(s), np.clip(-s.real / np.abs(s), -1.0, 1.0))
 
 
 def moving_poles(system: LinearPHDAE) -> Array:

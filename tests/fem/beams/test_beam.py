@@ -54,7 +54,7 @@ def quadrature(elements):
 # --- materials, sections, arguments
 
 
-def test_sections_by_shape():
+def test_shapes_give_area_and_second_moment():
     """Circle A = πd²/4, I = πd⁴/64; rectangle A = bh, I = bh³/12; outer fibres at half the depth."""
     circle = fem.Section(diameter=6e-3)
     assert circle.area == pytest.approx(2.827433388e-5, rel=1e-9)
@@ -87,7 +87,7 @@ def test_sections_by_shape():
         ({"diameter": 1.0, "fibre": 0.5}, "only one"),
     ],
 )
-def test_wrong_sections(given, message):
+def test_wrong_sections_are_refused(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         fem.Section(**given)
 
@@ -129,7 +129,7 @@ def test_wrong_sections(given, message):
         (lambda: floating_body(rigid.point(1.0)), "must be a planar body with rotation"),
     ],
 )
-def test_wrong_arguments(make, message):
+def test_wrong_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
 
@@ -139,7 +139,7 @@ def test_wrong_arguments(make, message):
 
 @both_references
 @pytest.mark.parametrize("elements", [1, 4])
-def test_rigid_inertia(elements, reference):
+def test_the_rigid_inertia_is_that_of_a_bar(elements, reference):
     """m = ρAL, centre at L/2, J = ρAL³/3 about P and ρAL³/12 about the centre."""
     body = beam(elements, reference=reference)
     mass = LINE * LENGTH
@@ -168,7 +168,7 @@ def test_inertia_integrals_by_an_independent_quadrature(elements, reference):
 
 
 @pytest.mark.parametrize("port", ["root", "tip", "middle"])
-def test_lumped_inertia(port):
+def test_lumped_inertia_adds_to_the_mass_matrix(port):
     """E grows by m NᵀN + J ΨᵀΨ with N, Ψ the velocity and spin of the port; at the root that is eq. (48)."""
     body, mass, spin = beam(2, stations={"middle": 0.7}), 0.3, 0.02
     before, after = (linear_body(b, "b").E.toarray() for b in (body, body.with_mass(port, mass, spin)))
@@ -364,7 +364,7 @@ def test_mass_matrix_at_rest():
 
 
 @both_references
-def test_ports_at_rest(reference):
+def test_input_matrices_are_shape_functions_at_the_ends(reference):
     """Eq. (35): B_r = [1, τ_CPᵀ] and B_f of the shape functions at the ends, their columns (F_x, F_y, T)."""
     system = floating_body(beam(2, reference=reference))
     B, n = system.B(system.sample), 6
@@ -463,7 +463,7 @@ def test_equations_are_those_of_the_points(form, seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_kinematics(seed):
+def test_rates_of_the_state_are_those_of_kinematics(seed):
     """ṙ_P = R v_P, d(c, s)/dt = ω (−s, c), du/dt = u̇, C σ̇ = D(u) u̇."""
     body = beam(2, strain="von_karman")
     system = floating_body(body)

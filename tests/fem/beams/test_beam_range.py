@@ -43,7 +43,7 @@ def test_an_equilibrium_warns_of_sections_that_turn_far():
     mechanism = cantilever(length=0.508, section=section, strain="von_karman")
     with pytest.warns(
         ValidityWarning,
-        match=r"'b0' turns by 0\.[67]\d rad against its frame, .* off by about 2\d %: .* the body into 6 or more",
+        match=r"'b0' turns.*0\.[67]\d rad.*frame, .* off.*about 2\d %: .*body.*6.*more",
     ):
         state = rest(mechanism, push=(0.0, 13.3, 0.0))
     with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by"):

@@ -122,7 +122,7 @@ def test_ports_that_take_velocities(elements):
 
 
 @pytest.mark.parametrize("degree", range(5))
-def test_distributed_loads(degree):
+def test_deflections_under_distributed_loads_are_exact(degree):
     """p = x^d on a cantilever: w(L) = ∫ p(s) s²(3L − s)/6EI ds, exact at the nodes whatever the mesh."""
     elements = 3
     system = bending(elements, clamped=("root",), load=degree)
@@ -145,7 +145,7 @@ def test_the_power_of_a_load(causality):
     assert system.inputs("load").shape[1] == 12
 
 
-def test_proportional_damping():
+def test_poles_are_those_of_proportional_damping():
     """s² + (α + βω²) s + ω² = 0 for each undamped ω; rigid motions decay with α."""
     omega = eigenfrequencies(bending(3, clamped=("root",)))
     found = poles(bending(3, clamped=("root",), damping=fem.Damping(mass=0.4, stiffness=1e-3)))
@@ -160,7 +160,7 @@ def test_proportional_damping():
     np.testing.assert_allclose(dual.R.toarray()[:6, :6], 0.4 * dual.E.toarray()[:6, :6], rtol=1e-14)
 
 
-def test_damping_ratios():
+def test_modes_have_the_given_damping_ratios():
     omega = eigenfrequencies(bending(6, clamped=("root",)))
     found = poles(bending(6, clamped=("root",), damping=fem.Damping(ratios=(0.02, 0.0, 0.05))))
     ratio = -found.real / np.abs(found)
@@ -185,7 +185,7 @@ def test_damping_ratios():
         ),
     ],
 )
-def test_bad_input(options, message):
+def test_bad_input_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         bending(**options)
 

@@ -42,7 +42,7 @@ SIZES = [("P0", 3), ("P1", 4), ("P1 discontinuous", 6), ("Gauss", 6), ("P2", 7),
 
 
 @pytest.mark.parametrize("name, size", SIZES)
-def test_number_of_coordinates(name, size):
+def test_fields_have_their_number_of_coordinates(name, size):
     assert FIELDS[name].size == size
     assert FIELDS[name].rows(np.array([0.5]), STEP).shape == (3, size)
 
@@ -88,9 +88,7 @@ def test_gauss_points_are_exact_up_to_their_degree(points):
 
 
 def test_unknown_pairs_are_answered_with_those_that_exist():
-    with pytest.raises(
-        ValueError, match="pair must be one of 'compatible', 'quadratic', 'hermite', 'paper', got 'P1/P1'"
-    ):
+    with pytest.raises(ValueError, match=r"pair must.*one.*'compatible', 'quadratic', 'hermite', 'paper', got 'P1/P1'"):
         pair("P1/P1")
 
 

@@ -90,7 +90,7 @@ def test_von_karman_strain_is_the_best_line_on_each_element(reference, dim):
 
 @both_dimensions
 @pytest.mark.parametrize("pair", LOCAL)
-def test_no_membrane_locking(pair, dim):
+def test_membranes_do_not_lock(pair, dim):
     """Any bending, however large, has axial displacements with which it is not stretched at all."""
     elements = 4
     body = beam(elements, pair, dim=dim, strain="von_karman")

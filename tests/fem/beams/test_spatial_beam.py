@@ -70,7 +70,7 @@ def quadrature(elements):
 
 
 @covering("reference, elements", REFERENCES, (1, 4))
-def test_rigid_inertia(elements, reference):
+def test_the_rigid_inertia_is_that_of_a_bar(elements, reference):
     """ρAL³/12 across, ρI_p L along the axis: sections have no other rotary inertia."""
     inertia, mass = beam(elements, reference=reference).inertia, LINE * LENGTH
     assert inertia.mass == pytest.approx(mass, rel=1e-14)
@@ -415,7 +415,7 @@ CONSTANTS = {"area": 1.0, "second_moment": 1.0}
         (lambda: beam().with_mass("end", 1.0), "no port 'end': there are 'root', 'tip'"),
     ],
 )
-def test_wrong_arguments(make, message):
+def test_wrong_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
 

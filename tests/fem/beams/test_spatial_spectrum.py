@@ -77,7 +77,7 @@ def errors(elements, name="compatible", reference="cantilever", section=RECTANGL
 
 
 @all_references
-def test_clamped_beams(reference):
+def test_frequencies_of_clamped_beams_have_the_errors_of_theory(reference):
     """Bending in both planes 3.516015, 22.034492, 61.697214, 120.901916; axial and torsion (2k − 1)π/2.
 
     The errors follow (βh)⁴/1440 in bending and (κh)²/24 in the axial direction and torsion, β and κ the exact wave
@@ -95,7 +95,7 @@ def test_clamped_beams(reference):
 
 
 @pytest.mark.parametrize("section", [CIRCLE, RECTANGLE], ids=["circle", "rectangle"])
-def test_torsional_frequencies(section):
+def test_torsional_frequencies_are_those_of_theory(section):
     """(2k − 1)π/2 √(GJ/ρI_p)/L of a clamped beam; with J = I_p of a circle that is the shear wave √(G/ρ)."""
     unit = units(section)["torsion"]
     if section is CIRCLE:
@@ -107,7 +107,7 @@ def test_torsional_frequencies(section):
     np.testing.assert_allclose(torsion[:3] / (waves * unit) - 1.0, (waves / 32) ** 2 / 24, rtol=0.02)
 
 
-def test_convergence():
+def test_frequencies_converge_at_orders_four_and_two():
     """Orders 4 in bending and 2 in the axial direction and torsion, first three modes of each family."""
     coarse, fine = errors(16), errors(32)
     for family, order in (("axial", 2), ("torsion", 2), ("y", 4), ("z", 4)):

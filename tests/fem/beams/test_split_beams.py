@@ -49,7 +49,7 @@ def test_the_advice_to_split_counts_the_frames_there_are():
     split = fem.beam(1.0, SOFT, SQUARE, elements=8, split=4, strain="von_karman")
     mechanism = connect({"b": split}, [weld("b.root", GROUND), force("b.tip", name="F")])
     load = 4.0 * RIGIDITY  # sections turn by more than 1 rad
-    with pytest.warns(ValidityWarning, match=r"a section of 'b' turns by 0\.5\d rad .* split the body into 20 or more"):
+    with pytest.warns(ValidityWarning, match=r"a section.*'b' turns.*0\.5\d rad .* split.*body.*20.*more"):
         mechanism.equilibrium(mechanism.assemble({"b": (0.0, 0.0, 0.0)}), inputs={"F": (0.0, -load)})
 
 
@@ -206,7 +206,7 @@ start: {fixed: {blade: [0, 0, 0]}}
 """
 
 
-def test_in_model_files(tmp_path):
+def test_split_beams_stand_in_model_files(tmp_path):
     (tmp_path / "blade.yaml").write_text(MODEL)
     mechanism = load_model(tmp_path / "blade.yaml").mechanism
     write_model(tmp_path / "again.yaml", mechanism)

@@ -56,7 +56,7 @@ def test_ratios_add_to_proportional_damping(strain):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_equal_frequencies():
+def test_equal_frequencies_are_damped_alike():
     """A square section has each bending mode twice: with equal ratios both planes are damped alike."""
     square = fem.Section(width=0.1, height=0.1)
     body = fem.beam(1.3, MATERIAL, square, elements=3, dim=3, damping=fem.Damping(ratios=(0.03, 0.03)))
@@ -88,6 +88,6 @@ def test_no_ratios_leave_the_body_undamped():
         (lambda: beam(fem.Damping(ratios=(0.1,) * 19)), "damping has 19 ratios, the body has only 18 modes"),
     ],
 )
-def test_wrong_ratios(make, message):
+def test_wrong_ratios_are_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()

@@ -52,7 +52,7 @@ def test_a_shaft_bent_in_any_direction_and_twisted(section):
 
 
 @pytest.mark.parametrize(("ratio", "factor"), [(1.0, 0.208), (1.5, 0.231), (2.0, 0.246), (4.0, 0.282), (10.0, 0.312)])
-def test_torsion_of_rectangles(ratio, factor):
+def test_torsion_stresses_of_rectangles_are_the_published_ones(ratio, factor):
     """T = k τ a b² with the k of Timoshenko and Goodier, Theory of Elasticity, either side upright."""
     b = 0.01
     for width, height in ((ratio * b, b), (b, ratio * b)):

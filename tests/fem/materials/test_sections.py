@@ -8,7 +8,7 @@ import pytest
 import fem
 
 
-def test_circles():
+def test_circles_have_their_closed_forms():
     """A = π(d² − d_i²)/4, I = π(d⁴ − d_i⁴)/64 about every axis, J = I_p = 2I."""
     for d, hole in ((6e-3, 0.0), (6e-3, 4e-3), (6e-3, 5.99e-3)):
         made = fem.Section(diameter=d, inner_diameter=hole or None)
@@ -28,7 +28,7 @@ def test_thin_tubes_tend_to_the_formula_of_bredt():
     assert tube.second_moment == pytest.approx(np.pi * r**3 * t, rel=(t / (2 * r)) ** 2 * 1.01)
 
 
-def test_rectangles():
+def test_rectangles_have_their_closed_forms():
     """The width lies along z: I_z = bh³/12 bends in x-y, I_y = hb³/12 in x-z; I_p their sum."""
     made = fem.Section(width=3.0, height=2.0)
     assert (made.second_moment, made.second_moment_y, made.polar_moment) == (2.0, 4.5, 6.5)
@@ -43,7 +43,7 @@ def test_rectangles():
     # J / (long side × short side³), Timoshenko and Goodier, Theory of Elasticity, table of rectangular bars
     [(1.0, 0.1406), (1.2, 0.166), (1.5, 0.196), (2.0, 0.229), (2.5, 0.249), (3.0, 0.263), (4.0, 0.281), (10.0, 0.312)],
 )
-def test_torsion_of_rectangles(ratio, published):
+def test_torsion_constants_of_rectangles_are_the_published_ones(ratio, published):
     made = fem.Section(width=ratio * 0.3, height=0.3).torsion_constant
     assert made / (ratio * 0.3**4) == pytest.approx(published, abs=0.51 * (1e-4 if ratio == 1.0 else 1e-3))
 
@@ -63,7 +63,7 @@ def test_torsion_of_long_strips():
     assert made == pytest.approx(1e4 / 3.0 * (1.0 - 0.630249e-4), rel=1e-9)
 
 
-def test_sections_by_constants():
+def test_constants_define_a_section():
     plane = fem.Section(area=2.0, second_moment=0.5)
     assert (plane.second_moment_y, plane.torsion_constant, plane.polar_moment, plane.fibre_z) == (None,) * 4
     space = fem.Section(area=2.0, second_moment=0.5, second_moment_y=0.25, torsion_constant=0.1)
@@ -89,12 +89,12 @@ def test_sections_by_constants():
         ({"area": 1.0, "second_moment": 1.0, "fibre_z": 0.0}, "fibre_z must be positive, got 0.0 m"),
     ],
 )
-def test_wrong_sections(given, message):
+def test_wrong_sections_are_refused(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         fem.Section(**given)
 
 
-def test_shear_moduli():
+def test_the_shear_modulus_follows_from_poissons_ratio():
     """G = E/(2(1 + ν)), or as given."""
     assert fem.Material(young=2.6, density=1.0, poisson=0.3).shear_modulus == pytest.approx(1.0, rel=1e-15)
     assert fem.Material(young=3.0, density=1.0, poisson=0.5).shear_modulus == 1.0
@@ -113,7 +113,7 @@ def test_shear_moduli():
         ({"poisson": 0.3, "shear": 1.0}, "only one"),
     ],
 )
-def test_wrong_materials(given, message):
+def test_wrong_materials_are_refused(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         fem.Material(young=1.0, density=1.0, **given)
 

@@ -74,9 +74,9 @@ def test_a_port_on_cells_needs_a_word(bar):
     mesh, path = bar
     cells = {"cells": [np.arange(12)]}
     mesh.cell_sets = cells
-    with pytest.raises(ValueError, match=r"port 'root' must be a region of facets.*got 12 of the 48 cells.*'rigid'"):
+    with pytest.raises(ValueError, match=r"port 'root' must.*region.*facets.*got 12.*48 cells.*'rigid'"):
         fem.solid(mesh, STEEL, ports={"root": "cells"})
-    with pytest.raises(ValueError, match=r"port 'root' must be a region of facets.*got 48 of the 48 cells"):
+    with pytest.raises(ValueError, match=r"port 'root' must.*region.*facets.*got 48.*48 cells"):
         fem.solid(path, ports={"root": lambda x: x[0] > -1.0})
     body = fem.solid(mesh, STEEL, ports={"root": fem.Tie("cells", "rigid")})
     assert body.size == mesh.points.size - 3 * np.unique(mesh.cells[0].data[:12]).size  # six of the port, six of axes
@@ -120,7 +120,7 @@ def test_no_mass_without_a_density(tmp_path):
     )
     (tmp_path / "bare.inp").write_text(text.replace("name=STEEL", "name=IRON"))
     assert mesh_report(tmp_path / "bare.inp").mass is None
-    with pytest.raises(ValueError, match=r"material 'STEEL' of the mesh must have \*DENSITY: give material="):
+    with pytest.raises(ValueError, match=r"material 'STEEL'.*mesh must.*\*DENSITY: give material="):
         fem.solid(tmp_path / "bar.inp")
     with pytest.raises(ValueError, match="material must be given: the mesh has none of its own"):
         fem.solid(mesh)
@@ -178,7 +178,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_files(name, bar):
+def test_bad_files_are_refused(name, bar):
     _, path = bar
     old, new, message = BAD[name]
     assert old in path.read_text()
@@ -211,5 +211,5 @@ def test_materials_that_are_not_taken(name, bar):
 def test_surfaces_that_are_not_read_are_said(bar):
     _, path = bar
     path.write_text(path.read_text().replace("_TIP_S4, S4", "_TIP_S4, E2"))
-    with pytest.warns(UserWarning, match="surface 'TIP' is left out: line .* has ELEMENT, '_TIP_S4' with face 'E2'"):
+    with pytest.warns(UserWarning, match=r"surface 'TIP'.*left out: line .*ELEMENT, '_TIP_S4'.*face 'E2'"):
         assert "TIP" not in read(path).cell_sets

@@ -53,7 +53,7 @@ def test_plates_of_two_senses():
 def test_a_folded_plane_mesh_is_refused():
     """A cell that lies over its neighbour is not turned into a sound one."""
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0.3, 0.3, 0]])
-    with pytest.raises(ValueError, match="mesh must have no overlapping cells, got some on the same side of a facet"):
+    with pytest.raises(ValueError, match=r"mesh must.*no overlapping cells, got.*side.*facet"):
         mesh_report(meshio.Mesh(points, [("triangle", [[0, 1, 2], [1, 3, 2]])]))
 
 
@@ -67,7 +67,7 @@ def test_unknown_cells_are_named_with_their_place():
         with pytest.raises(ValueError, match=UNKNOWN):
             read(mesh)
     wedge = meshio.Mesh(np.random.default_rng(0).random((6, 3)), [("wedge", [[0, 1, 2, 3, 4, 5]])])
-    with pytest.raises(ValueError, match=r"must have cells of type tetra, .*, got wedge \(1, the first is cell 0"):
+    with pytest.raises(ValueError, match=r"must.*cells.*type tetra, .*, got wedge \(1,.*first.*cell 0"):
         fem.solid(wedge, STEEL)
 
 
@@ -95,5 +95,5 @@ def test_cells_of_vtk_that_its_reader_passes_over(tmp_path):
     head, types, rest = (tmp_path / "m.vtu").read_text().partition('Name="types" format="ascii">\n10\n')
     assert types
     (tmp_path / "m.vtu").write_text(head + types + rest.replace("10", "66", 1))
-    with pytest.raises(ValueError, match=r"VTK type 66 \(higher order pyramid\) \(1, the first is cell 1\)"):
+    with pytest.raises(ValueError, match=r"VTK type 66 \(higher order pyramid\) \(1,.*first.*cell 1\)"):
         mesh_report(tmp_path / "m.vtu")

@@ -36,7 +36,7 @@ def test_groups_without_names_have_their_numbers(key, file, form, tmp_path):
     assert body.ports["root"].position == pytest.approx([0.0, 0.5, 0.5])
     assert body.sections["cut"].position == pytest.approx([1.0, 0.5, 0.5])
     assert body.loads["w"].measures == pytest.approx([2.0])
-    with pytest.raises(ValueError, match="no region '1': port 'p': the mesh has 'volume 1', '2', 'surface 1', '3'"):
+    with pytest.raises(ValueError, match=r"no region '1': port 'p':.*mesh.*'volume 1', '2', 'surface 1', '3'"):
         fem.solid(tmp_path / file, materials, ports={"p": "1"})
 
 
@@ -61,7 +61,5 @@ def test_a_set_of_mixed_dimensions_is_refused_where_it_is_used():
     body = fem.solid(mesh, STEEL, ports={"first": fem.Tie("first", "rigid")}, reference="first")
     assert body.ports["first"].position == pytest.approx([0.5, 0.5, 0.5])
     assert "region 'every': 0 of mixed dimensions\n" in words(mesh_report(mesh)) + "\n"
-    with pytest.raises(
-        ValueError, match=r"'every' must have cells of .* got mixed dimensions: cells of the body, facets"
-    ):
+    with pytest.raises(ValueError, match=r"'every' must.*cells.* got mixed dimensions: cells.*body, facets"):
         fem.solid(mesh, STEEL, ports={"p": "every"})

@@ -41,7 +41,7 @@ def deck(tmp_path):
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_fields_and_continuations(name, deck):
+def test_all_formats_of_fields_give_one_mesh(name, deck):
     mesh = read(deck(SAME[name]))
     np.testing.assert_allclose(mesh.points, CORNERS, rtol=0.0, atol=0.0)
     assert [(b.type, b.data.tolist()) for b in mesh.cells] == [("hexahedron", [[n - 1 for n in c] for c in CELLS])]
@@ -71,13 +71,13 @@ def test_systems_of_grid_points(deck):
     np.testing.assert_allclose(read(deck(pole)).points[1], [0.0, 3.0 * np.sqrt(0.75), 1.5], atol=1e-15)
 
 
-def test_included_files(deck, tmp_path):
+def test_included_files_are_read(deck, tmp_path):
     (tmp_path / "more.bdf").write_text(hexa(2, CELLS[1]))
     for statement in ("INCLUDE 'more.bdf'", "include more.bdf", 'Include "more.\nbdf"'):
         assert mesh_report(deck(bulk(GRIDS + hexa(1, CELLS[0]) + statement + "\n"))).measure == pytest.approx(2.0)
 
 
-def test_punched_bulk_data(deck):
+def test_bulk_data_without_other_sections_is_read(deck):
     """Without executive and case control, as gmsh writes it."""
     assert mesh_report(deck("$ Created by Gmsh\n" + GRIDS + HEXAS + "ENDDATA\n")).measure == pytest.approx(2.0)
 
@@ -199,7 +199,7 @@ def test_places_in_included_files(name, deck, tmp_path):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refused_bulk_data(name, deck):
+def test_bulk_data_that_cannot_be_read_is_refused(name, deck):
     lines, message = REFUSED[name]
     grids = (
         "".join(grid(k, at, 9) for k, at in enumerate(CORNERS, 1))

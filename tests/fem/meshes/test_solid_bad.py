@@ -249,7 +249,7 @@ def test_a_missing_mesh_is_no_wrong_one(tmp_path):
         (fem.Material(young=1.0, density=1.0, poisson=0.5), "must be compressible: .* poisson = 0.5"),
     ],
 )
-def test_bad_materials(material, message):
+def test_bad_materials_are_refused(material, message):
     sets = {**HALVES, "all": [np.array([0, 1]), None], "face": [None, np.array([0])]}
     with pytest.raises(ValueError, match=message):
         fem.solid(named(**sets), material)
@@ -272,7 +272,7 @@ def test_bad_materials(material, message):
         (lambda: fem.Load("x", on="line"), "on must be one of 'surface', 'volume'"),
     ],
 )
-def test_bad_values(make, message):
+def test_bad_values_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -305,7 +305,7 @@ def test_gmsh_groups_by_name(tmp_path):
     assert body.size == 3 * 8
 
 
-def test_scikit_fem_regions():
+def test_regions_of_scikit_fem_are_taken():
     mesh = skfem.MeshTet.init_tensor(*(np.linspace(0.0, 1.0, 3),) * 3)
     mesh = mesh.with_boundaries({"left": lambda x: x[0] == 0.0}).with_subdomains({"low": lambda x: x[2] < 0.5})
     body = fem.solid(mesh, STEEL, ports={"root": "left"}, reference="root", loads={"w": "low"}, degree=2)
@@ -321,7 +321,7 @@ def test_node_numbers_are_those_of_the_file():
     for degree in (1, 2):
         body = fem.solid(given, STEEL, ports={"corner": 8}, degree=degree)
         assert body.ports["corner"].position == pytest.approx([1.0, 1.0, 1.0])
-    with pytest.raises(ValueError, match="port 'p' must have node numbers from 1 to 8, got 0, which no cell has"):
+    with pytest.raises(ValueError, match=r"port 'p' must.*node numbers.*1.*8, got 0,.*no cell has"):
         fem.solid(given, STEEL, ports={"p": [0, 1]})
 
 
@@ -372,7 +372,7 @@ def test_a_gmsh_file_that_announces_more_than_it_holds(heading, tmp_path):
     kind = b"4.1 0 8" if heading.isascii() and b" " in heading else b"4.1 1 8\n\1\0\0\0"
     path = tmp_path / "large.msh"
     path.write_bytes(b"$MeshFormat\n" + kind + b"\n$EndMeshFormat\n$Nodes\n" + heading + b"\n$EndNodes\n")
-    with pytest.raises(ValueError, match=r"it announces nodes by \[.*\], more than its \d+ bytes can hold"):
+    with pytest.raises(ValueError, match=r"it announces nodes.*\[.*\], more than.*\d+ bytes can hold"):
         fem.solid(path, STEEL)
 
 

@@ -112,7 +112,7 @@ def test_deflections_are_smooth_across_cells(mesh):
 
 @all_theories
 @pytest.mark.parametrize("mesh", [*(rectangle(k, (3, 2), (1.0, 0.6), moved=0.25) for k in KINDS), mixed(0.07)])
-def test_patch(mesh, theory):
+def test_the_patch_test_holds(mesh, theory):
     """Linear u and quadratic w: constant N and M at every point, no shear, and they are in balance."""
     m = model(mesh, theory, thickness=0.02)
     u = np.zeros(m.size)
@@ -145,7 +145,7 @@ def test_patch(mesh, theory):
 
 
 @all_kinds
-def test_constant_shear(kind):
+def test_constant_shear_is_that_of_timoshenko(kind):
     """A strip of ν = 0, clamped at one end, under a force per length at the other: Q constant, M linear, Timoshenko."""
     material = fem.Material(young=12.0, density=1.0, poisson=0.0)
     t, length, force = 0.3, 2.0, 0.7
@@ -213,7 +213,7 @@ NAVIER = np.pi**2 * np.array([2.0, 5.0, 5.0, 8.0])
 
 
 @covering("theory, kind", tuple(THEORIES), tuple(KINDS))
-def test_order_of_frequencies(kind, theory):
+def test_frequencies_converge_from_above_at_their_order(kind, theory):
     """h⁴, from above, on meshes moved at random; the simply supported square of thickness 0.1."""
     errors = []
     for n in (4, 8):
@@ -236,7 +236,7 @@ def test_order_of_frequencies(kind, theory):
     ("kind", "theory", "n"),
     [("quad", "kirchhoff", 4), pytest.param("triangle", "reissner_mindlin", 8, marks=pytest.mark.slow)],
 )
-def test_asymptotic_order(kind, theory, n):
+def test_frequencies_are_of_fourth_order_on_fine_meshes(kind, theory, n):
     """h⁴ of the first frequency of the simply supported square, ± 0.1 where meshes are fine enough."""
     exact = 0.1 * NAVIER[0] if theory == "kirchhoff" else mindlin(0.1, 1)[0]
     errors = []
@@ -259,7 +259,7 @@ CLAMPED = np.array([35.985191, 73.393813, 73.393813, 108.216483])
 
 @pytest.mark.parametrize("how", ["hinged", pytest.param("clamped", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("t", [1e-2, pytest.param(1e-4, marks=pytest.mark.slow)])  # 12 s: the mixed matrix keeps digits
-def test_thin_limit(t, how):
+def test_sheared_plates_do_not_lock(t, how):
     """No locking: sheared plates of 8 × 8 moved quadrilaterals, from 0.5 % (first) of the thin ones at every thickness.
 
     A mesh that locks would be off by (h/t)², 1e6 at t = 1e-4.
@@ -281,7 +281,7 @@ def test_thin_limit(t, how):
 # --- statics
 
 
-def test_uniform_pressure():
+def test_plates_under_pressure_have_the_published_deflections():
     """Deflection and moment in the middle of thin squares: 0.00406235 and 0.0478863; clamped 0.00126532."""
     q = 1.0
     for how, deflection, tolerance in (("hinged", 0.00406235, 1e-4), ("clamped", 0.00126532, 1e-3)):

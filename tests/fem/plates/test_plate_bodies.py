@@ -92,7 +92,7 @@ def test_mean_axes_of_large_plates_are_those_of_small_ones(theory, rotary, monke
 
 
 @all_theories
-def test_turned_mesh(theory):
+def test_frequencies_do_not_depend_on_how_a_plate_lies(theory):
     """Frequencies do not depend on how an orthotropic plate lies in its plane, if its axes are turned with it."""
     mesh, R = rectangle("triangle", (2, 1), LENGTHS, 0.1), Rotation.from_rotvec([0.0, 0.0, 0.7]).as_matrix()
     wood = {"young": (1.0, 0.1, 0.05), "poisson": (0.3, 0.4, 0.35), "shear": (0.08, 0.07, 0.01), "density": 1.0}
@@ -378,7 +378,7 @@ def test_structure_is_skew():
     assert norm(E - E.T) < 1e-13 * norm(E)
 
 
-def test_reduced_plate():
+def test_a_reduced_plate_keeps_low_frequencies_and_stresses():
     """Craig-Bampton vectors of a large plate keep its low frequencies, and its stress tensors."""
     body = fem.plate(
         rectangle("quad", (4, 4), LENGTHS),
@@ -440,7 +440,7 @@ SQUARE = rectangle("quad", (2, 2))
         ({"material": fem.Material(young=1.0, density=1.0)}, "poisson= or shear="),
     ],
 )
-def test_bad_input(options, message):
+def test_bad_input_is_refused(options, message):
     mesh = SQUARE.with_subdomains({"half": lambda x: x[0] < 0.5, "all": lambda x: x[0] < 2.0})
     given = {"thickness": 0.1, "material": SOFT, **options}
     with pytest.raises(ValueError, match=message):
@@ -455,7 +455,7 @@ def test_bad_input(options, message):
         ({"ports": {"mean_axis": "left"}}, "ports must not be named 'mean_axis'"),
     ],
 )
-def test_bad_types(options, message):
+def test_bad_types_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         fem.plate(
             fem.box_mesh((1.0, 1.0), (2, 2)),
@@ -464,7 +464,7 @@ def test_bad_types(options, message):
         )
 
 
-def test_bad_meshes():
+def test_bad_meshes_are_refused():
     points = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
     dented = points.copy()
     dented[2] = [0.3, 0.3, 0.0]

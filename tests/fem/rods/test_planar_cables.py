@@ -167,7 +167,7 @@ def test_a_cable_falls_on_the_ground(law):
     assert run.position("rope.tip")[-1, 1] < -0.1
 
 
-def test_pictures_and_files(tmp_path):
+def test_planar_cables_are_drawn_and_saved(tmp_path):
     rope = fem.cable(2.0, **ROPE, elements=2, dim=2)
     mechanism = connect({"rope": rope}, [hinge("rope.root", GROUND.at(1.0, 0.0))])
     pose = mechanism.assemble({"rope": (1.0, 0.0, 0.5 * np.pi)})

@@ -88,7 +88,7 @@ def elastica(load):
 
 
 @pytest.mark.parametrize(("elements", "order", "bound"), [(4, 2, 1.3e-3), (4, 3, 3e-5)])
-def test_the_elastica(elements, order, bound):
+def test_a_cantilever_bends_to_the_elastica(elements, order, bound):
     """P L²/EI = 5; a prototype erred by 1.2e-3 and 2.2e-5 in the deflection, and EA = 1e6 leaves 4e-6."""
     mechanism, pose = cantilever(section(1e6, 1.0), force("rod.tip", name="F"), elements=elements, order=order)
     state = mechanism.equilibrium(pose, inputs={"F": [0.0, 5.0]})

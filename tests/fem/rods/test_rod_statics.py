@@ -248,7 +248,7 @@ def test_an_element_that_turns_by_much_warns():
 def test_moments_beyond_what_a_mesh_can_turn_are_refused():
     """Two elements under 10 kN m, which would turn them by 100 rad each: told as soon as one of them is folded."""
     mechanism, pose = cantilever(SLENDER, elements=2, loads=[torque("rod.tip", name="M")])
-    with pytest.raises(ArithmeticError, match=r"the mesh of 'rod' is too coarse for the loads: under \d.* % of the"):
+    with pytest.raises(ArithmeticError, match=r"the mesh.*'rod'.*too coarse.*loads: under \d.* %.*the"):
         mechanism.equilibrium(pose, inputs={"M": [0.0, 0.0, 1e4]})
 
 
@@ -273,7 +273,7 @@ def test_a_curve_with_a_full_turn_in_an_element_is_refused():
         c, d = np.cos(s), np.sin(s)
         return (d, 1.0 - c, 0.0), np.array([[c, -d, 0.0], [d, c, 0.0], [0.0, 0.0, 1.0]])
 
-    with pytest.raises(ValueError, match=r"frames of the curve turn by 6\.3 rad from s = 0 to 6\.28319 m"):
+    with pytest.raises(ValueError, match=r"frames.*curve turn.*6\.3 rad.*s = 0.*6\.28319 m"):
         fem.rod(4.0 * np.pi, STEEL, fem.Section(diameter=0.01), elements=2, curve=ring)
 
 
@@ -314,7 +314,7 @@ def test_what_does_not_hold_yet_is_refused_by_name():
     pose = mechanism.assemble()
     state = mechanism.consistent_state(pose)
     run = integrate(mechanism, state, [0.0, 0.1])
-    with pytest.raises(ValueError, match="'rod' is a body of nodes without a common frame: use its ports"):
+    with pytest.raises(ValueError, match=r"'rod'.*body.*nodes without.*common frame: use.*ports"):
         run.displacement("rod.tip")
     for method in (ExactGauss(), Decaying(radius=0.5)):
         with pytest.raises(ValueError, match=f"{type(method).__name__} is not known of 'rod'"):

@@ -184,6 +184,16 @@ def test_energies_of_small_strains_are_accurate(law):
     np.testing.assert_allclose(own.at(strain).energy, exact, rtol=1e-6)
 
 
+@pytest.mark.parametrize("law", ["neo-Hooke", "Mooney-Rivlin"])
+def test_laws_are_not_a_number_where_the_tensor_is_singular(law):
+    """Iterations that diverge come there; the step then fails or starts again, and the run goes on."""
+    good, flat = np.diag([1.1, 0.9, 1.0]), np.ones((3, 3))
+    with np.errstate(all="ignore"):
+        energy, stress, _ = LAWS[law][0].of_tensor(np.array([good, flat]))
+        assert np.isnan(stress[1]).any()
+        np.testing.assert_array_equal(energy[:1], LAWS[law][0].of_tensor(good[None])[0])
+
+
 def keeps_all(run):
     """Energy, both momenta, joints and rotations, to round-off."""
     for values, size in (

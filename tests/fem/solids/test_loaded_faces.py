@@ -148,7 +148,7 @@ def _corner(*place):
 
 def test_what_has_no_faces_that_deform_is_refused():
     stiff = fem.solid(fem.box_mesh(SIDES, (1, 1, 1)), SOFT, loads={"p": "right"})
-    with pytest.raises(ValueError, match="must be on a surface of a solid of finite strain for axes='face'"):
+    with pytest.raises(ValueError, match=r"must.*surface.*solid.*finite strain.*axes='face'"):
         connect({"b": stiff}, [distributed_load("b.p", axes="face")])
     loads = {"p": fem.Load(whole, on="volume")}
     solid = fem.solid(fem.box_mesh(SIDES, (1, 1, 1)), SOFT, strain="finite", loads=loads)

@@ -249,7 +249,7 @@ def test_a_closed_surface_looks_outwards():
         ),
     ],
 )
-def test_bad_sections(mesh, sections, message):
+def test_bad_sections_are_refused(mesh, sections, message):
     with pytest.raises(ValueError, match=message):
         fem.solid(mesh, RUBBER, sections=sections)
 
@@ -264,7 +264,7 @@ def test_a_rigid_region_has_no_section():
     assert body.sections["s"].forces(sigma, u)[:3] == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)  # from the soft side
 
 
-def test_bad_questions():
+def test_bad_questions_are_refused():
     mesh = rectangle("quad", (2, 1))
     body = fem.plate(mesh, SOFT, thickness=0.1, ports={"a": "left"}, reference="a", sections={"m": middle})
     mechanism = connect({"p": body}, [weld("p.a", GROUND)])

@@ -52,7 +52,7 @@ def loaded(body, **densities):
 
 
 @pytest.mark.parametrize("kind", SOLID + PLANE)
-def test_patch(kind):
+def test_the_patch_test_holds(kind):
     """Traction σ n on all sides of a distorted mesh: constant stress at every point, in every kind of cell."""
     dim = len(lengths(kind))
     sides = ("left", "right", "front", "back", "bottom", "top")[: 2 * dim]
@@ -171,7 +171,7 @@ def axial_frequency(kind, n):
 
 
 @pytest.mark.parametrize("kind", SOLID + PLANE)
-def test_order_of_frequencies(kind):
+def test_frequencies_converge_from_above_at_their_order(kind):
     """Twice the degree, as theory says of eigenvalues, from above (a Ritz method)."""
     steps = (8, 16) if DEGREE[kind] == 1 else (4, 8)
     errors = [axial_frequency(kind, n) / np.pi - 1.0 for n in steps]
@@ -191,7 +191,7 @@ def test_mass_and_inertia_of_a_box(kind):
     assert body.moments == pytest.approx(want.moments, rel=1e-12, abs=1e-10)
 
 
-def test_rotated_mesh():
+def test_frequencies_do_not_depend_on_how_a_mesh_lies():
     """Frequencies do not depend on how the mesh lies, of an anisotropic body if its axes are turned with it."""
     mesh, R = box("tetra10", (2, 1, 1), LENGTHS), Rotation.from_rotvec([0.4, -0.9, 0.7]).as_matrix()
     wood = {"young": (1.0, 0.1, 0.05), "poisson": (0.3, 0.4, 0.35), "shear": (0.08, 0.07, 0.01), "density": 1.0}
@@ -215,7 +215,7 @@ def test_materials_are_one_another():
     assert fem.Material(young=E, density=1.0, shear=G).compliance == pytest.approx(iso.compliance, rel=1e-14, abs=1e-15)
 
 
-def test_turned_axes():
+def test_a_turned_fibre_stretches_by_its_own_modulus():
     """A tension along a turned fibre stretches by 1/E_1."""
     R = Rotation.from_rotvec([0.2, 1.1, -0.5]).as_matrix()
     wood = fem.Orthotropic(young=(10.0, 1.0, 0.5), poisson=(0.3, 0.2, 0.4), shear=(0.6, 0.5, 0.1), density=1.0, axes=R)
@@ -267,7 +267,7 @@ def _cross():
     return cross(3)
 
 
-def test_rotations_of_ports():
+def test_rotations_of_ports_are_those_of_linear_fields():
     """ψ of a twist and of a bend: rigid, mean, edge and node agree with the linear field they sample."""
     regions = {k: fem.Tie(v, "mean") for k, v in RIGID.items()}
     body = fem.solid(
@@ -356,7 +356,7 @@ def test_normals_point_outwards(kind):
     assert flux == pytest.approx(body.dim * body.mass, rel=1e-13)  # unit density
 
 
-def test_stress_measures():
+def test_stress_measures_are_those_of_matrices():
     rng = np.random.default_rng(0)
     s = rng.standard_normal((5, 6))
     matrices = s[:, [[0, 3, 5], [3, 1, 4], [5, 4, 2]]]
@@ -366,7 +366,7 @@ def test_stress_measures():
     assert von_mises(np.array([3.0, 0, 0, 0, 0, 0])) == pytest.approx(3.0)
 
 
-def test_mixed_cells():
+def test_mixed_cells_pass_the_patch_test():
     """Quadrilaterals and triangles in one plane body: the patch test holds."""
     points = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [2, 0], [2.0, 1]], dtype=float)
     mesh = meshio.Mesh(points, [("quad", [[0, 1, 2, 3]]), ("triangle", [[1, 4, 5], [1, 5, 2]])])

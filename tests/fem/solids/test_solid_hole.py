@@ -58,7 +58,7 @@ def kirsch(x):
     return np.column_stack([xx, yy, xy])
 
 
-def test_stress_concentration():
+def test_a_hole_triples_the_stress():
     body, sigma = pulled(24, 10)
     field = body.view.tensors["stress"]
     stress = tensors(field.at, sigma)

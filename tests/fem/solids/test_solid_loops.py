@@ -60,7 +60,7 @@ def thrown(whole, dim):
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("dim", [2, 3])
-def test_blocks_under_pressure(dim, law, monkeypatch):
+def test_blocks_under_pressure_step_as_by_the_oracle(dim, law, monkeypatch):
     compare(monkeypatch, lambda: blocks(dim, law), inputs=pressed(dim))
 
 

@@ -272,7 +272,7 @@ def test_envelope_is_the_extreme_over_all_times_and_points(run, tmp_path):
     assert float(rows[3]["peak_time [s]"]) == found.peak_time[3]
 
 
-def test_bad_exports(run, tmp_path):
+def test_bad_exports_are_refused(run, tmp_path):
     for call, message in (
         (lambda: stress_envelope(run, "block"), "body 'block' has no stress tensor"),
         (lambda: stress_envelope(run, "solid", "strain"), "no tensor 'strain': body 'solid' has 'stress'"),
@@ -289,7 +289,7 @@ def test_bad_exports(run, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["pvd", "xdmf"])
-def test_damaged_series(run, tmp_path, suffix):
+def test_damaged_series_are_refused(run, tmp_path, suffix):
     path, *_ = write_series(tmp_path / f"a.{suffix}", run, bodies=["solid"], frames=2)
     text = path.read_text()
     path.write_text(text[: len(text) // 2])

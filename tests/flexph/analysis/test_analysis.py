@@ -138,7 +138,7 @@ def clamped(capacity):
     )
 
 
-def test_index_by_ranks():
+def test_the_index_follows_from_ranks():
     rng = np.random.default_rng(3)
     J, G = rng.standard_normal((5, 5)), rng.standard_normal((2, 5))
     free = analyze(linear(J - J.T, E=np.eye(5))).index
@@ -180,7 +180,7 @@ def spectra_apart(one, other):
 
 
 @seeds
-def test_linear_elimination(seed):
+def test_elimination_keeps_the_finite_eigenvalues(seed):
     """(4.6)-(4.8): the finite eigenvalues are those of the pencil (4.5), energies agree, and flexph.eliminate's too."""
     rng = np.random.default_rng(seed)
     J, G, g = rng.standard_normal((7, 7)), rng.standard_normal((7, 2)), rng.standard_normal((7, 1))
@@ -201,7 +201,7 @@ def test_linear_elimination(seed):
     assert spectra_apart(own, eigvals(other.J - other.R, other.E)) < 1e-9
 
 
-def test_linear_elimination_refuses():
+def test_elimination_refuses_violated_conditions():
     with pytest.raises(ValueError, match=r"GᵀQG must have full rank"):
         eliminate_index_one(np.zeros((2, 2)), np.diag([0.0, 1.0]), np.array([[1.0], [0.0]]))
     with pytest.raises(ValueError, match="G must have full column rank, got rank 1 of 2 columns"):
@@ -255,7 +255,7 @@ def test_reduced_and_constrained_coin_move_alike():
     begin = flexph.consistency.consistent(full, full.sample, inputs={"u": [0.0, 0.5]})
     two = flexph.integrate(full, begin, times, inputs=inputs, progress=False)
     np.testing.assert_allclose(one["q"], two["q"], atol=1e-5)  # second order: (2.5e-3)² times one
-    assert one.balance.largest_residual < 1e-9  # of rates by differences
+    assert one.ledger.largest_residual < 1e-9  # of rates by differences
 
 
 def varying():
@@ -304,7 +304,7 @@ def test_hidden_constraints_of_positions():
         hidden_constraints(J, lambda x: x, lambda x: np.eye(4)[[0, 2]], x)
 
 
-def test_passivity():
+def test_passivity_is_decided_on_the_constraints():
     D = DiracStructure.from_skew([[0.0, -1.0], [1.0, 0.0]], {"x": slice(0, 2)})
     assert analyze(quadratic(D, np.diag([1.0, 0.0]))).passivity.passive == "yes"
     falling = PortHamiltonian(structure=D, H=lambda x: float(x[0] + 0.5 * x[1] ** 2),
@@ -421,7 +421,7 @@ def test_the_text_and_the_picture(tmp_path):
     assert sparsity_text(large).startswith("entries of J by ports")
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="system must be a PHDAE"):
         analyze(np.eye(2))
     with pytest.raises(ValueError, match=r"state must have shape \(3"):

@@ -188,7 +188,7 @@ def test_a_rotor_on_a_tower_that_stands_still_is_one_on_a_hub_of_their_mass():
 
 def test_what_has_no_period_is_refused():
     mechanism, start, period = shaken()
-    with pytest.raises(ValueError, match=r"'drive rod.root–GROUND: y' must repeat itself after the period 0.5"):
+    with pytest.raises(ValueError, match=r"'drive rod.root–GROUND: y' must repeat itself.*period 0.5"):
         floquet(mechanism, start, period=0.5, steps=4)
     with pytest.raises(ValueError, match="period must be given"):
         floquet(mechanism, start)
@@ -197,9 +197,9 @@ def test_what_has_no_period_is_refused():
     rod = {"rod": rigid.bar(LENGTH, 1.0)}
     free = connect(rod, [hinge("rod.root", GROUND), force("rod.tip")], gravity=(0.0, -GRAVITY))
     away = free.consistent_state(free.assemble({"rod": 0.3}))
-    with pytest.raises(ValueError, match=r"the motion must be periodic: after 1 s it is .* from its start"):
+    with pytest.raises(ValueError, match=r"the motion must.*periodic:.*1 s.*.*start"):
         floquet(free, away, period=1.0, steps=12)
-    with pytest.raises(ValueError, match=r"input 'force rod.tip' must repeat itself after the period 1 s"):
+    with pytest.raises(ValueError, match=r"input 'force rod.tip' must repeat itself.*period 1 s"):
         floquet(free, away, period=1.0, inputs={"force rod.tip": lambda t: (t, 0.0)})
     rubbing = connect(rod, [hinge("rod.root", GROUND, friction=coulomb(1.0, speed=0.1))])
     at = rubbing.consistent_state(rubbing.assemble({"rod": 0.3}))
@@ -212,7 +212,7 @@ def test_contacts_are_refused():
     ball = rigid.body(1.0, inertia=1.0, ports={"c": (0.0, 0.0)})
     touch = contact(Sphere("ball.c", 0.1), Plane(GROUND.at(0.0, -1.0), (0.0, 1.0)), KelvinVoigt(1e3), name="floor")
     mechanism = connect({"ball": ball}, [touch])
-    with pytest.raises(ValueError, match=r"analysis.floquet does not support contacts, and 'floor' is one"):
+    with pytest.raises(ValueError, match=r"analysis.floquet does not support contacts,.*'floor'.*one"):
         floquet(mechanism, mechanism.consistent_state(mechanism.assemble()), period=1.0)
 
 

@@ -104,8 +104,8 @@ def test_a_push_along_the_beam():
     run = integrate(system, system.sample, np.linspace(0.0, 0.5, 3), inputs=inputs, method=DiscreteGradient("gonzalez"))
     momentum = (system.E(run.states[-1]) @ run.states[-1])[system.parts["velocity"]]
     np.testing.assert_allclose(momentum, [push * LENGTH * 0.5, 0.0], atol=1e-13)
-    assert run.balance.work["load"].sum() == pytest.approx(run.balance.total_energy[-1], rel=1e-10)
-    assert run.balance.total_energy[-1] >= momentum[0] ** 2 / (2.0 * body.mass) * (1.0 - 1e-12)
+    assert run.ledger.work["load"].sum() == pytest.approx(run.ledger.total_energy[-1], rel=1e-10)
+    assert run.ledger.total_energy[-1] >= momentum[0] ** 2 / (2.0 * body.mass) * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize(

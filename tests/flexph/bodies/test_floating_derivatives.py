@@ -86,7 +86,7 @@ def test_matrices_are_read_only():
 
 @pytest.mark.parametrize("torques", [False, True])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_relative_axes(dim, torques):
+def test_slopes_of_relative_axes_are_exact(dim, torques):
     """C = R₁ᵀR₂ is bilinear in the kept entries: central differences are exact at any step."""
     rng = np.random.default_rng(dim)
     one, two = (floating_body(body(dim, "linear", "full"), name=name) for name in "ab")

@@ -220,7 +220,7 @@ def test_equations_are_those_of_the_points(form, seed):
 
 
 @random_states
-def test_kinematics(seed):
+def test_rates_of_the_state_are_those_of_kinematics(seed):
     """ṙ_P = R v_P, dR/dt = R[ω]×, du/dt = u̇, C σ̇ = D(u)u̇."""
     body = solid()
     system = floating_body(body, gravity=GRAVITY)
@@ -345,7 +345,7 @@ def test_a_planar_body_in_space_has_the_planar_blocks(form, momenta, seed):
 # --- names and refusals
 
 
-def test_names_and_sizes():
+def test_parts_and_ports_have_names_and_sizes():
     made = floating_body(solid(), name="arm")
     assert made.size == 3 + 9 + FLEXIBLE + 6 + FLEXIBLE + STRESSES
     assert dict(made.ports) == {"arm.a": slice(0, 6), "arm.b": slice(6, 12)}
@@ -360,7 +360,7 @@ def test_names_and_sizes():
         (lambda: floating_body(solid(), form="other"), "form must be one of 'paper', 'canonical', got 'other'"),
     ],
 )
-def test_refusals(make, message):
+def test_wrong_bodies_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -370,7 +370,7 @@ def test_refusals(make, message):
 
 @both_momenta
 @random_states
-def test_spatial_beam(momenta, seed):
+def test_a_spatial_beam_is_skew_and_has_the_inertia_of_a_bar(momenta, seed):
     """Skew, a gradient pair, both forms with one action, and ½ωᵀJω of a stiff bar: J = diag(ρI_pL, mL²/3, mL²/3)."""
     length, width, height, density = 1.3, 1.1, 0.8, 2.5
     material, section = fem.Material(young=20.0, poisson=0.3, density=density), fem.Section(width=width, height=height)

@@ -69,7 +69,7 @@ def test_inertia_is_that_of_the_mesh(block):
     np.testing.assert_allclose(body.moments, solid.moments, atol=1e-12 * solid.moments.max())
 
 
-def test_free_vibrations(block):
+def test_a_free_body_has_the_frequencies_of_its_pencil(block):
     """Of the free body: the lowest frequencies of the pencil (K, M) without its six zeros."""
     body = block.body(modes=8)
     np.testing.assert_allclose(
@@ -77,7 +77,7 @@ def test_free_vibrations(block):
     )  # round-off of ω² against the highest frequency
 
 
-def test_fixed_vibrations(block):
+def test_a_fixed_body_has_the_clamped_frequencies(block):
     """With a face fixed and its modes taken, the clamped body has the clamped frequencies."""
     body = block.body(modes=6, fixed=block.root)
     system = linear_body(body, "b")
@@ -98,7 +98,7 @@ def test_large_models_agree_with_small_ones(block, monkeypatch):
 
 
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "free"])
-def test_static_responses(block, fixed):
+def test_static_vectors_give_exact_responses(block, fixed):
     """Under a force at the tip: the displacement of the fixed block, and of the free one relative to the mean."""
     body = block.body(static=("tip",), fixed=block.root if fixed else ())
     force = np.zeros(block.X.size)
@@ -122,7 +122,7 @@ def test_static_responses(block, fixed):
 
 
 @pytest.mark.parametrize("free", [True, False])
-def test_energy_identity(block, free):
+def test_the_energy_is_that_of_the_moved_nodes(block, free):
     """H of the body is ½ẋᵀMẋ + ½qᵀKq − Σ m g·x of the moved nodes, x = r + R(X + Φu), at any motion."""
     rng = np.random.default_rng(0)
     phi = np.linalg.qr(rng.standard_normal((block.X.size, 4)))[0]  # any shapes: not even smooth ones
@@ -156,7 +156,7 @@ def test_ports_see_rigid_and_mean_motion(block):
     assert rest.ports["corner"].rotation is None
 
 
-def test_files(block, tmp_path):
+def test_a_run_writes_its_files(block, tmp_path):
     """Matrix Market, .npz and .npy: the same body."""
     mmwrite(tmp_path / "M.mtx", block.M, precision=17)
     sparse.save_npz(tmp_path / "K.npz", sparse.csr_array(block.K))
@@ -237,7 +237,7 @@ def test_block_and_beam_swing_alike(tmp_path):
     np.testing.assert_allclose(found[0], found[1], rtol=0.02)  # shear, which our beam has not: (kh)²
 
 
-def test_run(block, tmp_path):
+def test_a_pendulum_of_matrices_is_balanced_and_exported(block, tmp_path):
     """A pendulum in space: balanced to round-off, exported with its stresses."""
     strain = sparse.csr_array((np.ones(len(block.cells)), (range(len(block.cells)), 3 * block.cells[:, 0])))
     strain.resize(len(block.cells), block.X.size)
@@ -300,11 +300,11 @@ def test_stresses_that_fit_in_no_or_two_ways_are_refused(block):
     phi = np.linalg.qr(np.random.default_rng(3).standard_normal((block.X.size, 6)))[0]
     cells = ("hexahedron", block.cells)
     six = np.zeros((len(block.X), 6, 6))
-    with pytest.raises(ValueError, match=r"shape \(42, 6, 6\) fits in more than one way: write .* \* 6, modes"):
+    with pytest.raises(ValueError, match=r"shape \(42, 6, 6\) fits.*more than one way: write .* \* 6, modes"):
         block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six)})
     made = block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", six.reshape(-1, 6))})
     assert made.view.tensors["s"].unit == "Pa"
-    with pytest.raises(ValueError, match=r"of modes must have axes of locations \(42 nodes, 12 cells\).* does not"):
+    with pytest.raises(ValueError, match=r"of modes must.*axes.*locations \(42 nodes, 12 cells\).* does not"):
         block.body(shapes=phi, cells=cells, stresses={"s": ("Pa", np.zeros((42, 5, 6)))})
     with pytest.raises(ValueError, match=r"axes of locations \(12 cells\).* does not"):
         block.body(shapes=phi[:, :4], cells=cells, stresses={"s": ("Pa", np.zeros((42, 6, 4)), "cells")})
@@ -438,7 +438,7 @@ NAMES = [name for name, *_ in bad(Block())]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_bad_input(block, name):
+def test_bad_input_is_refused(block, name):
     _, given, options, message = next(case for case in bad(block) if case[0] == name)
     with pytest.raises(ValueError, match=message):
         body_from_matrices(*given, **options)
@@ -452,12 +452,12 @@ def test_nodes_on_a_line_are_refused():
         body_from_matrices(np.eye(9), K, X, ports={}, shapes=np.eye(9)[:, [6]])
 
 
-def test_damaged_file(tmp_path, block):
+def test_damaged_files_are_refused(tmp_path, block):
     (tmp_path / "M.mtx").write_text("no matrix")
     with pytest.raises(ValueError, match=re.escape("mass cannot be read from")):
         body_from_matrices(tmp_path / "M.mtx", block.K, block.X, ports={})
     (tmp_path / "M.txt").write_text("no matrix")
-    with pytest.raises(ValueError, match=r"mass cannot be read from .*M\.txt': it has no line that begins"):
+    with pytest.raises(ValueError, match=r"mass cannot.*read.*M\.txt':.*no line.*begins"):
         body_from_matrices(tmp_path / "M.txt", block.K, block.X, ports={})
 
 
@@ -471,7 +471,7 @@ def test_damaged_file(tmp_path, block):
         ({"shapes": 0.0}, "shapes must move masses"),
     ],
 )
-def test_bad_modes(block, change, message):
+def test_bad_modes_are_refused(block, change, message):
     lumps, omega, phi = modal(block)
     frequencies = change.get("frequencies", omega)
     with pytest.raises(ValueError, match=message):

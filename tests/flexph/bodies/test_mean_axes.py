@@ -199,7 +199,7 @@ def test_what_cannot_be_seen_from_mean_axes(pair, large):
         about_mean_axes(beam)
     with pytest.raises(ValueError, match="this one is rigid"):
         about_mean_axes(rigid.body(1.0, inertia=(1.0, 1.0, 1.0), ports={}))
-    with pytest.raises(ValueError, match="damping must not have ratios for a large body about mean axes"):
+    with pytest.raises(ValueError, match=r"damping must not.*ratios.*large body about mean axes"):
         bar((8, 2, 2), reference="mean_axis", damping=fem.Damping(ratios=(0.01,)))
     damped = bar((8, 2, 2), reference="mean_axis", damping=fem.Damping(mass=0.1))
     with pytest.raises(ValueError, match=r"damping.* of a large body about mean axes .* reduce the body"):
@@ -215,7 +215,7 @@ def test_what_cannot_be_seen_from_mean_axes(pair, large):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
-def test_thirty_thousand_coordinates():
+def test_a_body_of_thirty_thousand_coordinates_is_reduced_and_run():
     """Reduced on free modes, as seen from a face; and two steps in full, with nothing filled."""
     mesh = fem.box_mesh((1.0, 0.1, 0.1), (50, 5, 5), simplices=True)
     make = lambda reference: fem.solid(mesh, RUBBER, degree=2, ports=PORTS, reference=reference)  # noqa: E731

@@ -295,7 +295,7 @@ def test_frequencies_come_down_to_those_of_the_full_mechanism():
     np.testing.assert_allclose(before, exact, rtol=1e-5)  # what 14 of 24 modes give
 
 
-def test_statics():
+def test_equilibria_are_those_of_the_full_body():
     """A cantilever under its weight at the end of a static vector: the equilibrium of the full body."""
     found = []
     body = beam(strain="linear", elements=4)
@@ -507,7 +507,7 @@ def test_two_turns_of_the_rod(strain):
         ({"basis": np.eye(12)[:, :3] * (1.0, 0.0, 1.0)}, "basis must have full rank: column 1 is zero"),
     ],
 )
-def test_bad_input(choice, message):
+def test_bad_input_is_refused(choice, message):
     with pytest.raises(ValueError, match=message):
         reduce_body(beam(), **choice)
 

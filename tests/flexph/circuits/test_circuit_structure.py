@@ -150,7 +150,7 @@ def test_sources_that_gyrators_give_are_named():
     assert "given by V" in str(given.constraints[0])
     assert abs(given.currents(given.state(), {"V": 1.0})["L"]) == pytest.approx(0.5)
     both = gyrated(V=voltage_source("a", "gnd", 1.0), I=current_source("b", "gnd", 1.0))
-    with pytest.raises(ValueError, match="no unique solution: by gyrator 'G' inputs of 'V', 'I' are tied"):
+    with pytest.raises(ValueError, match=r"no unique solution:.*gyrator 'G' inputs.*'V', 'I'.*tied"):
         _ = both.constraints
 
 
@@ -187,10 +187,10 @@ def test_closed_switches_side_by_side_share_their_current():
 
 def test_the_nodal_form_names_loops_and_cutsets_of_switches():
     made = side_by_side(Rn=resistor("d", "b", 1.0), S3=switch("b", "d"), S4=switch("d", "gnd"))
-    with pytest.raises(ValueError, match="'S2', 'S1' make a loop of closed switches: nothing determines its current"):
+    with pytest.raises(ValueError, match=r"'S2', 'S1' make.*loop.*closed switches: nothing determines.*current"):
         made.at({"S1": True, "S2": True, "S3": False, "S4": True}).phdae("nodal")
     apart = circuit({"V": voltage_source("a", "gnd"), "R": resistor("a", "gnd", 1.0),
                      "S1": switch("a", "b"), "S2": switch("b", "gnd")}).at({"S1": False, "S2": False})  # fmt: skip
-    with pytest.raises(ValueError, match="'S1', 'S2' make a cutset of open switches: nothing determines the voltage"):
+    with pytest.raises(ValueError, match=r"'S1', 'S2' make.*cutset.*open switches: nothing determines.*voltage"):
         apart.phdae("nodal")
     assert apart.phdae().size == 1

@@ -75,7 +75,7 @@ def test_charge_is_kept_and_energy_lost_where_capacitors_meet():
     assert one.time == pytest.approx(1e-3, rel=1e-12)
     assert one.after[:2].sum() == pytest.approx(q.sum(), rel=1e-14)
     assert one.lost == pytest.approx(0.5 * 0.75e-6 * apart**2, rel=1e-12)
-    assert found.balance.largest_residual < 1e-13
+    assert found.ledger.largest_residual < 1e-13
 
 
 def test_a_rectifier_against_an_equation_of_its_own():
@@ -98,7 +98,7 @@ def test_a_rectifier_against_an_equation_of_its_own():
         assert np.all(voltages[name] * currents[name] == 0.0)
         assert voltages[name].max() < 1e-9 and currents[name].min() > -1e-9
     assert {len(set(mode.split(", ")) & {f"D{k} closed" for k in range(1, 5)}) for mode in found.modes} == {1, 2}
-    assert found.balance.largest_residual < 1e-12
+    assert found.ledger.largest_residual < 1e-12
 
 
 def test_switches_of_one_instant_switch_together():
@@ -121,7 +121,7 @@ def test_switches_of_one_instant_switch_together():
     assert mean == pytest.approx(0.3 * 10.0 / 5.0, rel=1e-6)
 
 
-def test_some_positions_only():
+def test_a_system_may_have_some_positions_only():
     made = half_bridge()
     chosen = [{"S1": True, "S2": False}, {"S1": False, "S2": True}]
     system = made.switching(positions=chosen)
@@ -141,6 +141,6 @@ def test_some_positions_only():
         ),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()

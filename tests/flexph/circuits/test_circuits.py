@@ -199,7 +199,7 @@ def test_both_forms_and_the_linear_system_move_alike(seed, drawn, made):
     other = integrate(nodal, consistent(nodal, start, inputs=inputs, keep=stored), times, inputs=inputs, progress=False)
     size = 1.0 + max(np.abs(one[name]).max() for name in stored)
     assert max(np.abs(one[name] - other[name]).max() for name in stored) <= 1e-11 * size
-    assert max(one.balance.residual.max(), other.balance.residual.max()) <= 1e-13 * (size**2 + one.balance.scale)
+    assert max(one.ledger.residual.max(), other.ledger.residual.max()) <= 1e-13 * (size**2 + one.ledger.scale)
     linear = made.linear()
     if not linear.G.shape[0]:
         again = integrate(from_linear(linear), tree.z(x), times, inputs=inputs, progress=False)
@@ -219,7 +219,7 @@ def test_nonlinear_elements_in_both_forms(method):
     for name in stored:
         np.testing.assert_allclose(one[name], other[name], atol=1e-12)
     if method == "gonzalez":
-        assert one.balance.largest_residual < 1e-13
+        assert one.ledger.largest_residual < 1e-13
 
 
 def test_laws_of_nonlinear_elements_at_a_consistent_state():
@@ -263,9 +263,9 @@ def test_loops_and_cutsets_are_named():
     v, i = (read(x, {"V": 3.0, "I": 0.2}) for read in (made.voltages, made.currents))
     assert (v["C1"], v["C2"]) == pytest.approx((1.0, 2.0))
     assert (i["L1"], i["L2"]) == pytest.approx((0.5, 0.7))
-    with pytest.raises(ValueError, match=r"voltages around the loop of 'C2', 'C1', 'V' must sum to zero, got 1 V"):
+    with pytest.raises(ValueError, match=r"voltages around.*loop.*'C2', 'C1', 'V' must sum.*zero, got 1 V"):
         made.state({"C1": 1.0, "C2": 1.0}, inputs={"V": 3.0})
-    with pytest.raises(ValueError, match=r"currents of the cutset of 'L1', 'L2', 'I' must sum to zero, got 0.3 A"):
+    with pytest.raises(ValueError, match=r"currents.*cutset.*'L1', 'L2', 'I' must sum.*zero, got 0.3 A"):
         made.state(currents={"L1": 0.5, "L2": 0.2})
 
 
@@ -328,7 +328,7 @@ def test_positions_are_asked_for():
     assert made.at({"S": True}).at({"D": False}).at_text == "S closed, D open"
 
 
-def test_pulse():
+def test_a_pulse_repeats_after_its_period():
     pulse = Pulse(2.0, 0.25, start=1.0)
     assert [pulse(t) for t in (1.0, 1.49, 1.51, 2.99, 3.0, -0.9)] == [True, True, False, False, True, True]
 
@@ -366,14 +366,14 @@ def test_pulse():
         ),
     ],
 )
-def test_bad_circuits(elements, message):
+def test_bad_circuits_are_refused(elements, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         circuit(elements)
 
 
 def test_a_switch_must_not_short_a_source():
     made = circuit({"V": voltage_source("a", "gnd"), "S": switch("a", "gnd"), "R": resistor("a", "gnd", 1.0)})
-    with pytest.raises(ValueError, match="closed 'S', 'V' form a loop in which nothing limits the current"):
+    with pytest.raises(ValueError, match=r"closed 'S', 'V' form.*loop.*nothing limits.*current"):
         made.at({"S": True})
 
 
@@ -416,6 +416,6 @@ def test_a_transformer_may_short_sources_too():
         ),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()

@@ -45,7 +45,7 @@ def test_multipliers_follow_from_accelerations():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_nearest_velocities(seed):
+def test_consistent_velocities_are_the_nearest_in_kinetic_energy(seed):
     """Kept positions: the least change of kinetic energy, M-orthogonal to what the constraints leave free."""
     system, rng = four_particles(0.5), np.random.default_rng(seed)
     start = START.copy()

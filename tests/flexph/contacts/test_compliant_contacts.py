@@ -153,7 +153,7 @@ def test_a_flexible_arm_against_a_stop_keeps_the_balance_by_all_methods_that_kno
         solution = integrate(mechanism, start, times, method=method)
         assert solution.ledger.kind("stored").max() > 1e-3
         assert balance(solution) < 1e-12
-    with pytest.raises(ValueError, match=r"ExactGauss\(\) does not support contacts, and 'contact arm.tip"):
+    with pytest.raises(ValueError, match=r"ExactGauss\(\) does not support contacts,.*'contact arm.tip"):
         integrate(mechanism, start, times, method=ExactGauss())
     for verb in (mechanism.equilibrium, mechanism.linearize):
         with pytest.raises(ValueError, match=rf"mechanism.{verb.__name__} does not support contacts"):
@@ -246,9 +246,7 @@ def test_a_run_that_begins_deep_in_a_contact_warns_and_one_pressed_by_its_weight
 def test_a_run_that_begins_deep_in_a_stop_warns_in_radians():
     mechanism, _ = arm_between_stops()
     start = mechanism.consistent_state(mechanism.assemble(guess={"arm": 0.7}))
-    with pytest.warns(
-        ValidityWarning, match="stop: the contact begins with a penetration of 0.2 rad, which stores 40 J"
-    ):
+    with pytest.warns(ValidityWarning, match=r"stop:.*contact begins.*penetration.*0.2 rad,.*stores 40 J"):
         integrate(mechanism, start, [0.0, 1e-4])
 
 

@@ -89,5 +89,5 @@ def test_parts_of_a_cable_touch_each_other():
 
 @pytest.mark.parametrize("kind", ["rod", "cable"])
 def test_restitution_at_a_node_is_refused(kind):
-    with pytest.raises(ValueError, match=r"touch: restitution is not defined at 'line\.node0', where the body deforms"):
+    with pytest.raises(ValueError, match=r"touch: restitution.*not defined.*'line\.node0',.*body deforms"):
         falling(kind, "plane", Rigid(restitution=0.5))

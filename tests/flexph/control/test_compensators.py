@@ -18,7 +18,7 @@ def response(compensator, s):
     return k.C @ np.linalg.solve(s * np.eye(len(k.A)) - k.A, k.B) + k.D
 
 
-def test_transfer_functions():
+def test_compensators_have_their_transfer_functions():
     s = 3.0j
     np.testing.assert_allclose(
         response(pid(2.0, integral=5.0, derivative=0.3, lag=0.1), s), [[2.0 + 5.0 / s + 0.3 * s / (1.0 + 0.1 * s)]]

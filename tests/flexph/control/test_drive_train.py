@@ -100,7 +100,7 @@ def test_a_rotor_starts_with_its_shaft(limit):
         given = Continuous(system=system, ports={"shaft": "drive"}, start=start)
         return integrate(PLAIN, turning, np.linspace(0.0, 0.02, 11), controllers={"motor": given})
 
-    with pytest.raises(ValueError, match="controller 'motor' starts with 0, 0, 0, which contradicts the velocities"):
+    with pytest.raises(ValueError, match=r"controller 'motor' starts.*0, 0, 0,.*contradicts.*velocities"):
         braked(None)
     assert np.all(np.diff(rates(braked((0.0, 10.0 * TURNS, 0.0)))) < 0.0)
 

@@ -73,7 +73,7 @@ def test_steps_back_in_time_take_sampled_forces(sensors, function, of_states):
     mechanism = beside()
     start = mechanism.consistent_state(mechanism.assemble({"cart": (0.0, 0.0, 0.0), "arm": 0.5}))
     feedback = StateFeedback(function=function, sensors=sensors, ports=["push"])
-    with pytest.raises(ValueError, match=r"Exact4\(\) has steps back in time.* take Exact\(\), or a Sampled"):
+    with pytest.raises(ValueError, match=r"Exact4\(\).*steps back.*time.* take Exact\(\),.*Sampled"):
         integrate(mechanism, start, [0.0, 1.0], method=Exact4(), controllers={"feedback": feedback})
 
     def called(time, readings):

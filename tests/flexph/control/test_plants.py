@@ -157,7 +157,7 @@ def test_sensors_away_from_the_motor_in_loops():
     assert closed_loop(tip, lqr(tip, **weights)).is_stable
 
 
-def test_measures_in_space():
+def test_the_mobility_of_a_free_body_is_exact_in_space():
     """A free body, turned: 1/m + [a]ᵀ J⁻¹ [a] at its port, a its arm."""
     spin = (0.3, -0.2, 0.5)
     body = rigid.body(2.0, inertia=np.diag([0.1, 0.2, 0.3]), ports={"pin": (0.1, 0.2, 0.3)})

@@ -184,9 +184,7 @@ def test_a_memory_that_is_changed_in_place_is_a_copy():
 def test_a_start_whose_controllers_are_not_there_is_refused():
     times = np.linspace(0.0, 0.2, 5)
     start = counted(in_place, start_of(MOTOR), times[:3]).final
-    with pytest.raises(
-        ValueError, match=r"memory of controller 'count', which no controller .*: there are 'coutn'; to"
-    ):
+    with pytest.raises(ValueError, match=r"memory.*controller 'count',.*no controller .*:.*'coutn'; to"):
         counted(in_place, start, times[2:], name="coutn")
     for method in (Exact(), DiscreteGradient()):
         with pytest.raises(ValueError, match=r"there are none; .*replace\(start, controllers={}\)"):
@@ -204,7 +202,7 @@ def test_a_memory_that_cannot_be_kept_is_refused_when_it_is_returned(wrong, tmp_
     with pytest.raises(ValueError, match="memory cannot be kept: stored values must be"):
         Sampled(function=function, period=0.05, sensors={}, memory=wrong)
     times = np.linspace(0.0, 0.4, 9)
-    with pytest.raises(InputError, match=r"the memory of controller 'count' at t = 0.15 s cannot be kept") as caught:
+    with pytest.raises(InputError, match=r"the memory.*controller 'count'.*t = 0.15 s cannot.*kept") as caught:
         counted(function, start_of(MOTOR), times, checkpoint=Checkpoint(tmp_path / "kept", every=0.0))
     assert caught.value.solution.times.size == 4
     caught.value.solution.save(tmp_path / "run.h5")
@@ -432,7 +430,7 @@ def test_an_input_beyond_all_numbers_is_told_with_its_controller_where_a_step_fa
     servo = StateFeedback(function=lambda t, x: np.array([huge(t)]), sensors=see, ports=["motor"])
     held = Sampled(function=lambda t, x: {"motor": huge(t)}, period=1e-3, sensors=see)
     times = np.linspace(0.0, 0.005, 6)
-    with pytest.raises(IntegrationError, match=r"the input of controller 'servo' at 'motor' is of size 1e\+300"):
+    with pytest.raises(IntegrationError, match=r"the input.*controller 'servo'.*'motor'.*size 1e\+300"):
         integrate(pendulum, start, times, controllers={"servo": servo if within else held})
     with pytest.raises(IntegrationError, match=r"motion; the input at 'motor' is of size 1e\+300 there; try"):
         integrate(pendulum, start, times, inputs={"motor": huge})

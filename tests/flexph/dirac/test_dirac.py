@@ -192,7 +192,7 @@ def test_what_is_not_in_the_submanifold():
 
 
 @random_cases
-def test_resistive_relation(seed):
+def test_the_resistive_relation_is_the_published_one(seed):
     """[rigid] definition 6 and eq. (8)."""
     system = everything(seed)
     zeta, omega = state(system, seed)
@@ -205,12 +205,12 @@ def test_resistive_relation(seed):
     np.testing.assert_allclose((r + s) @ omega, tau, rtol=1e-13)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"conserves power: ‖F Eᵀ \+ E Fᵀ‖ = 2e\+00"):
         DiracStructure(np.eye(3), np.eye(3))
     with pytest.raises(ValueError, match=r"is maximal: rank \[F E\] = 2, it must be 3"):
         DiracStructure(np.diag([1.0, 1.0, 0.0]), np.zeros((3, 3)))
-    with pytest.raises(ValueError, match=r"ports must cover the 2 flows and efforts once each, got \[0\]"):
+    with pytest.raises(ValueError, match=r"ports must cover.*2 flows.*efforts once each, got \[0\]"):
         DiracStructure(np.eye(2), np.zeros((2, 2)), {"a": slice(0, 1)})
     with pytest.raises(ValueError, match=r"E must have shape \(2, 2\), got \(3, 3\)"):
         DiracStructure(np.eye(2), np.zeros((3, 3)))

@@ -77,7 +77,7 @@ def test_constrained_form_is_that_of_the_theory(D):
 
 
 @given(structures(), st.integers(0, 2**32 - 1))
-def test_canonical_coordinates(D, seed):
+def test_members_satisfy_the_canonical_form(D, seed):
     """[survey] eq. (3.7) for random members, in the coordinates of T; 2 pairs + fixed + free = n."""
     n, form = D.size, D.canonical()
     k, r = form.pairs, form.fixed
@@ -142,7 +142,7 @@ def test_ports_in_another_order_are_the_same_structure():
                                                      "c2": slice(4, 6)}  # fmt: skip
 
 
-def test_closed_ports():
+def test_closed_ports_keep_members_without_flow_or_effort():
     """Members with zero flow at a port, or zero effort, and no others."""
     D = ported(6, {"a": 3, "b": 2}, free=1)
     for word in ("flows", "efforts"):
@@ -183,13 +183,13 @@ def test_large_matrices_are_taken_as_they_are():
     assert np.array_equal(D.E, J.T - J)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     skew = np.array([[0.0, 1.0], [-1.0, 0.0]])
     with pytest.raises(ValueError, match=r"conserves power: ‖F Eᵀ \+ E Fᵀ‖ = 1e\+00"):
         DiracStructure.from_skew([[0.0, 1.0], [1.0, 0.0]])
     with pytest.raises(ValueError, match=r"maximal: rank \[F E\] = 1, it must be 2"):
         DiracStructure([[1.0, 0.0], [2.0, 0.0]], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match=r"F must have at least as many rows as columns, got shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"F must.*least.*many rows.*columns, got shape \(1, 2\)"):
         DiracStructure([[1.0, 0.0]], [[0.0, 0.0]])
     with pytest.raises(ValueError, match=r"E must have shape \(2, 2\)"):
         DiracStructure(np.eye(2), np.zeros((3, 2)))

@@ -60,8 +60,8 @@ def test_the_same_energy_by_parameters(seed):
              for s, x in ((one, first), (other, consistent(other, start, inputs=inputs)))]  # fmt: skip
     # the midpoint rule is covariant under linear maps; conditions of P and Q below 1e4
     np.testing.assert_allclose(found[1]["x"] @ P.T, found[0]["x"], atol=1e-9)
-    np.testing.assert_allclose(found[1].balance.total_energy, found[0].balance.total_energy, rtol=1e-9)
-    assert found[1].balance.largest_residual < 1e-10
+    np.testing.assert_allclose(found[1].ledger.total_energy, found[0].ledger.total_energy, rtol=1e-9)
+    assert found[1].ledger.largest_residual < 1e-10
     reports = [analyze(s) for s in (usual, made)]
     for name in ("index", "constraints", "undetermined", "freedom"):
         assert getattr(reports[0].index, name) == getattr(reports[1].index, name)
@@ -84,7 +84,7 @@ def test_a_capacitor_of_no_capacitance_is_none():
     volts = 3.0 * np.exp(-0.25 * TIMES)
     np.testing.assert_allclose(found["C1"][:, 0], volts, rtol=1e-10)
     np.testing.assert_allclose(found["C2"][:, 0], volts, rtol=1e-7)  # a stage value, of lower order
-    np.testing.assert_allclose(found.balance.total_energy, volts**2, rtol=1e-9)
+    np.testing.assert_allclose(found.ledger.total_energy, volts**2, rtol=1e-9)
     # with C₂ > 0 they are one capacitor of C₁ + C₂: the limit is continuous
     small = PortHamiltonian(structure=D, lagrangian=LagrangianSubspace(np.diag([2.0, 1e-6]), np.eye(2)),
                             sample=np.array([3.0, 3.0]), resistive={"R": 0.5})  # fmt: skip
@@ -112,7 +112,7 @@ def test_a_spring_without_compliance_is_a_rigid_link():
     assert report.casimirs.expressions == analyze(linked(0.1)).casimirs.expressions == ("p1 + p2",)
     found = run(rigidly, [0.0, 2.0, 3.0])
     np.testing.assert_allclose(found["p1"][:, 0], 2.0, rtol=1e-12)
-    assert np.ptp(found.balance.total_energy) < 1e-13
+    assert np.ptp(found.ledger.total_energy) < 1e-13
     # an oscillator of the reduced mass 6/5
     compliance, omega = 0.01, np.sqrt(5.0 / 6.0 / 0.01)
     swinging = run(linked(compliance), [0.0, 2.0, 0.0], method=Gauss(6), times=np.linspace(0.0, 0.5, 101))
@@ -141,7 +141,7 @@ def test_tangent_space_of_a_pendulum_swings_with_its_frequency():
     motion = found.states[:, :4] @ tangent.P.T
     np.testing.assert_allclose(motion[:, 0], 0.01 * np.cos(omega * found.times), atol=1e-9)
     assert np.abs(motion[:, 1]).max() < 1e-12
-    assert np.ptp(found.balance.total_energy) < 1e-12 * found.balance.total_energy[0]
+    assert np.ptp(found.ledger.total_energy) < 1e-12 * found.ledger.total_energy[0]
 
 
 def coil_and_capacitor(storage=None):
@@ -170,8 +170,8 @@ def test_a_submanifold_by_its_parameters():
     systems = coil_and_capacitor(), coil_and_capacitor(saturating())
     found = [run(s, s.sample, method=Gauss(6), times=np.linspace(0.0, 2.0, 41)) for s in systems]
     np.testing.assert_allclose(np.tanh(found[1]["phi"]), found[0]["phi"], atol=1e-7)
-    np.testing.assert_allclose(found[1].balance.total_energy, found[0].balance.total_energy, rtol=1e-7)
-    assert run(systems[1], systems[1].sample).balance.largest_residual < 1e-12
+    np.testing.assert_allclose(found[1].ledger.total_energy, found[0].ledger.total_energy, rtol=1e-7)
+    assert run(systems[1], systems[1].sample).ledger.largest_residual < 1e-12
 
 
 def test_storages_are_interconnected():
@@ -202,7 +202,7 @@ def test_a_subspace_has_no_units():
             LagrangianSubspace(np.array([[c, c], [0.0, 0.0]]), np.array([[1.0 / c, 0.0], [1.0, 2.0]]))
 
 
-def test_bad_storages():
+def test_bad_storages_are_refused():
     D = coil_and_capacitor().structure
     L = LagrangianSubspace(np.eye(2), np.eye(2))
     with pytest.raises(ValueError, match=r"lagrangian replaces H, gradient and hessian, .* got \['H'\]"):
@@ -215,7 +215,7 @@ def test_bad_storages():
         coil_and_capacitor(saturating(descriptor=np.eye(2)))
     with pytest.raises(ValueError, match="a Lagrangian storage is symplectic"):
         coil_and_capacitor(saturating(efforts=lambda xi: xi[::-1] * np.array([1.0, 2.0])))
-    with pytest.raises(ValueError, match=r"a Lagrangian storage is maximal: rank \[X'; ε'\] = 1, it must be 2"):
+    with pytest.raises(ValueError, match=r"a Lagrangian storage.*maximal: rank \[X'; ε'\] = 1,.*must.*2"):
         first = lambda xi: np.array([xi[0], 0.0])  # noqa: E731
         coil_and_capacitor(
             LagrangianStorage(

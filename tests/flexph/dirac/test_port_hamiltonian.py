@@ -170,7 +170,7 @@ def test_runs_with_feedthrough_keep_the_balance():
     start = flexph.consistency.consistent(system, [1.0, 0.5, 0.0, 0.0])
     found = flexph.integrate(system, start, np.linspace(0.0, 2.0, 41), inputs={"u": lambda t: [np.sin(t)]},
                              progress=False)  # fmt: skip
-    assert found.balance.largest_residual < 1e-12
+    assert found.ledger.largest_residual < 1e-12
     np.testing.assert_allclose(found["nu"][1:, 0], np.sin(found.output_times), atol=1e-12)
 
 
@@ -184,7 +184,7 @@ def mass(m):
     return PortHamiltonian(structure=D, H=lambda x: 0.5 * x[0] ** 2 / m, gradient=lambda x: x / m, sample=np.ones(1))
 
 
-def test_mass_and_spring():
+def test_mass_and_spring_make_the_published_structure():
     """[survey] example 3.1: (3.12), (3.13) and (3.14) make (3.15)."""
     whole = interconnect(spring(3.0), mass(2.0), ports={"spring": "mass"}, gyrative=True)
     np.testing.assert_allclose(whole.phdae().J(whole.sample), [[0.0, 1.0], [-1.0, 0.0]], atol=1e-14)
@@ -195,7 +195,7 @@ def test_mass_and_spring():
     assert whole.at(whole.sample).distance(published) < 1e-12
 
 
-def test_nonlinear_relations():
+def test_nonlinear_relations_dissipate_by_their_law():
     """f = −ρ(e): the dissipation is e ρ(e) in the direct form, and where the relation feeds through."""
     relation = flexph.laws.quadratic(0.7)
     direct = DiracStructure.from_hybrid([[0.0, -1.0], [1.0, 0.0]], [False, True], {"p": slice(0, 1), "R": slice(1, 2)})
@@ -205,13 +205,13 @@ def test_nonlinear_relations():
     assert damped.phdae().R(np.array([3.0]))[0, 0] == pytest.approx(2.1)
     found = flexph.integrate(damped.phdae(), [1.0], np.linspace(0.0, 1.0, 201), progress=False)
     assert found.final[0] == pytest.approx(1.0 / 1.7, abs=1e-5)  # ṗ = −0.7 p|p|, second order in 0.005
-    assert found.balance.largest_residual < 1e-12
+    assert found.ledger.largest_residual < 1e-12
     series = DiracStructure.from_skew([[0.0, 0.0], [0.0, 0.0]], {"p": slice(0, 1), "R": slice(1, 2)})
     with pytest.raises(ValueError, match="resistance of 'R' must have 1 entries, got 2"):
         PortHamiltonian(structure=series, H=float, gradient=lambda x: x, sample=np.ones(1), resistive={"R": np.eye(2)})
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"Z = \[\[R, P\], \[Pᵀ, S\]\] must be positive semi-definite"):
         InputStateOutput(J=[[0.0]], R=[[1.0]], g=[[1.0]], P=[[2.0]], S=[[1.0]], H=lambda x: 0.0,
                          gradient=lambda x: x, sample=np.ones(1))  # fmt: skip
@@ -251,7 +251,7 @@ def test_a_modulated_structure_runs_as_the_system_itself():
              for s in (made, direct)]  # fmt: skip
     for part in ("q", "p"):
         np.testing.assert_allclose(found[0][part], found[1][part], atol=1e-10)
-    assert found[0].balance.largest_residual < 1e-12
+    assert found[0].ledger.largest_residual < 1e-12
 
 
 def test_a_nonlinear_relation_that_feeds_through():
@@ -271,4 +271,4 @@ def test_a_nonlinear_relation_that_feeds_through():
     found = flexph.integrate(made, start, np.linspace(0.0, 1.0, 201), inputs={"source": 1.0}, progress=False)
     # Q̇ = 2 (1 − Q)²: 1 − Q = 1/(1 + 2 t)
     assert abs(found["Q"][-1, 0]) == pytest.approx(1.0 - 1.0 / 3.0, abs=1e-4)
-    assert found.balance.largest_residual < 1e-11
+    assert found.ledger.largest_residual < 1e-11

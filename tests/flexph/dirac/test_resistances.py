@@ -93,10 +93,10 @@ def test_a_multiport_is_its_diagonal_form_behind_a_transformer(seed):
     found = [run(s, s.sample, method=Gauss(4)) for s in (whole, parts)]
     # stages solve the same equations, to the tolerance of Newton's method
     np.testing.assert_allclose(found[0].final, found[1].final, rtol=1e-9)
-    assert found[0].balance.total_dissipation.sum() == pytest.approx(found[1].balance.total_dissipation.sum(), rel=1e-9)
+    assert found[0].ledger.total_dissipation.sum() == pytest.approx(found[1].ledger.total_dissipation.sum(), rel=1e-9)
     discrete = run(whole, whole.sample)
-    assert discrete.balance.largest_residual < 1e-12
-    assert (discrete.balance.total_dissipation > 0.0).all()
+    assert discrete.ledger.largest_residual < 1e-12
+    assert (discrete.ledger.total_dissipation > 0.0).all()
 
 
 @seeds
@@ -113,7 +113,7 @@ def test_a_multiport_that_feeds_through(seed):
         made = system.phdae()
         start = flexph.consistency.consistent(made, np.concatenate([system.sample, 0.1 * np.ones(made.size - 4)]))
         found.append(run(made, start, method=Gauss(2)))
-        assert (found[-1].balance.total_dissipation > -1e-12).all()
+        assert (found[-1].ledger.total_dissipation > -1e-12).all()
     # at the stages e_R are states in both, which solve the same equations
     np.testing.assert_allclose(found[0]["x"], found[1]["x"], atol=1e-8)
 
@@ -132,7 +132,7 @@ def test_linear_characteristics_with_a_skew_part():
         np.testing.assert_allclose((whole.J(x) - whole.R(x)) @ whole.z(x), rate, rtol=1e-12, atol=1e-12)
     lossless = quartic(direct(outer), 5, R=MultiportCharacteristic(entries=3, function=lambda e: A @ e)).phdae()
     found = run(lossless, lossless.sample)
-    assert np.ptp(found.balance.total_energy) < 1e-13 * found.balance.total_energy[0] * 10
+    assert np.ptp(found.ledger.total_energy) < 1e-13 * found.ledger.total_energy[0] * 10
 
 
 def test_friction_on_a_plane_against_its_closed_form():
@@ -146,7 +146,7 @@ def test_friction_on_a_plane_against_its_closed_form():
     found = run(system, [3.0, 4.0], method=Gauss(6))
     speed = 1.0 / (1.0 / 2.5 + 0.4 * TIMES[-1])
     np.testing.assert_allclose(found.final, 2.0 * speed * np.array([0.6, 0.8]), rtol=1e-9)
-    assert found.balance.total_dissipation.sum() == pytest.approx(6.25 - speed**2, rel=1e-9)
+    assert found.ledger.total_dissipation.sum() == pytest.approx(6.25 - speed**2, rel=1e-9)
     at_rest = run(system, [0.0, 0.0])
     assert not at_rest.final.any()
 
@@ -199,7 +199,7 @@ def discharge(relation):
                            resistive={"R": relation})  # fmt: skip
 
 
-def test_flow_controlled_characteristics():
+def test_flow_controlled_relations_discharge_as_in_closed_form():
     """v = 2|i|i: √Q falls linearly, √Q = 1 − t/(2√2); as one relation, as a multiport, and by its inverse."""
     drag = flexph.laws.quadratic(2.0)
     by_flow = Characteristic((drag,), controlled="flow")
@@ -259,15 +259,15 @@ def by_hand(resistance):
     ],
     ids=["linear", "relation", "characteristic"],
 )
-def test_modulated_resistances(relation, resistance):
+def test_modulated_resistances_are_those_of_systems_written_by_hand(relation, resistance):
     """R_x of a position, against a system written by hand: van der Pol's and others, rates and runs."""
     made, hand = oscillator(relation).phdae(), by_hand(resistance)
     for x in np.random.default_rng(0).standard_normal((5, 2)):
         np.testing.assert_allclose(made.R(x), hand.R(x), rtol=1e-9, atol=1e-12)  # mean slopes by differences
     found = [run(s, [1.0, 0.5], method=Gauss(6)) for s in (made, hand)]
     np.testing.assert_allclose(found[0].final, found[1].final, rtol=1e-10)
-    assert (found[0].balance.total_dissipation > 0.0).all()
-    assert run(made, [1.0, 0.5]).balance.largest_residual < 1e-13
+    assert (found[0].ledger.total_dissipation > 0.0).all()
+    assert run(made, [1.0, 0.5]).ledger.largest_residual < 1e-13
 
 
 def test_modulated_relations_that_do_not_admit_every_effort():
@@ -299,9 +299,7 @@ def test_modulated_relations_that_do_not_admit_every_effort():
         assert rate[1:3] @ along == pytest.approx(-2.0 * 1.7, rel=1e-13)
         assert made.z(state) @ made.R(state) @ made.z(state) == pytest.approx(2.0 * 1.7**2, rel=1e-13)
     family = ModulatedResistance(lambda x: LinearResistance(np.diag([1.0, float(x[0] > 0.0)]), np.eye(2)), np.ones(1))
-    with pytest.raises(
-        ValueError, match=r"space of constant dimension: rank R_f is 1 at x = \[-1\.\], 2 at x = \[1\.\]"
-    ):
+    with pytest.raises(ValueError, match=r"space.*constant dimension: rank R_f.*1.*x = \[-1\.\], 2.*x = \[1\.\]"):
         family.admitted(-np.ones(1))
     with pytest.raises(ValueError, match="of one kind and size"):
         ModulatedResistance(lambda x: LinearResistance.of_efforts(np.eye(int(x[0]))), np.ones(1)).here(2.0 * np.ones(1))
@@ -338,7 +336,7 @@ def test_input_state_output_with_a_modulated_resistance():
         np.testing.assert_allclose(again.output(x, u), made.output(x, u), atol=1e-12)
 
 
-def test_bad_resistances():
+def test_bad_resistances_are_refused():
     with pytest.raises(ValueError, match=r"eᵀF\(e\) must not be negative, it is -"):
         MultiportCharacteristic(entries=2, function=lambda e: np.array([e[0], -e[1]]))
     with pytest.raises(ValueError, match=r"F\(0\) must be zero"):

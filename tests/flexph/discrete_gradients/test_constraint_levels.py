@@ -65,7 +65,7 @@ def test_both_levels_and_the_energy(method, step):
     found = run(with_constraints(free(1.0), BOTH), FIRST, np.linspace(0.0, 5 * step, 6), method, inputs=push)
     assert np.abs(constraints(found["q"])).max() < 1e-13
     assert np.abs(constraint_rates(found["q"], found["v"])).max() < 1e-13 / step  # divided by a step
-    assert found.balance.residual.max() < 1e-12
+    assert found.ledger.residual.max() < 1e-12
     assert found.energy_drift() < 1e-11
     plain = run(four_particles(1.0), START, np.linspace(0.0, 5 * step, 6), method, inputs=push)
     if (method, step) == ("gonzalez", 0.01):
@@ -74,7 +74,7 @@ def test_both_levels_and_the_energy(method, step):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", PAIRS)
-def test_orders(method):
+def test_positions_and_velocities_are_of_second_order(method):
     """Positions and velocities at 0.1 s against a Runge-Kutta method on the equations without multipliers."""
     exact, errors = reference(1.0)(0.1), []
     for count in (20, 40):
@@ -97,7 +97,7 @@ def test_the_second_multipliers_are_errors_of_a_step():
     assert gaps[2] < 0.3 * gaps[0]
 
 
-def test_momenta_by_invariants():
+def test_gradients_through_invariants_keep_momenta():
     """Without dissipation: bars are rotation invariant, and so is their discrete Jacobian, a value in the middle."""
     found = run(with_constraints(free(0.0), BOTH), FIRST, np.linspace(0.0, 0.2, 6), "invariants")
     linear, _ = momenta(found)
@@ -133,7 +133,7 @@ def test_long_steps_in_any_unit(unit, method):
     q, v = found["q"] / unit, found["v"] / unit
     assert np.abs(np.sum(q**2, axis=1) - 1.0).max() < 1e-13
     assert np.abs(np.sum(q * v, axis=1)).max() < 1e-12
-    assert found.balance.largest_residual < 1e-13
+    assert found.ledger.largest_residual < 1e-13
 
 
 def test_what_cannot_be_kept_is_refused():

@@ -23,7 +23,7 @@ def gradient(x):
 
 
 @pytest.mark.parametrize("discrete", ALL)
-def test_definition_4(discrete):
+def test_discrete_gradients_give_the_increment_and_are_consistent(discrete):
     """∇̄f·Δx = Δf over distances of the size of the states, and ∇̄f(x, x) = ∇f(x), to round-off."""
     check_discrete_gradient(lambda a, b: discrete(energy, gradient, a, b), energy, gradient, PAIRS)
     for x0, x1 in PAIRS:
@@ -34,7 +34,7 @@ def test_definition_4(discrete):
 
 
 @pytest.mark.parametrize("discrete", ALL)
-def test_order_two(discrete):
+def test_discrete_gradients_are_of_second_order(discrete):
     """The error of the gradient in the middle goes with the square of the distance."""
     x, d, gaps = np.array([0.3, -0.2, 0.5, 0.1]), np.array([1.0, -0.7, 0.4, 0.9]), []
     for h in (2e-2, 1e-2):
@@ -44,7 +44,7 @@ def test_order_two(discrete):
 
 
 @pytest.mark.parametrize("discrete", ALL)
-def test_lemma_1(discrete):
+def test_discrete_gradients_are_zero_for_states_that_do_not_enter(discrete):
     """Of a function of some states: zero for the others, along whatever these change."""
 
     def inner(x):
@@ -74,7 +74,7 @@ def test_quadratic_functions_have_the_midpoint():
         check_discrete_gradient(lambda a, b: midpoint(gradient, a, b), energy, gradient, PAIRS)
 
 
-def test_example_10():
+def test_the_chain_rule_fails_as_in_example_10():
     """f = ¼‖x‖⁴ along φ = (x₁ + x₂, x₂) at (0, 2e₁), in the direction e₂: 1, by the chain rule 2 ([dg] example 10)."""
     D = np.array([[1.0, 1.0], [0.0, 1.0]])
     f, slope = lambda x: 0.25 * float(x @ x) ** 2, lambda x: (x @ x) * x
@@ -86,7 +86,7 @@ def test_example_10():
     np.testing.assert_allclose(commutes, D.T @ mean_value(f, slope, D @ x0, D @ x1), rtol=1e-14)
 
 
-def test_example_9():
+def test_the_discrete_jacobian_is_that_of_example_9():
     """D̄φ of φ(x) = Rot(xᵀx) x from 0 to (√2π, 0) is [[1, −1], [0, 0]] ([dg] example 9)."""
     turn = lambda a: np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])  # noqa: E731
     slope = lambda x: turn(x @ x) @ (np.eye(2) + 2.0 * np.outer(turn(0.5 * math.pi) @ x, x))  # noqa: E731
@@ -114,7 +114,7 @@ def test_a_gradient_of_another_shape_is_named(form):
         (("x", np.zeros(2)), "x0 must be numbers"),
     ],
 )
-def test_bad_states(arguments, message):
+def test_bad_states_are_refused(arguments, message):
     for discrete in ALL:
         with pytest.raises(ValueError, match=message):
             discrete(energy, gradient, *arguments)

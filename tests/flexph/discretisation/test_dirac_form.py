@@ -27,7 +27,7 @@ def test_runs_of_a_varying_singular_descriptor(name, seed):
     x0, wanted, errors = np.append(start, algebraic(plain, energy, start)), exact(plain, energy, start), []
     for steps in (10, 20):
         found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method=DiracDissipative(), progress=False)
-        assert found.balance.residual.max() < 1e-14  # a few round-offs of energies of the order of one
+        assert found.ledger.residual.max() < 1e-14  # a few round-offs of energies of the order of one
         errors.append(np.abs(found.final[:2] - wanted).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 1e-3
@@ -45,7 +45,7 @@ def test_rows_do_not_change_the_run(name):
     system = transform(plain, lambda x: x, lambda x: np.eye(4), lambda x: orthogonal, sample=start)
     found = integrate(system, start, times, method=DiracDissipative(), progress=False)
     np.testing.assert_allclose(found.states, pair.states, atol=1e-11)  # iterations end at 3e-12 of a state
-    assert found.balance.residual.max() < 1e-14
+    assert found.ledger.residual.max() < 1e-14
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -80,7 +80,7 @@ def test_a_null_space_that_turns(name):
     system, wanted, errors = transform(plain, bent, bent_slope, frame(1), sample=x0), exact(plain, energy, start), []
     for steps in (10, 20):
         found = integrate(system, x0, np.linspace(0.0, END, steps + 1), method=DiracDissipative(), progress=False)
-        assert found.balance.residual.max() < 1e-14
+        assert found.ledger.residual.max() < 1e-14
         errors.append(np.abs(bent(found.final)[:2] - wanted).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 1e-3

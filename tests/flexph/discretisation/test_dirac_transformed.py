@@ -71,7 +71,7 @@ def run(given, start, times, method="dirac"):
 
 
 @pytest.mark.parametrize("step", [0.1, 0.4])
-def test_remark_15(step):
+def test_transformed_systems_take_the_same_steps(step):
     """The form and its completion, carried by φ and U(x̃), take the same steps, seen through φ."""
     times = step * np.arange(6)
     here = run(system(), START, times)
@@ -80,7 +80,7 @@ def test_remark_15(step):
     np.testing.assert_allclose([phi(x) for x in there.states], here.states, atol=1e-10)
     np.testing.assert_allclose(there.outputs["force"], here.outputs["force"], atol=1e-10)
     for found in (here, there):
-        assert found.balance.largest_residual < 1e-12
+        assert found.ledger.largest_residual < 1e-12
         assert found.energy_drift() < 1e-12
 
 
@@ -111,7 +111,7 @@ def test_taken_anew_there_it_is_another_form():
         times = np.linspace(0.0, 1.0, count + 1)
         other = transform(system(), phi, phi_slope, frame, sample=back(START))
         there = run(other, back(start), times)
-        assert there.balance.largest_residual < 1e-12
+        assert there.ledger.largest_residual < 1e-12
         gaps.append(np.abs(phi(there.final) - run(system(), start, times).final)[:2].max())
     assert gaps[0] > 1e-6
     assert math.log2(gaps[0] / gaps[1]) > 1.8
@@ -154,7 +154,7 @@ def test_a_discrete_gradient_of_the_user(name):
     """As a function of (x₀, x₁): those of the methods take the same steps, increments of coordinates others."""
     discrete, times = getattr(discrete_gradients, name), np.linspace(0.0, 2.0, 11)
     found = run(with_pair(flat(), lambda a, b: discrete(energy, slope, a, b, states=[0, 1])), START, times, "pair")
-    assert found.balance.largest_residual < 1e-13
+    assert found.ledger.largest_residual < 1e-13
     method = name if name != "coordinate_increments" else "gonzalez"
     built = run(flat(), START, times, method)
     if name == "coordinate_increments":

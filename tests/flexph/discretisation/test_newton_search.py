@@ -58,4 +58,4 @@ def test_a_block_comes_to_rest_within_a_step(speed):
     # the step of 0.1 s with the stop in it meets neither its time nor what happens in the last 0.25 m/s
     assert found.final[0] == pytest.approx(1.8 - lost, abs=0.1 * 0.25 / 4)
     assert found.energy_drift() < 1e-14
-    assert np.all(np.diff(found.balance.total_energy) <= 0.0)
+    assert np.all(np.diff(found.ledger.total_energy) <= 0.0)

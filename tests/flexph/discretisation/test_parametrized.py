@@ -88,7 +88,7 @@ def run(system, start, times, method="gonzalez", *, tolerance=None, completion=N
 def test_every_step_balances_and_keeps_the_constraint(method, step):
     """[dg] remark 11, at steps as long as the motion; the algebraic equation holds in the middle of each step."""
     found = run(damped(), START, np.arange(0.0, 4.01, step), method, inputs=TORQUE)
-    assert found.balance.largest_residual < 1e-13
+    assert found.ledger.largest_residual < 1e-13
     assert found.energy_drift() < 1e-13
     discrete = getattr(discrete_gradients, method)
     for x0, x1 in pairwise(found.states):
@@ -100,7 +100,7 @@ def test_every_step_balances_and_keeps_the_constraint(method, step):
     "method",
     ["gonzalez", *(pytest.param(m, marks=pytest.mark.slow) for m in ("mean_value", "midpoint", "dirac", "pair"))],
 )
-def test_order_two(method):
+def test_methods_are_of_second_order(method):
     """q, p and θ at the end, and w at the ends of steps, against the eliminated equations."""
     system = with_pair(damped()) if method == "pair" else damped()
     errors = []
@@ -117,7 +117,7 @@ def test_order_two(method):
     ("method", "counts", "orders", "bounds"),
     [("gauss4", (40, 80), (4.0, 2.0), (1e-8, 1e-5)), ("gauss6", (20, 40), (6.0, 4.0), (1e-10, 1e-5))],
 )
-def test_gauss_methods(method, counts, orders, bounds):
+def test_gauss_methods_have_their_orders(method, counts, orders, bounds):
     """q and p are of order 2s; w and θ, in whose equation its rate stands, of order s for even s and s + 1 for odd."""
     errors = []
     for count in counts:
@@ -129,13 +129,13 @@ def test_gauss_methods(method, counts, orders, bounds):
     assert np.all(np.array(errors[1]) < bounds)
 
 
-def test_radau():
+def test_radau_finds_the_reference():
     pytest.importorskip("scipy_dae")
     found = run(damped(), START, [0.0, 1.0, 2.0], "radau", inputs=TORQUE, tolerance=1e-9)
     np.testing.assert_allclose(found.final[[0, 1, 3]], reference(), atol=1e-7)
 
 
-def test_consistent_starts():
+def test_starts_are_made_consistent():
     x = consistent(damped(), START + np.array([0.0, 0.0, 0.2, 0.0]))
     np.testing.assert_allclose(x, START, atol=1e-14)
 
@@ -177,7 +177,7 @@ def test_the_form_and_its_transformed_system_take_the_same_steps(method):
         run(other, unbent(START), times, "pair", inputs=TORQUE),
     )
     np.testing.assert_allclose([bent(x) for x in there.states], here.states, atol=1e-11)
-    assert there.balance.largest_residual < 1e-13
+    assert there.ledger.largest_residual < 1e-13
 
 
 # --- theorem 11 and corollary 4 ---------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def turned(x):
     return left @ right
 
 
-def test_theorem_11():
+def test_smooth_decompositions_exist_around_a_state():
     """Orthogonal U, V and a regular Σ at states around; their entries have second differences of order h²."""
     reference_state = np.array([0.3, -0.2])
     made = decompose(turned, reference_state)
@@ -238,7 +238,7 @@ def test_singular_vectors_of_each_state_alone_would_jump():
     np.testing.assert_allclose(made.at(np.array([1e-6]))[0], made.at(np.array([-1e-6]))[0], atol=1e-14)
 
 
-def test_corollary_4():
+def test_echelon_forms_exist_around_a_state():
     reference_state = np.array([0.3, -0.2])
     made = echelon(turned, reference_state)
     assert sorted(made.order) == list(range(5))
@@ -252,7 +252,7 @@ def test_corollary_4():
 def test_a_rank_that_changes_is_refused():
     made = decompose(lambda x: np.diag([1.0, x[0]]), np.array([0.0]))
     assert made.rank == 1
-    with pytest.raises(ValueError, match="the rank of E must be constant: it is 1 at the reference, and more at x"):
+    with pytest.raises(ValueError, match=r"the rank.*E must.*constant:.*1.*reference,.*more.*x"):
         made.at(np.array([0.1]))
     with pytest.raises(ValueError, match="too far from the reference"):
         decompose(lambda x: np.diag([1.0 - x[0], 0.0]), np.array([0.0])).at(np.array([1.0]))
@@ -271,7 +271,7 @@ def hidden_form():
     return canonical_form(hidden(), lambda x: bent(x)[:2], lambda x: bent_slope(x)[:2])
 
 
-def test_theorem_8():
+def test_the_canonical_form_has_its_blocks():
     """E is that of (37) and z = (∇H₁, z₂, 0) at random states, by the transformation that the form is made of."""
     form, given = hidden_form(), hidden()
     dims = form.system.E
@@ -295,13 +295,13 @@ def test_theorem_8():
 
 
 @pytest.mark.parametrize("method", ["gonzalez", pytest.param("mean_value", marks=pytest.mark.slow)])
-def test_corollary_3(method):
+def test_pairs_balance_in_the_canonical_form(method):
     """The hidden system by the built-in pairs in its canonical form: balance at round-off, order 2 in all states."""
     form, start = hidden_form(), unbent(START)
     errors = []
     for count in (8, 16):
         found = run(form.system, form.psi(start), np.linspace(0.0, 1.0, count + 1), method, inputs=TORQUE)
-        assert found.balance.largest_residual < 1e-13
+        assert found.ledger.largest_residual < 1e-13
         errors.append(np.abs(bent(form.phi(found.final))[[0, 1, 3]] - reference(1.0, 1.0)).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     assert errors[1] < 5e-3
@@ -316,7 +316,7 @@ def test_h_is_a_function_that_every_system_has():
     errors = []
     for count in (8, 16):
         found = run(form.system, form.psi(given.sample), np.linspace(0.0, 0.5, count + 1))
-        assert found.balance.largest_residual < 1e-13
+        assert found.ledger.largest_residual < 1e-13
         np.testing.assert_allclose(found.states[:, 0], [given.H(form.phi(x)) for x in found.states], rtol=1e-13)
         errors.append(np.abs(bent(form.phi(found.final))[[0, 1, 3]] - reference(0.0, 0.5)).max())
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -327,7 +327,7 @@ def test_functions_that_will_not_do_are_refused():
     slope = lambda x: bent_slope(x)[:2]  # noqa: E731
     with pytest.raises(ValueError, match="rows of the jacobian must be independent"):
         canonical_form(given, lambda x: bent(x)[[0, 0]], lambda x: slope(x)[[0, 0]])
-    with pytest.raises(ValueError, match=r"must be combinations of those of E\(x\) \(\[dg\] eq. \(F.3\)\)"):
+    with pytest.raises(ValueError, match=r"must.*combinations.*E\(x\) \(\[dg\] eq. \(F.3\)\)"):
         canonical_form(given, lambda x: x[:2], lambda x: np.eye(4)[:2])
     with pytest.raises(ValueError, match="H must depend on the functions alone"):
         canonical_form(given, lambda x: bent(x)[:1], lambda x: slope(x)[:1])
@@ -347,11 +347,11 @@ def test_functions_that_will_not_do_are_refused():
         ({"gradient": lambda x: 2.0 * gradient(x)}, "must be a gradient pair of H"),
     ],
 )
-def test_bad_systems(options, message):
+def test_bad_systems_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         damped(**options)
 
 
 def test_what_methods_do_not_take():
-    with pytest.raises(ValueError, match="algebraic states beside a parameter belong to the ends of steps"):
+    with pytest.raises(ValueError, match=r"algebraic states beside.*parameter belong.*ends.*steps"):
         run(damped(), START, [0.0, 0.1], completion="new")

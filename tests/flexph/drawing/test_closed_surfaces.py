@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flexph.drawing import box_shape, cylinder_shape, sphere_shape
-from flexph.drawing.sweeps import Sweep
+from flexph.drawing.sweeps import SweptSection
 
 TRAPEZIUM = np.array([[0.0, 0.0], [2.0, 0.0], [1.5, 1.0], [0.5, 1.0]])
 """A section without symmetry about its origin, of the area 1.5."""
@@ -44,7 +44,7 @@ def test_a_tube_has_the_volume_between_two_cylinders():
 
 def test_a_swept_section_encloses_its_area_times_the_length():
     """The area of a polygon by its corners; its senses turn from y to z about the line along x."""
-    sweep, at = Sweep(TRAPEZIUM, None), np.array([0.0, 0.4, 3.0])
+    sweep, at = SweptSection(TRAPEZIUM, None), np.array([0.0, 0.4, 3.0])
     across, _ = sweep.offsets(3)
     points = (np.multiply.outer(at, [1.0, 0.0, 0.0])[:, None] + across).reshape(-1, 3)
     sides = sweep.sides(len(at))
@@ -54,7 +54,7 @@ def test_a_swept_section_encloses_its_area_times_the_length():
 
 
 def test_corners_of_a_section_move_by_the_cross_product_with_its_turn():
-    sweep, turn = Sweep(TRAPEZIUM, None), np.array([0.3, -0.7, 0.2])
+    sweep, turn = SweptSection(TRAPEZIUM, None), np.array([0.3, -0.7, 0.2])
     across, motion = sweep.offsets(3)
     np.testing.assert_allclose(motion @ turn, np.cross(turn, across), atol=1e-15)
     across, motion = sweep.offsets(2)

@@ -79,7 +79,7 @@ def test_one_file_holds_what_many_do_and_joints_by_name(solution, tmp_path):
         ({"path": "x.vtu"}, "must end in .vtkhdf, .pvd"),
     ],
 )
-def test_bad_series(solution, tmp_path, options, message):
+def test_bad_series_are_refused(solution, tmp_path, options, message):
     path = tmp_path / options.pop("path", "x.pvd")
     with pytest.raises(ValueError, match=message):
         write_series(path, solution, **options)

@@ -75,7 +75,7 @@ def test_modes_of_a_spatial_mechanism(swing, tmp_path):
     assert mesh.points[:, 1].max() == pytest.approx(0.5)  # the beam points along y
 
 
-def test_tables(swing, tmp_path):
+def test_tables_are_written_below_their_headers(swing, tmp_path):
     write_ledger(tmp_path / "ledger.csv", swing)
     header, *rows = (tmp_path / "ledger.csv").read_text().splitlines()
     assert header.startswith("t_s,total energy [J],kinetic beam [J],kinetic box [J],elastic beam [J]")

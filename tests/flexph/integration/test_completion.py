@@ -50,7 +50,7 @@ def test_example_6_step_by_step(method):
     np.testing.assert_allclose(found["mean"]["x2"][:, 0], -x1, atol=1e-14)
     for other in found.values():
         np.testing.assert_array_equal(other["x1"], found["new"]["x1"])
-        assert other.balance.largest_residual < 1e-14
+        assert other.ledger.largest_residual < 1e-14
 
 
 def test_one_step_by_hand():
@@ -79,7 +79,7 @@ def off(found):
 @pytest.mark.parametrize(
     "method", ["gonzalez", "dirac", *(pytest.param(m, marks=pytest.mark.slow) for m in METHODS[1::2])]
 )
-def test_orders(method):
+def test_completions_have_their_orders(method):
     """Of the algebraic equation at the nodes: 1, 1 and 2; the motion is the same to round-off."""
     defects = {}
     for name in ("new", "old", "mean"):
@@ -90,7 +90,7 @@ def test_orders(method):
         defects[name] = [off(found) for found in runs]
         plain = run(damped(), FIRST, np.linspace(0.0, 1.0, 21), by_name(method))
         np.testing.assert_allclose(runs[1]["motion"], plain["motion"], atol=1e-13)
-        assert method == "midpoint" or runs[1].balance.largest_residual < 1e-12
+        assert method == "midpoint" or runs[1].ledger.largest_residual < 1e-12
     for name, order in {"new": 1.0, "old": 1.0, "mean": 2.0}.items():
         assert math.log2(defects[name][0] / defects[name][1]) == pytest.approx(order, abs=0.1)
     assert defects["mean"][1] < 5e-3 < defects["new"][1] < 1e-1
@@ -160,7 +160,7 @@ def test_a_mean_needs_a_consistent_start(method):
     """0 = −x₁ − x₂: from x₂ = 5 the mean of both ends would go to and fro for ever."""
     system = LinearPHDAE(E=np.diag([1.0, 0.0]), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), R=np.diag([0.0, 1.0]))
     times = np.linspace(0.0, 2.0, 9)
-    with pytest.raises(ValueError, match=r"'mean' needs a start that meets the algebraic equations, .* 1\.0e\+00 of"):
+    with pytest.raises(ValueError, match=r"'mean' needs.*start.*meets.*algebraic equations, .* 1\.0e\+00 of"):
         integrate(system, (1.0, 5.0), times, method=by_name(method, completion="mean"))
     run = integrate(system, (1.0, -1.0), times, method=by_name(method, completion="mean"))
     assert run.states[:, 1] == pytest.approx(-run.states[:, 0], abs=0.02)  # of second order in steps of a quarter

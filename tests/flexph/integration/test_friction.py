@@ -381,7 +381,7 @@ def test_a_function_that_raises_says_at_which_rate():
         (lambda: bushing("a.root", GROUND, damping=[quadratic(1.0)]).formed(2), "damping must"),
     ],
 )
-def test_refuses(make, message):
+def test_wrong_friction_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 

@@ -58,7 +58,7 @@ def assert_collocates(run, stages=STAGES):
 
 @pytest.mark.processor
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
-def test_tableau(stages):
+def test_tableaus_satisfy_the_conditions_of_gauss(stages):
     rk = gauss(stages)
     b, a, c = rk.weights, rk.a, rk.nodes
     assert np.abs(b[:, None] * a + (b[:, None] * a).T - np.outer(b, b)).max() < 1e-15  # quadratic invariants
@@ -182,7 +182,7 @@ def test_hard_steps_of_three_bars():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_energy_and_constraints(name):
+def test_energy_and_constraints_are_kept(name):
     mechanism, start, inputs = CASES[name]()
     run = integrate(mechanism, start, start.time + 2.5e-3 * np.arange(13), method=ExactGauss(), inputs=inputs)
     assert run.ledger.largest_residual < 1e-14  # of a step: some hundred energies and works
@@ -262,7 +262,7 @@ BOUNDS = {"positions": (6.0, 1e-12), "velocities": (4.0, 2e-7), "multipliers": (
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_order(runs, name):
+def test_collocation_has_its_order(runs, name):
     order, bound = BOUNDS[name]
     coarse, middle, fine = (MEASURES[name](run) for run in runs)
     errors = [np.abs(v - fine).max() / np.abs(fine).max() for v in (coarse, middle)]
@@ -454,7 +454,7 @@ def test_a_run_is_continued_to_the_same_bits():
     np.testing.assert_array_equal(thin.states, whole.states[[0, 3, 6, 9, 10]])
 
 
-def test_events():
+def test_events_are_found_at_fourth_order():
     bar = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND)], gravity=(0.0, -9.81))
     start = bar.consistent_state(bar.assemble({"bar": 0.0}))
     low = {"low": Event(lambda t, x: x[1] + 0.2, terminal=True)}

@@ -49,12 +49,12 @@ def index_one():
     return LinearPHDAE(E=np.diag([1.0, 0.0]), J=np.array([[0.0, 1.0], [-1.0, 0.0]]), R=np.diag([0.0, 1.0]))
 
 
-def test_index_one(method):
+def test_index_one_systems_follow_the_closed_form(method):
     found = run(index_one(), (1.0, 3.0), 2.0, method=by_name(method, tolerance=1e-8))
     exact = np.exp(-found.times)
     assert np.abs(found.states - np.stack([exact, -exact], axis=1)).max() < 1e-6  # and the guess 3 of x₂ is replaced
     assert found.energy_drift() < 1e-6
-    assert found.balance.total_dissipation.sum() == pytest.approx(0.5 * (1.0 - math.exp(-4.0)), abs=1e-6)
+    assert found.ledger.total_dissipation.sum() == pytest.approx(0.5 * (1.0 - math.exp(-4.0)), abs=1e-6)
 
 
 def circuit():
@@ -79,8 +79,8 @@ def test_outputs_and_work_at_a_port(method):
     assert found.output_times == pytest.approx(0.5 * (found.times[1:] + found.times[:-1]))
     assert found.outputs["source"][:, 0] == pytest.approx(current(found.output_times), abs=1e-6)
     t = np.linspace(0.0, 3.0, 20001)
-    assert found.balance.work["source"].sum() == pytest.approx(np.trapezoid(np.sin(t) * current(t), t), abs=1e-6)
-    assert found.balance.residual.max() < 1e-6
+    assert found.ledger.work["source"].sum() == pytest.approx(np.trapezoid(np.sin(t) * current(t), t), abs=1e-6)
+    assert found.ledger.residual.max() < 1e-6
 
 
 @pytest.mark.parametrize("coupling", [0.1, 1e-6])
@@ -99,7 +99,7 @@ def test_algebraic_states_of_index_one_are_converged(method, coupling):
     assert np.abs(v - w - 100.0 * w**3).max() < 1e-4  # slopes of 14 in w
 
 
-def test_a_singular_mass(method):
+def test_a_singular_mass_swings_with_its_frequency(method):
     """[dg] example 7 with M = [[1, 1], [1, 1]]: the sum of both moves with ω² = 1/(1/3 + 1)."""
     found = run(springs_in_series(), (0.25, 0.75, 0.0, 0.0), 2.0, method=by_name(method, tolerance=1e-7))
     assert found.states[:, 0] + found.states[:, 1] == pytest.approx(np.cos(math.sqrt(0.75) * found.times), abs=5e-5)
@@ -128,8 +128,8 @@ def test_index_two_agrees_with_collocation(method, reference):
         assert found.energy_drift() < 100.0 * tolerance
         assert np.abs(constraints(found["q"])).max() < 10.0 * tolerance
     assert errors[0] / errors[1] > 30.0
-    assert found.balance.work["push"].sum() == pytest.approx(reference.balance.work["push"].sum(), abs=1e-6)
-    assert found.balance.total_dissipation.sum() == pytest.approx(reference.balance.total_dissipation.sum(), abs=1e-6)
+    assert found.ledger.work["push"].sum() == pytest.approx(reference.ledger.work["push"].sum(), abs=1e-6)
+    assert found.ledger.total_dissipation.sum() == pytest.approx(reference.ledger.total_dissipation.sum(), abs=1e-6)
     assert found.times == pytest.approx(np.linspace(0.0, 0.5, 11))
 
 
@@ -138,7 +138,7 @@ def test_every_second_time_is_kept(method):
     second = run(circuit(), (1.0,), 1.0, 9, method=by_name(method), save_every=2)
     np.testing.assert_array_equal(second.times, [*every.times[::2], every.times[-1]])
     np.testing.assert_allclose(second.states, [*every.states[::2], every.states[-1]], rtol=1e-13)
-    assert second.balance.total_dissipation.sum() == pytest.approx(every.balance.total_dissipation.sum(), rel=1e-8)
+    assert second.ledger.total_dissipation.sum() == pytest.approx(every.ledger.total_dissipation.sum(), rel=1e-8)
 
 
 # --- derivatives --------------------------------------------------------------------------------------------------
@@ -243,13 +243,13 @@ def test_derivatives_of_all_functions(name):
     given, plain = (run(s, start, 1.0, **options) for s in (bent(), replace(bent(), derivatives=None)))
     np.testing.assert_allclose(given.states, plain.states, atol=1e-12)
     if name != "gauss6":
-        assert given.balance.largest_residual < 1e-14
+        assert given.ledger.largest_residual < 1e-14
 
 
 def test_wrong_derivatives_are_named():
     right = bent()
     wrong = replace(right.derivatives, structure=lambda x, w: np.zeros((2, 2)))
-    with pytest.raises(ValueError, match=r"∂\(\(J − R\) w\)/∂x is 0 in row 1, column 0; differences give -0\.869"):
+    with pytest.raises(ValueError, match=r"∂\(\(J − R\) w\)/∂x.*0.*row 1, column 0; differences give -0\.869"):
         replace(right, derivatives=wrong)
     with pytest.raises(ValueError, match=r"∂z/∂x must have shape \(2, 2\), got \(3, 3\)"):
         replace(right, derivatives=Derivatives(costate=lambda x: np.eye(3)))
@@ -360,7 +360,7 @@ def test_a_pendulum_by_adaptive_methods(method, swung):
     n = mechanism.layout.size
     assert np.abs(found.final[:n] - swung).max() < 5e-5  # speeds of 2 per second
     assert found.energy_drift() < 1e-5
-    assert found.balance.total_dissipation.sum() > 0.0
+    assert found.ledger.total_dissipation.sum() > 0.0
     turn = found["bar.rotation"]
     assert np.abs(np.sum(turn**2, axis=1) - 1.0).max() < 1e-5  # to the tolerance, not to round-off
 
@@ -386,7 +386,7 @@ def crank():
     return mechanism, mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.3)}))
 
 
-def test_a_driven_crank():
+def test_a_driven_crank_reaches_its_angle():
     """The drive acts by its rate: the angle is reached to the tolerance, and its work is the energy gained."""
     pytest.importorskip("scipy_dae")
     mechanism, state = crank()
@@ -398,7 +398,7 @@ def test_a_driven_crank():
     # the start's multiplier from the second derivative of the drive; the exact scheme's in the middle of a step
     assert found[name][0, 0] == pytest.approx(1.5 * exact[name][0] - 0.5 * exact[name][1], rel=1e-3)
     work = sum(part.sum() for part in exact.ledger.work.values())
-    assert sum(part.sum() for part in found.balance.work.values()) == pytest.approx(work, rel=1e-3)
+    assert sum(part.sum() for part in found.ledger.work.values()) == pytest.approx(work, rel=1e-3)
 
 
 def test_a_spatial_double_pendulum():
@@ -418,5 +418,5 @@ def test_mechanisms_refuse_what_they_cannot_do():
     mechanism, state = crank()
     with pytest.raises(ValueError, match=r"method must be a value such as Exact\(\), .* got 'euler'"):
         run(mechanism, state, 0.1, method="euler")
-    with pytest.raises(ValueError, match=r"no external port 'drive crank.root–GROUND: angle': there are none"):
+    with pytest.raises(ValueError, match=r"no external port 'drive crank.root–GROUND: angle':.*none"):
         run(mechanism, state, 0.1, method=Gauss(2), inputs={"drive crank.root–GROUND: angle": 1.0})

@@ -212,7 +212,7 @@ def test_methods_of_order_two_agree(method, reference):
 
 
 @pytest.mark.parametrize(("method", "steps", "speed"), [("gauss4", 50, 1e-5), ("gauss6", 20, 2e-6)])
-def test_collocation_agrees(method, steps, speed, reference):
+def test_collocation_agrees_with_the_reference(method, steps, speed, reference):
     """Positions are better than the reference; velocities lose order to the constraints (see below)."""
     position, velocity = distances(integrated(*small_crank_slider(), END, steps, method=by_name(method)), reference)
     assert position < 2e-8
@@ -248,7 +248,7 @@ def test_bdf_keeps_to_order_two_where_fast_motions_are_not_damped(method, end, m
     for ratio in (library.RINGING, math.inf):
         monkeypatch.setattr(library, "RINGING", ratio)
         found = integrated(mechanism, state, end, 1, method=by_name(method, tolerance=1e-5))
-        counts.append(found.balance.iterations.sum())
+        counts.append(found.ledger.iterations.sum())
     assert counts[0] < 0.5 * counts[1]
 
 

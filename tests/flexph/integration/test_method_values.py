@@ -96,7 +96,7 @@ def test_a_class_is_no_method():
 def test_methods_of_mechanisms_are_for_them(method):
     systems = (GENERAL, OSCILLATOR, SwitchingPHDAE({"on": GENERAL}))
     for system in systems:
-        with pytest.raises(ValueError, match=r"\(\) is for mechanisms: of other systems take DiscreteGradient\(\)"):
+        with pytest.raises(ValueError, match=r"\(\).*mechanisms:.*other systems take DiscreteGradient\(\)"):
             integrate(system, (1.0, 0.0), [0.0, 0.1], method=method)
 
 
@@ -119,7 +119,7 @@ def test_stages_of_exact_gauss(stages, order):
 
 
 def test_an_option_of_another_method_says_which_methods_have_it():
-    with pytest.raises(TypeError, match=r"ExactGauss\(\) has no argument 'redundant': it takes stages; .*Exact4"):
+    with pytest.raises(TypeError, match=r"ExactGauss\(\).*no argument 'redundant':.*takes stages; .*Exact4"):
         ExactGauss(redundant="least_norm")
 
 

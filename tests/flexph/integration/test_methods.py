@@ -31,19 +31,19 @@ def test_pairs_balance_the_energy_and_keep_the_constraints(method, eta):
         four_particles(eta), 50, 0.5, method=by_name(method), inputs={"push": lambda t: (math.sin(9.0 * t), 0.5, -0.2)}
     )
     # per step a few round-offs of the energy, 1.2 J, and of the stiff springs' terms, 500 N/m
-    assert found.balance.residual.max() < 1e-13
+    assert found.ledger.residual.max() < 1e-13
     assert found.energy_drift() < 1e-12
     assert np.abs(constraints(found["q"])).max() < 1e-13  # quadratic: the middle is their discrete Jacobian
-    assert found.balance.work["push"].sum() != 0.0
-    assert (found.balance.total_dissipation.sum() > 0.0) == (eta > 0.0)
+    assert found.ledger.work["push"].sum() != 0.0
+    assert (found.ledger.total_dissipation.sum() > 0.0) == (eta > 0.0)
 
 
-def test_published_energies():
+def test_energies_are_the_published_ones():
     # reference values of [dg] sec. 6.3 with η₀ = 1, h = 0.01: H(0) = 20/17, H(10) = 0.68501669 by Gonzalez' gradient
     found = run(four_particles(1.0), 1000, 10.0)
-    assert found.balance.total_energy[0] == pytest.approx(20.0 / 17.0, abs=1e-15)
-    assert found.balance.total_energy[-1] == pytest.approx(0.68501669, abs=1e-8)
-    assert np.all(np.diff(found.balance.total_energy) < 1e-14)
+    assert found.ledger.total_energy[0] == pytest.approx(20.0 / 17.0, abs=1e-15)
+    assert found.ledger.total_energy[-1] == pytest.approx(0.68501669, abs=1e-8)
+    assert np.all(np.diff(found.ledger.total_energy) < 1e-14)
 
 
 def test_momenta_need_the_gradient_through_invariants():
@@ -59,7 +59,7 @@ def test_momenta_need_the_gradient_through_invariants():
 @pytest.mark.parametrize("step", [0.1, 0.2, 0.25])
 def test_the_energy_never_increases_at_large_steps(step):
     found = run(four_particles(1.0), 25, 25 * step)
-    assert np.diff(found.balance.total_energy).max() <= 1e-12
+    assert np.diff(found.ledger.total_energy).max() <= 1e-12
 
 
 ORDERS = {**dict.fromkeys(PAIRS, 2), "midpoint": 2, "gauss4": 2, "gauss6": 4}
@@ -119,10 +119,10 @@ def pendulum(damping=0.1):
 def test_any_hamiltonian_is_balanced(method):
     times = np.linspace(0.0, 5.0, 51)
     found = integrate(pendulum(), (2.5, 0.0), times, method=by_name(method), inputs={"torque": np.sin}, progress=False)
-    assert found.balance.largest_residual < 1e-14
+    assert found.ledger.largest_residual < 1e-14
     assert found.outputs["torque"].shape == (50, 1)
     plain = integrate(pendulum(), (2.5, 0.0), times, method=Gauss(2), inputs={"torque": np.sin}, progress=False)
-    assert plain.balance.largest_residual > 1e-7  # which the midpoint rule does not do
+    assert plain.ledger.largest_residual > 1e-7  # which the midpoint rule does not do
 
 
 @pytest.mark.parametrize("method", ["gonzalez", "mean_value", "dirac", "midpoint", "gauss4", "gauss6"])
@@ -173,7 +173,7 @@ def test_singular_constant_mass_by_its_singular_values():
     found = integrate(springs_in_series(), (0.25, 0.75, 0.0, 0.0), np.linspace(0.0, 2.0, 201), progress=False)
     exact = np.cos(math.sqrt(0.75) * found.times)
     assert np.abs(found.states[:, 0] + found.states[:, 1] - exact).max() < 2e-5  # h²ω³t/12 = 1.1e-5
-    assert found.balance.largest_residual < 1e-14
+    assert found.ledger.largest_residual < 1e-14
 
 
 def test_a_descriptor_that_leaves_states_undetermined_is_answered():
@@ -207,7 +207,7 @@ def test_bad_input_is_named():
         integrate(pendulum(), (1.0, 0.0, 0.0), [0.0, 0.1])
     with pytest.raises(ValueError, match="no external port 'force': there are 'torque'"):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1], inputs={"force": 1.0})
-    with pytest.raises(ValueError, match=r"DiscreteGradient\('invariants'\) needs a system with invariants="):
+    with pytest.raises(ValueError, match=r"DiscreteGradient\('invariants'\) needs.*system.*invariants="):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1], method=DiscreteGradient("invariants"))
     with pytest.raises(ValueError, match="times must ascend"):
         integrate(pendulum(), (1.0, 0.0), [0.0, 0.1, 0.1])
@@ -222,7 +222,7 @@ def test_steps_in_which_no_state_can_change():
     for start, options in (((0.0, 1.0), {}), ((1.0, 1.0), {"inputs": {"push": math.sin}})):
         assert integrate(swing, start, (0.0, 1e-30), **options).final.shape == (2,)
     assert integrate(swing, (1.0, 1.0), (0.0, 2.0 * shortest)).final[1] < 1.0
-    with pytest.raises(ValueError, match=r"times must be at least 5\.6e-17 s apart, which states in double precision"):
+    with pytest.raises(ValueError, match=r"times must.*least 5\.6e-17 s apart,.*states.*double precision"):
         integrate(swing, (1.0, 1.0), (0.0, 0.9 * shortest))
 
 
@@ -255,9 +255,9 @@ def test_saving_every_tenth_step_keeps_sums_and_maxima():
     tenth = integrate(pendulum(), (2.0, 0.0), times, inputs={"torque": np.cos}, save_every=10, progress=False)
     np.testing.assert_array_equal(tenth.states, every.states[::10])
     for name in ("total_dissipation", "iterations"):
-        full = getattr(every.balance, name).reshape(10, 10).sum(axis=1)
-        np.testing.assert_allclose(getattr(tenth.balance, name), full, rtol=1e-13)
-    np.testing.assert_array_equal(tenth.balance.residual, every.balance.residual.reshape(10, 10).max(axis=1))
+        full = getattr(every.ledger, name).reshape(10, 10).sum(axis=1)
+        np.testing.assert_allclose(getattr(tenth.ledger, name), full, rtol=1e-13)
+    np.testing.assert_array_equal(tenth.ledger.residual, every.ledger.residual.reshape(10, 10).max(axis=1))
 
 
 def test_a_saved_trajectory_holds_what_it_says(tmp_path):
@@ -267,9 +267,9 @@ def test_a_saved_trajectory_holds_what_it_says(tmp_path):
         assert (file.attrs["format"], file.attrs["method"]) == (b"flexph trajectory 2", b"gonzalez")
         np.testing.assert_array_equal(file["states"][()], found.states)
         np.testing.assert_array_equal(file["outputs/torque"][()], found.outputs["torque"])
-        np.testing.assert_array_equal(file["ledger/work/torque"][()], found.balance.work["torque"])
-        np.testing.assert_array_equal(file["ledger/energy/system"][()], found.balance.total_energy)
-        assert file["ledger/exchanged"][()] == [found.balance.exchanged]
+        np.testing.assert_array_equal(file["ledger/work/torque"][()], found.ledger.work["torque"])
+        np.testing.assert_array_equal(file["ledger/energy/system"][()], found.ledger.total_energy)
+        assert file["ledger/exchanged"][()] == [found.ledger.exchanged]
 
 
 def particle(**options):
@@ -282,17 +282,17 @@ def particle(**options):
 def test_errors_are_measured_by_what_states_exchange_where_the_energy_is_zero(method):
     """All of the potential energy, 20 N × 5 m after 1 s, becomes kinetic: linear and quadratic parts count exactly."""
     found = integrate(particle(), (0.0, 0.0), np.linspace(0.0, 1.0, 11), method=by_name(method), progress=False)
-    assert np.abs(found.balance.total_energy).max() < 1e-13
-    assert found.balance.scale == found.balance.exchanged == pytest.approx(100.0, rel=1e-12)
-    assert found.balance.largest_residual < 1e-14
+    assert np.abs(found.ledger.total_energy).max() < 1e-13
+    assert found.ledger.scale == found.ledger.exchanged == pytest.approx(100.0, rel=1e-12)
+    assert found.ledger.largest_residual < 1e-14
     assert found.energy_drift() < 1e-14
 
 
 def test_the_energy_itself_is_the_measure_where_it_is_larger():
     found = integrate(particle(), (100.0, 0.0), np.linspace(0.0, 1.0, 11), progress=False)
-    assert found.balance.scale == pytest.approx(2000.0, rel=1e-14)
+    assert found.ledger.scale == pytest.approx(2000.0, rel=1e-14)
     rest = integrate(pendulum(), (0.0, 0.0), (0.0, 1.0), progress=False)
-    assert rest.balance.exchanged == 0.0
+    assert rest.ledger.exchanged == 0.0
 
 
 @pytest.mark.parametrize("method", ["gonzalez", "mean_value", "midpoint"])
@@ -352,7 +352,7 @@ def test_every_kind_of_matrix_with_and_without_derivatives(method):
     for system in (whole, replace(whole, derivatives=None)):
         times = np.linspace(0.0, 2.0, 41)
         found = integrate(system, (0.4, 0.3, 0.4), times, method=by_name(method), inputs={"u": np.cos}, progress=False)
-        assert (found.balance.largest_residual < 1e-14) == (method != "midpoint")  # H is no polynomial
+        assert (found.ledger.largest_residual < 1e-14) == (method != "midpoint")  # H is no polynomial
         np.testing.assert_allclose(found.states[1:, 2], 0.5 * (found.states[1:, 0] + found.states[:-1, 0]), atol=1e-13)
         runs.append(found.states)
     np.testing.assert_allclose(*runs, rtol=0.0, atol=1e-12)  # derivatives speed up and decide nothing

@@ -95,12 +95,12 @@ def test_drives_that_turn_by_more_than_a_step_follows(dim, named):
 
 
 def test_whole_turns_that_a_step_solves_are_told():
-    with pytest.warns(UserWarning, match=r"turns by 3\.2 rad from t = 0 s to 0\.1 s, and a step follows less"):
+    with pytest.warns(UserWarning, match=r"turns.*3\.2 rad.*t = 0 s.*0\.1 s,.*step follows less"):
         run(driven(32.0, 2), np.linspace(0.0, 0.2, 3), ExactGauss())
 
 
 def test_a_revolute_joint_speaks_of_itself():
-    with pytest.raises(ValueError, match=r"^revolute b\.root–GROUND.*: a revolute joint .* in the plane use hinge"):
+    with pytest.raises(ValueError, match=r"^revolute b\.root–GROUND.*:.*revolute joint .*plane use hinge"):
         connect({"b": BAR}, [revolute("b.root", GROUND.at(0.0, 0.0), axis=Z)])
     with pytest.raises(ValueError, match=r"^hinge b\.root–GROUND.*: a hinge takes no axis in the plane"):
         connect({"b": BAR}, [hinge("b.root", GROUND.at(0.0, 0.0), axis=Z)])

@@ -70,20 +70,20 @@ def test_joints_and_force_elements(dim, connections):
 
 
 @pytest.mark.parametrize("dim, bodies, connections", BODIES.values(), ids=BODIES)
-def test_bodies(dim, bodies, connections):
+def test_loops_and_oracle_agree_on_bodies(dim, bodies, connections):
     agree(joined(dim, *connections(), **bodies()), size=0.05)
 
 
 @pytest.mark.parametrize("law", SLIPPERY)
 @pytest.mark.parametrize("shapes", RIGID_SHAPES | FLEXIBLE_SHAPES)
-def test_contacts(shapes, law):
+def test_loops_and_oracle_agree_on_contacts(shapes, law):
     dim, own = (RIGID_SHAPES | FLEXIBLE_SHAPES)[shapes]
     agree(joined(dim, *touching(own, SLIPPERY[law]), c=block(dim)), contact=1)
 
 
 @pytest.mark.parametrize("law", ROUGH)
 @pytest.mark.parametrize("shapes", RIGID_SHAPES)
-def test_friction_of_contacts(shapes, law):
+def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
     """The Jacobian of the loops holds the tangents and the levers of friction."""
     dim, own = RIGID_SHAPES[shapes]
     agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1)
@@ -98,7 +98,7 @@ def test_contacts_of_bodies_of_nodes(dim, body, shapes, law):
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("law", [SLIPPERY["hertz"], ROUGH["smooth friction"]])
-def test_groups(dim, law):
+def test_loops_and_oracle_agree_on_groups_of_balls(dim, law):
     """Balls of which each may touch each other."""
     names = [f"b{i}" for i in range(5)]
     ports = {"centre": (0.0,) * dim}
@@ -108,7 +108,7 @@ def test_groups(dim, law):
 
 
 @pytest.mark.parametrize("dim, limits", STOPS.values(), ids=STOPS)
-def test_stops(dim, limits):
+def test_loops_and_oracle_agree_on_stops(dim, limits):
     """The Jacobian of the loops holds the gradients of angles."""
     law, by_offset = KelvinVoigt(20.0, damping=0.4), "along_axis" in limits(1.0)
     stops = [stop(A, B, law, **limits(q), name=f"stop {q}") for q in RADII]
@@ -132,7 +132,7 @@ LARGE |= {
 
 
 @pytest.mark.parametrize("dim, bodies, connections", LARGE.values(), ids=LARGE)
-def test_large_bodies(monkeypatch, dim, bodies, connections):
+def test_loops_and_oracle_agree_on_large_bodies(monkeypatch, dim, bodies, connections):
     """Matrices that are kept sparse, the shift to the centre of mass apart, and a border that SuperLU factors."""
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
     monkeypatch.setattr(build, "WIDE", -1.0)
@@ -179,7 +179,7 @@ def test_mean_axes_apart_from_sparse_matrices(kept, monkeypatch):
 
 @pytest.mark.parametrize("radius, narrow", [(0.5, 1000), (0.5, 0), (0.0, 0)], ids=["full", "banded", "banded, to rest"])
 @pytest.mark.parametrize("dim, bodies, connections", DECAYING.values(), ids=DECAYING)
-def test_the_decaying_scheme(monkeypatch, dim, bodies, connections, radius, narrow):
+def test_loops_and_oracle_agree_on_the_decaying_scheme(monkeypatch, dim, bodies, connections, radius, narrow):
     """By full and by banded matrices; velocities at the end follow from a linear system of a condition up to 1e3."""
     monkeypatch.setattr(filters, "NARROW", narrow)
     agree(joined(dim, *connections(), **bodies()), residual=1e-11, radius=radius)

@@ -95,7 +95,7 @@ def test_decaying_steps_solve_their_equations(name):
         arrives(end, step.end(y), but=("v", "omega", "du"))
 
 
-def test_feedback_within_steps(monkeypatch):
+def test_feedback_within_steps_satisfies_the_oracle(monkeypatch):
     name = "feedback, decaying"
     monkeypatch.setitem(SAMPLES, name, replace(SAMPLES[name], method=Exact()))
     for step, y, end in last_steps(name):

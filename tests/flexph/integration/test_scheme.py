@@ -83,7 +83,7 @@ ORDERS = {  # what is compared, and the bound on its relative error with 27 step
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_second_order(crank_slider_runs, name):
+def test_every_quantity_is_of_second_order(crank_slider_runs, name):
     measure, bound = ORDERS[name]
     values = [measure(run) for run in crank_slider_runs]
     exact = (9.0 * values[3] - values[2]) / 8.0  # extrapolated: of fourth order
@@ -454,7 +454,7 @@ def arm_and_shape(body, port):
     return at.position - body.inertia.centre, at.shape.toarray() - body.inertia.mean_shape
 
 
-def test_increments_of_positions(one_step):
+def test_increments_of_positions_are_mean_velocities(one_step):
     quarter = turned(math.pi / 2)
     assert close(one_step.jump("r"), STEP * one_step.mean("v"))
     assert close(one_step.jump("R"), STEP * one_step.mean("R") @ quarter * one_step.mean("omega"))
@@ -465,7 +465,7 @@ def test_increments_of_positions(one_step):
 
 
 @pytest.mark.parametrize("port", ["root", "middle", "tip"])
-def test_increments_of_points(one_step, port):
+def test_points_move_by_their_mean_velocity(one_step, port):
     X, phi = arm_and_shape(one_step.body, port)
     arms = [end.R @ (X + phi @ end.u) for end in one_step.ends]
     spin = one_step.mean("omega") * turned(math.pi / 2)
@@ -474,7 +474,7 @@ def test_increments_of_points(one_step, port):
     assert close(one_step.run.position(f"rod.{port}")[1] - one_step.run.position(f"rod.{port}")[0], STEP * along)
 
 
-def test_increments_of_momenta(one_step):
+def test_increments_of_momenta_are_mean_forces(one_step):
     X, phi = arm_and_shape(one_step.body, "middle")
     lever = sum(0.5 * end.R @ (X + phi @ end.u) for end in one_step.ends)
     psi, mass = one_step.body.ports["tip"].rotation.toarray()[0], one_step.body.mass
@@ -577,7 +577,7 @@ def reference(rates_of, start, times):
     return solve_ivp(lambda t, y: rates_of(y), times[[0, -1]], start, t_eval=times, rtol=1e-12, atol=1e-13).y
 
 
-def test_compound_pendulum():
+def test_a_compound_pendulum_converges_to_its_equation():
     """J_P θ″ = −m l g cos θ, θ from the horizontal."""
     body = rigid.body(1.3, inertia=0.2, ports={"pivot": (-0.1, 0.2)}, centre=(0.4, 0.2))
     mechanism = connect({"body": body}, [hinge("body.pivot", GROUND.at(0.5, 0.0))], gravity=PLUMB)
@@ -606,7 +606,7 @@ def double_pendulum_rates(y):
     return [p, q, *np.linalg.solve(M, f)]
 
 
-def test_double_pendulum():
+def test_a_double_pendulum_converges_to_its_equations():
     bodies = {"upper": rigid.bar(1.0, 1.0), "lower": rigid.bar(1.0, 1.0)}
     joints = [hinge("upper.root", GROUND.at(0.0, 0.0)), hinge("lower.root", "upper.tip")]
     mechanism = connect(bodies, joints, gravity=PLUMB)
@@ -622,7 +622,7 @@ def test_double_pendulum():
     assert errors[-1] < 2e-3
 
 
-def test_spring_damper_oscillator():
+def test_a_spring_damper_swings_as_a_damped_cosine():
     """m ẍ = −k(x − ℓ₀) − c ẋ along the line of the spring: the damped cosine."""
     spring = spring_damper("bob.point", GROUND.at(1.0, 1.0), stiffness=8.0, damping=0.6, length=0.5)
     mechanism = connect({"bob": rigid.point(2.0)}, [spring])

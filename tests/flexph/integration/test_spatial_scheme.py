@@ -325,7 +325,7 @@ ORDERS = {  # what is compared, and the bound on its relative error with 33 step
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_second_order(smooth_runs, name):
+def test_every_quantity_is_of_second_order(smooth_runs, name):
     measure, bound = ORDERS[name]
     values = [measure(run) for run in smooth_runs]
     exact = values[3] + (values[3] - values[2]) / ((COUNTS[3] / COUNTS[2]) ** 2 - 1.0)  # extrapolated: of fourth order
@@ -663,7 +663,7 @@ def dense(a):
     return a.toarray() if hasattr(a, "toarray") else a
 
 
-def test_structure_and_dissipation(equations):
+def test_the_structure_is_skew_and_dissipation_not_negative(equations):
     mechanism, _, system = equations
     for x in random_states(mechanism, system):
         J, R = dense(system.J(x)), dense(system.R(x))

@@ -66,7 +66,7 @@ def test_of_an_interchanged_port():
     assert_slopes(system, any_state(system, rng), rng)
 
 
-def test_of_another_basis():
+def test_derivatives_follow_linear_transformations():
     """Linear transformations carry derivatives of outputs, too."""
     rng, body = np.random.default_rng(3), floating("a")
     D, U = (np.eye(body.size) + 0.1 * rng.standard_normal((body.size,) * 2) for _ in range(2))
@@ -137,7 +137,7 @@ def test_where_no_part_has_derivatives_the_whole_has_none():
 
 
 @pytest.mark.parametrize("varying", ["nothing", "S", "P"])
-def test_of_feedthrough(varying):
+def test_unknown_derivatives_of_feedthrough_are_differenced(varying):
     """What is not known of P, S and N is differenced."""
     rng, n, m = np.random.default_rng(6), 3, 2
     skew = rng.standard_normal((n, n))

@@ -94,7 +94,7 @@ def output(system, x, port):
 
 @both_couplings
 @random_states
-def test_gyrator(coupling, seed):
+def test_a_gyrator_feeds_parts_by_each_others_outputs(coupling, seed):
     """The whole moves as the parts fed with u₁ = −C y₂, u₂ = Cᵀ y₁, and u₁ᵀy₁ + u₂ᵀy₂ = 0 ([flex] eq. (39))."""
     first, second = nonlinear("a"), nonlinear("b")
     whole = gyrator(first, second, PORTS, COUPLINGS[coupling])
@@ -111,7 +111,7 @@ def test_gyrator(coupling, seed):
 
 @both_couplings
 @random_states
-def test_transformer(coupling, seed):
+def test_a_transformer_makes_outputs_equal(coupling, seed):
     """As above with u₁ = −C λ, u₂ = λ; the last rows are Cᵀy₁ − y₂, which is zero on solutions ([flex] eq. (42))."""
     first, second = nonlinear("a"), nonlinear("b")
     whole = transformer(first, second, PORTS, COUPLINGS[coupling])
@@ -205,7 +205,7 @@ def ends(seed, size):
 @pytest.mark.parametrize("connector", [gyrator, transformer])
 @pytest.mark.parametrize("other", [paired, nonlinear])
 @random_states
-def test_means_go_along(connector, coupling, other, seed):
+def test_discrete_means_go_along_with_interconnection(connector, coupling, other, seed):
     """z̄ᵀĒΔx = ΔH of the whole, J̄ skew with B̄₁C̄ and B̄₂ of the parts; a part without a pair takes that of gonzalez."""
     first, second = paired("a"), other("b")
     whole = connector(first, second, PORTS, COUPLINGS[coupling])
@@ -261,7 +261,7 @@ def test_cautions_go_along():
 
 
 @random_states
-def test_interchange(seed):
+def test_interchange_swaps_input_and_output(seed):
     """[flex] eq. (43): E ẋ = J z + B λ, 0 = −Bᵀz + u, y = λ; the power λᵀu is that of the port before."""
     given = nonlinear("b")
     made = interchange(given, "b.in")
@@ -279,7 +279,7 @@ def test_interchange(seed):
 
 @both_forms
 @random_states
-def test_linear_gyrator(form, seed):
+def test_linear_and_nonlinear_gyrators_agree(form, seed):
     """J₁₂ = −B₁ C B₂ᵀ: the same matrices as those of the nonlinear route."""
     made = gyrator(linear("a", form), linear("b", form), PORTS, CONSTANT)
     other = gyrator(from_linear(linear("a")), from_linear(linear("b")), PORTS, CONSTANT)
@@ -291,7 +291,7 @@ def test_linear_gyrator(form, seed):
 
 @both_forms
 @random_states
-def test_linear_transformer(form, seed):
+def test_linear_and_nonlinear_transformers_agree(form, seed):
     """Its multipliers made states, it is the nonlinear transformer of the same systems ([flex] eq. (42), (45))."""
     made = transformer(linear("a", form), linear("b", form), PORTS, CONSTANT)
     assert made.is_sparse == (form == "sparse")
@@ -415,7 +415,7 @@ def test_the_coupling_must_have_the_shape_of_the_ports(connector, kind):
 
 @pytest.mark.parametrize("connector", [gyrator, transformer])
 def test_linear_systems_take_a_constant_coupling(connector):
-    with pytest.raises(ValueError, match="C must be constant for linear systems: a function of the states needs PHDAE"):
+    with pytest.raises(ValueError, match=r"C must.*constant.*linear systems:.*function.*states needs PHDAE"):
         connector(linear("a"), linear("b"), PORTS, moving)
 
 
@@ -465,5 +465,5 @@ def test_rows_of_constraints_are_over_the_states_as_they_are():
     made = constrain(done, np.ones((1, 4)))
     assert made.G.shape == (1, 4)
     assert made.lift is done.lift
-    with pytest.raises(ValueError, match=r"rows must have shape \(any, 4\): x has 4 states, got \(1, 5\)"):
+    with pytest.raises(ValueError, match=r"rows must.*shape \(any, 4\): x.*4 states, got \(1, 5\)"):
         constrain(done, np.ones((1, 5)))

@@ -165,11 +165,11 @@ def test_bad_gains_and_ports():
         inject_damping(plant, "a", np.eye(3))
     with pytest.raises(ValueError, match="no port 'c'"):
         inject_damping(plant, "c", 1.0)
-    with pytest.raises(ValueError, match="ports must have one width: 'a' has 2, 'spring' of the controller 1"):
+    with pytest.raises(ValueError, match=r"ports must.*one width: 'a'.*2, 'spring'.*controller 1"):
         feedback(plant, port_spring(1.0), "a", "spring")
     with pytest.raises(ValueError, match="stiffness must be positive definite"):
         port_spring(0.0)
-    with pytest.raises(ValueError, match=r"part names must differ between plant and controller, both have \['v'\]"):
+    with pytest.raises(ValueError, match=r"part names must differ.*plant.*controller, both.*\['v'\]"):
         named = replace(chain(2), parts={"v": slice(0, 2)})
         feedback(named, replace(named, ports={"x": slice(0, 1), "z": slice(1, 2)}), "last", "x")
 

@@ -101,7 +101,7 @@ def test_a_dual_tie_is_a_tie_of_interchanged_ports():
     np.testing.assert_allclose(made.G[:, 5:].T @ lam, b.inputs("in") @ lam, rtol=1e-13)
 
 
-def test_clamps():
+def test_clamps_add_rows_or_take_inputs():
     """A force port gets a row of G for each component, a velocity port loses its input."""
     made = substructure({"a": block("a")}, [clamp("a.in", components=(2, 0))])
     np.testing.assert_allclose(made.G, block("a").inputs("in").T[[2, 0]], rtol=1e-15)
@@ -293,17 +293,15 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_connections(name):
+def test_bad_connections_are_refused(name):
     links, message = BAD[name]
     with pytest.raises(ValueError, match=message):
         substructure({"a": block("a"), "b": block("b")}, links)
 
 
-def test_conflicting_directions():
+def test_conflicting_causalities_are_refused():
     blocks = {"a": block("a"), "b": block("b", causality="velocity")}
-    with pytest.raises(
-        ValueError, match=r"conflicting causality, 'a.out' takes a force, 'b.in' takes a velocity; join"
-    ):
+    with pytest.raises(ValueError, match=r"conflicting causality, 'a.out' takes.*force, 'b.in' takes.*velocity; join"):
         substructure(blocks, [tie("a.out", "b.in", components=(0,))])
 
 
@@ -330,12 +328,12 @@ def test_disconnected_blocks_on_request():
         (lambda: substructure({"a": block("a")}, [], keep=["a.on"]), r"no port 'on': a has 'out', 'in'"),
     ],
 )
-def test_bad_arguments(make, message):
+def test_bad_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_names_that_clash():
+def test_clashing_names_are_refused():
     inner = replace(block("a"), ports={"c.in": slice(0, 4)}, parts={"x": slice(0, 5)})
     outer = replace(block("b"), ports={"in": slice(0, 4)}, parts={"x": slice(0, 4)})
     with pytest.raises(ValueError, match=r"two blocks have a port 'b.c.in': rename block 'b.c'"):

@@ -127,7 +127,7 @@ def test_frequencies_on_the_ground(dim):
         ({"stiffness": 1.0, "first": GROUND}, "first must be a text, got Ground"),
     ],
 )
-def test_bad_input(given, message):
+def test_bad_input_is_refused(given, message):
     ports = {"first": "a.point", "second": GROUND.at(0.0, 0.0, 0.0), **given}
     with pytest.raises(ValueError, match=message):
         connect(

@@ -100,7 +100,7 @@ def test_the_balance_holds(law, method):
     assert stored[0] == 0.0 and stored.max() > 0.0
 
 
-def test_stick_slip():
+def test_stick_slip_is_that_of_an_independent_prototype():
     """A mass pulled over a rough ground by a spring whose end moves slowly, data of Canudas de Wit et al. (1995)."""
     law = bristle(1.0, stiffness=1e5, damping=np.sqrt(1e5), static=1.5, stribeck=0.001, viscous=0.4)
     ground = GROUND.at(0.0, 0.0)

@@ -59,7 +59,5 @@ def test_a_steep_force_of_the_rate_stops_a_mass(width, method):
 
 
 def test_a_force_that_jumps_is_named():
-    with pytest.raises(
-        IntegrationError, match=r"force_law\(.*\) of spring mass.point.* jumps from -5 to 5 at the rate"
-    ):
+    with pytest.raises(IntegrationError, match=r"force_law\(.*\).*spring mass.point.* jumps.*-5.*5.*rate"):
         thrown(force_law(lambda x, v, t: FRICTION * np.sign(v)), Exact(), 3.0)

@@ -145,7 +145,7 @@ def test_a_differential_drive_follows_the_reduced_equations(wheels):
 def test_two_wheels_on_one_axle_are_redundant():
     mechanism = drive([wheel("robot.left"), wheel("robot.right")])
     start = mechanism.consistent_state(mechanism.assemble())
-    with pytest.raises(ValueError, match=r"redundant constraint: 'wheel robot.*: across' follows from 'wheel robot"):
+    with pytest.raises(ValueError, match=r"redundant constraint: 'wheel robot.*: across' follows.*'wheel robot"):
         integrate(mechanism, start, [0.0, 0.01])
     assert "constraints 2 (2 nonholonomic), redundant 1, freedoms 2" in mechanism.describe()
 
@@ -591,7 +591,7 @@ def test_a_section_that_turns_against_its_body_does_not_roll():
 def test_a_disc_that_lies_flat_cannot_start():
     mechanism = coin()
     for place in (mechanism.assemble(), mechanism.assemble({"disc": ((0.0, 0.0, 0.0), np.eye(3))})):
-        with pytest.raises(ValueError, match=r"height: the centre of the disc must be above the ground, got .* 0 m"):
+        with pytest.raises(ValueError, match=r"height:.*centre.*disc must.*above.*ground, got .* 0 m"):
             mechanism.consistent_state(place)
 
 
@@ -616,7 +616,7 @@ def test_a_slipping_start_is_inconsistent():
 
 def test_steady_rotations_are_refused():
     mechanism, start = tumbling(0)
-    with pytest.raises(ValueError, match="a steady rotation is not available for mechanisms with nonholonomic joints"):
+    with pytest.raises(ValueError, match=r"a steady rotation.*not available.*mechanisms.*nonholonomic joints"):
         mechanism.equilibrium(mechanism.assemble(guess={"disc": Rotation.from_euler("y", 1.2)}), spin=(0.0, 0.0, 1.0))
     with pytest.raises(ValueError, match="nonholonomic"):
         mechanism.spectrum(start)

@@ -166,7 +166,7 @@ def test_motion_does_not_depend_on_the_direction_of_the_world(dim):
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("method, order", [(Exact(), 2), (Exact4(), 4)])
-def test_orders(dim, method, order):
+def test_ropes_have_the_order_of_their_method(dim, method, order):
     """A law without kink, as order 4 needs smooth forces."""
     mechanism = five(dim, stiffness=0.0, law=polynomial(200.0), length=lambda t: NATURAL[dim] + 0.1 * math.sin(2.0 * t))
     start, ends = thrown(mechanism, scale=0.3), []
@@ -195,7 +195,7 @@ def stretched(line, tension, length, stiffness=1e5, **options):
     return rope(line, stiffness=stiffness, length=length - tension / stiffness, **options)
 
 
-def test_double_atwood():
+def test_a_double_atwood_machine_accelerates_as_in_closed_form():
     """Acceleration g(m₁ − M_e)/(m₁ + M_e) with M_e = M + 4m₂m₃/(m₂ + m₃), tensions constant."""
     m1, M, m2, m3, r = 3.0, 0.5, 1.0, 2.0, 0.1
     effective = M + 4.0 * m2 * m3 / (m2 + m3)
@@ -217,7 +217,7 @@ def test_double_atwood():
     assert run.ledger.largest_residual < ROUND_OFF
 
 
-def test_four_part_tackle():
+def test_a_four_part_tackle_accelerates_as_in_closed_form():
     """Block on four parts of rope with a counterweight: g(4m_c − m)/(16m_c + m) upwards."""
     m, mc, r = 10.0, 4.0, 0.1
     a = G * (4.0 * mc - m) / (16.0 * mc + m)
@@ -313,7 +313,7 @@ def tackle(dim=2, damping=0.0):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_equilibrium_and_frequencies(dim):
+def test_a_tackle_hangs_and_bounces_as_in_closed_form(dim):
     """Two parts stretch by mg/2k each 2x = mg/(2k); the block bounces at ω² = 4k/m."""
     mechanism, hanging = tackle(dim)
     low = configuration(mechanism, hanging.x).r[0, 1]
@@ -358,9 +358,7 @@ def test_a_rope_that_leaves_its_sheave_ends_the_run():
     state = mechanism.consistent_state(
         mechanism.assemble({"load": (0.6, 0.0, 0.0)}), velocities={"load": (0.0, 1.0, 0.0)}
     )
-    with pytest.raises(
-        IntegrationError, match=r"'rope' leaves a sheave at about t = .*: end the run before by an event"
-    ):
+    with pytest.raises(IntegrationError, match=r"'rope' leaves.*sheave.*about t = .*: end.*run before.*event"):
         integrate(mechanism, state, np.linspace(0.0, 1.0, 101))
 
 
@@ -369,7 +367,7 @@ def test_sheaves_that_touch_are_refused():
     bodies = {"load": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}
     mechanism = connect(bodies, [rope(line, stiffness=10.0, name="rope")])
     with pytest.raises(
-        ValueError, match=r"rope has two sheaves or ports without a straight span .* place them further apart"
+        ValueError, match=r"rope.*two sheaves.*ports without.*straight span .* place them further apart"
     ):
         mechanism.assemble({"load": (0.2, 0.1, 0.0)})
 
@@ -402,7 +400,7 @@ def test_sheaves_that_touch_are_refused():
         (lambda: Sheave("b.centre", 0.1, turns=-1), "turns must not be negative, got -1"),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -418,7 +416,7 @@ def test_axes_are_asked_for_in_space_only(dim, axis, message):
 
 def test_positions_of_the_ground_have_the_components_of_the_space():
     body = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
-    with pytest.raises(ValueError, match=r"a ground position must have 2 coordinates, got \(0.0, 1.0, 0.0\)"):
+    with pytest.raises(ValueError, match=r"a ground position must.*2 coordinates, got \(0.0, 1.0, 0.0\)"):
         connect({"load": body}, [rope([at(0.0, 1.0, 0.0), "load.centre"], stiffness=1.0)])
 
 
@@ -428,16 +426,16 @@ def test_sheave_on_a_point_mass_is_refused():
         connect({"load": rigid.point(1.0)}, [line])
 
 
-def test_refusals_by_name():
+def test_what_ropes_cannot_do_is_refused_by_name():
     mechanism = five(2, length=None)
     with pytest.raises(ValueError, match="ExactGauss does not take the law of rope"):
         integrate(mechanism, thrown(mechanism), np.linspace(0.0, 0.1, 3), method=ExactGauss())
     damped = five(2, damping=1.0)
     with pytest.raises(ValueError, match=r"Exact4\(\) is for mechanisms without damping.*rope"):
         integrate(damped, thrown(damped), np.linspace(0.0, 0.1, 3), method=Exact4())
-    with pytest.raises(ValueError, match=r"general equations do not take ropes with damping such as 'rope'"):
+    with pytest.raises(ValueError, match=r"general equations do not take ropes.*damping.*'rope'"):
         damped.phdae(thrown(damped))
-    with pytest.raises(ValueError, match="linearize needs ropes under tension, and rope is just not slack"):
+    with pytest.raises(ValueError, match=r"linearize needs ropes under tension,.*rope.*just not slack"):
         mechanism.linearize(mechanism.assemble({name: (*place, 0.0) for name, place in PLACES.items()}))
 
 
@@ -501,7 +499,7 @@ class Drawn:
         return turned
 
 
-def test_save_and_load(tmp_path):
+def test_runs_with_ropes_are_saved_and_loaded(tmp_path):
     mechanism, hanging = tackle(damping=10.0)
     run = integrate(mechanism, hanging, np.linspace(0.0, 0.1, 11))
     run.save(tmp_path / "run.h5")

@@ -94,7 +94,7 @@ def test_dry_friction_along_a_curve(dim):
 
 
 @pytest.mark.parametrize("contact_by", ["events", "steps"])
-def test_beside_rigid_contacts(contact_by):
+def test_a_bead_slides_as_alone_while_a_ball_bounces(contact_by):
     """The ball falls 0.1 m and comes back with half of its speed; the bead moves as it does alone."""
     run = integrate(*bowl(floor=0.1), 0.01 * np.arange(41), method=Exact(contact=contact_by))
     alone = integrate(*bowl(), 0.01 * np.arange(41))
@@ -112,5 +112,5 @@ def test_laws_of_users_are_called(made):
     runs = [integrate(*made(friction=friction), 0.01 * np.arange(6)) for friction in (viscous(2.0), law)]
     np.testing.assert_allclose(runs[1].states, runs[0].states, rtol=0, atol=1e-11)
     limited = resistive(lambda s: 2.0 * s if abs(s) < 0.3 or round(abs(s), 3) in PROBED else 1 / 0)
-    with pytest.raises(ValueError, match=r"between t = 0 s and 0.01 s: <lambda>\(.*\) raised ZeroDivisionError"):
+    with pytest.raises(ValueError, match=r"between t = 0 s.*0.01 s: <lambda>\(.*\) raised ZeroDivisionError"):
         integrate(*made(friction=limited), 0.01 * np.arange(6))

@@ -535,7 +535,7 @@ def test_a_driven_angle_is_positive_about_its_axis(name, second, angle):
     assert pose.rotations[0] == pytest.approx(expected, abs=1e-9)  # nearly opposite axes: 1e-16/1e-5
 
 
-def test_opposite_axes():
+def test_sections_of_opposite_axes_stand_back_to_back():
     """A joint of opposite axes: sections back to back, positive about the axis of the first."""
     angle = 0.5
     axes = {"axis": (0, 0, 1), "second_axis": (0, 0, -1)}
@@ -713,7 +713,7 @@ def test_a_four_bar_without_redundance():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_rssr(seed):
+def test_an_rssr_loop_closes_and_balances(seed):
     """Revolute, spherical, spherical, revolute: closes from rough guesses, two freedoms (the coupler's own spin)."""
     rng = np.random.default_rng(seed)
     crank, rocker = ((0.0, 0.0, 1.0), tuple(unit((0.2, 1.0, 0.3) + 0.2 * rng.standard_normal(3))))
@@ -843,7 +843,7 @@ def angles(first):
     return first, second, -first, -second
 
 
-def test_bennett():
+def test_bennetts_loop_keeps_the_relation_of_its_angles():
     """Three constraints too many; the loop moves, and keeps the relation of its angles."""
     theta = angles(1.9)
     mechanism, place = bennett(theta)

@@ -232,7 +232,7 @@ def test_the_name_of_what_is_wrong_is_told():
         gear("a.centre", "b.centre", ratio=0.0)
     with pytest.raises(ValueError, match="ratio"):
         gear("a.centre", "b.centre", ratio=math.nan)
-    with pytest.raises(ValueError, match=r"gear joins different bodies, got 'a.centre' and 'a.centre' of 'a'"):
+    with pytest.raises(ValueError, match=r"gear joins different bodies, got 'a.centre'.*'a.centre'.*'a'"):
         gear("a.centre", "a.centre", ratio=2.0)
     with pytest.raises(ValueError, match="gear joins different bodies"):
         gear("a.centre", "b.centre", "a.rim", ratio=2.0)
@@ -244,7 +244,7 @@ def test_the_name_of_what_is_wrong_is_told():
         rack("a.centre", "b.centre", radius=0.0)
     with pytest.raises(ValueError, match=r"no port 'load.centr'"):
         train(joint=lambda first, second, **given: gear(first, "load.centr", **given))
-    with pytest.raises(ValueError, match=r"gear motor.centre–load.centre–GROUND: a gear takes no axis in the plane"):
+    with pytest.raises(ValueError, match=r"gear motor.centre–load.centre–GROUND:.*gear takes no axis.*plane"):
         train(joint=lambda first, second, **given: gear(first, second, axis=Z, **given))
     bodies = {"a": wheel(1.0, 0.1, 3), "b": wheel(1.0, 0.1, 3)}
     with pytest.raises(ValueError, match=r"a gear needs axis="):

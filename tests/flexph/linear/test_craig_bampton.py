@@ -171,7 +171,7 @@ def test_a_sparse_interface_of_a_large_block():
     assert eigenfrequencies(held, 1)[0] == pytest.approx(exact, rel=1e-6)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     whole = bending()
     with pytest.raises(ValueError, match=r"no port 'top': there are 'root', 'tip'"):
         craig_bampton(whole, ["top"], modes=1)

@@ -120,7 +120,7 @@ def test_a_creating_feedthrough_is_refused():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_scipy_and_back(seed):
+def test_systems_come_back_from_scipy(seed):
     system = random_system(seed)
     model = to_scipy(system)
     np.testing.assert_array_equal(model.C, model.B.T)
@@ -196,14 +196,14 @@ def test_what_is_not_passive_is_refused_by_name(numerator, denominator, message)
         from_scipy(scipy.signal.TransferFunction(numerator, denominator))
 
 
-def test_bad_state_spaces():
+def test_bad_state_spaces_are_refused():
     with pytest.raises(ValueError, match="as many outputs as inputs, got 2 and 1"):
         from_scipy(scipy.signal.StateSpace([[-1.0]], [[1.0]], [[1.0], [1.0]], [[0.0], [0.0]]))
     with pytest.raises(ValueError, match="continuous in time"):
         from_scipy(scipy.signal.StateSpace([[0.5]], [[1.0]], [[1.0]], [[0.0]], dt=0.1))
 
 
-def test_control_and_back():
+def test_systems_come_back_from_python_control():
     control = pytest.importorskip("control")
     system = random_system(2)
     model = to_control(system)
@@ -243,7 +243,7 @@ def test_a_pure_gain_is_a_feedthrough(gain):
 @pytest.mark.parametrize(
     "system", [random_system(1), to_sparse(chain(4, 0.1)), port_spring(3.0, 0.5)], ids=["dense", "sparse", "singular"]
 )
-def test_pymor_and_back(system):
+def test_systems_come_back_from_pymor(system):
     pytest.importorskip("pymor")
     model = to_pymor(system)
     np.testing.assert_allclose(model.transfer_function.freq_resp(OMEGA), values(system), rtol=1e-9, atol=1e-11)
@@ -256,7 +256,7 @@ def test_pymor_and_back(system):
             np.testing.assert_array_equal(one, other)
 
 
-def test_pymor_with_everything():
+def test_models_of_pymor_with_all_matrices_are_read():
     iosys = pytest.importorskip("pymor.models.iosys")
     given = random_general(7)
     model = iosys.PHLTIModel.from_matrices(
@@ -316,7 +316,7 @@ def test_mat_files_of_others(tmp_path):
     np.testing.assert_allclose(values(read_mat(tmp_path / "other.mat")), transfer(given, OMEGA), rtol=1e-9, atol=1e-11)
 
 
-def test_bad_files(tmp_path):
+def test_bad_files_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no such file: '.*missing\.mat'"):
         read_mat(tmp_path / "missing.mat")
     with pytest.raises(ValueError, match=r"path must be in an existing folder, got '.*a\.mat'"):
@@ -359,7 +359,7 @@ def test_a_folder_is_written_anew(tmp_path):
     assert_identical(read_matrix_market(tmp_path), chain(2))
 
 
-def test_energy_coordinates():
+def test_energy_coordinates_keep_the_symmetric_part():
     """A = J − R: the symmetric part of A is −L⁻¹RL⁻ᵀ with E = LLᵀ."""
     system = eliminate(random_system(6))
     lower = np.linalg.cholesky(system.E)

@@ -99,7 +99,7 @@ def test_two_solids_that_are_welded(cells, monkeypatch):
         ("beam", 4, "hinged", ("steel",), MM),
     ],
 )
-def test_some_chains(kind, count, support, names, length, monkeypatch):
+def test_modes_of_some_chains_are_those_of_dense_algebra(kind, count, support, names, length, monkeypatch):
     system, rigid = chain(kind, count, support, names=names, length=length)
     assert_those_of_dense_algebra(system, rigid, (1, 7, 20), monkeypatch)
 
@@ -203,7 +203,7 @@ def test_lanczos_restarts_and_ends_with_the_whole_space(large, monkeypatch):
 @pytest.mark.parametrize("support", JOINTS)
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("kind", ["tetra", "hexahedron", "plate", "beam"])
-def test_chains(kind, count, support, names, length, monkeypatch):
+def test_modes_of_chains_are_those_of_dense_algebra(kind, count, support, names, length, monkeypatch):
     system, rigid = chain(kind, count, support, names=names[:count], length=length)
     assert_those_of_dense_algebra(system, rigid, range(1, 21), monkeypatch)
 

@@ -134,16 +134,14 @@ def test_statics_of_a_cantilever():
     assert found["tie a.tip–b.root: 1"] == pytest.approx(1.0, rel=1e-8)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     system = random_system(0)
     x, u, _ = motion(system, 0)
     with pytest.raises(ValueError, match=r"x must have shape \(9,\), got \(8,\)"):
         recover_multipliers(system, x[:8])
     with pytest.raises(ValueError, match=r"u must have shape \(2,\), got \(3,\)"):
         recover_multipliers(system, x, np.ones(3))
-    with pytest.raises(
-        ValueError, match=r"x must satisfy the constraints: ‖G x‖ = .*e[+-]\d+; give states of the system"
-    ):
+    with pytest.raises(ValueError, match=r"x must satisfy.*constraints: ‖G x‖ = .*e[+-]\d+; give states.*system"):
         recover_multipliers(system, np.ones(9), u)
     with pytest.raises(ValueError, match=r"multipliers need E positive definite on the motions"):
         recover_multipliers(random_system(0, massless=5), np.zeros(9), np.ones(2))

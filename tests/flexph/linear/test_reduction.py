@@ -134,7 +134,7 @@ def test_moments_of_systems_without_symmetry(make, seed):
         assert np.abs(moment(reduced, s, order) - wanted).max() < 1e-8 * np.abs(wanted).max()
 
 
-def test_a_static_point():
+def test_a_point_at_zero_matches_the_compliance():
     """At s = 0, H = s Bᵀq vanishes with its compliance Bᵀ(DᵀC⁻¹D)⁻¹B as slope."""
     system = mechanical(3)
     reduced = reduce(system, points=[0.0])
@@ -175,9 +175,7 @@ def test_points_are_added_until_the_tolerance_holds(form):
 
 
 def test_a_small_order_warns_with_the_error_found():
-    with pytest.warns(
-        ReductionWarning, match=r"order 4 is too small for the band and the ports: at .* rad/s the error is"
-    ):
+    with pytest.warns(ReductionWarning, match=r"order 4.*too small.*band.*ports:.* rad/s.*error is"):
         reduce(mechanical(0, n=30, inputs=3), 4, band=BAND)
 
 

@@ -106,7 +106,7 @@ def test_an_undamped_pole_is_refused_with_its_frequency(method):
 
 
 @pytest.mark.parametrize("make", [lambda s: s, to_sparse])
-def test_statics(make):
+def test_responses_at_zero_frequency_are_static(make):
     """Forces do not move what is held; a rigid motion is refused; with damping it is the inverse of the damping."""
     np.testing.assert_array_equal(frequency_response(make(frame()), 0.0).values, np.zeros((1, 3, 3)))
     free = make(frame(lock=hinge))
@@ -143,7 +143,7 @@ def test_through_a_reduced_model_the_error_is_carried():
         ([np.nan], "omega must be finite"),
     ],
 )
-def test_bad_frequencies(omega, message):
+def test_bad_frequencies_are_refused(omega, message):
     with pytest.raises(ValueError, match=message):
         frequency_response(chain(2), omega)
 
@@ -239,7 +239,7 @@ def test_feedthrough_answers_at_once():
         impulse_response(damper, [0.0, 1.0], method="midpoint")
 
 
-def test_bad_times():
+def test_bad_times_are_refused():
     for times in ([], [-1.0, 0.0], [0.0, 0.0]):
         with pytest.raises(ValueError, match="times must"):
             step_response(chain(2), times)
@@ -287,9 +287,7 @@ def test_a_motion_faster_than_the_steps_is_not_taken_for_settled():
 @pytest.mark.parametrize("respond", [step_response, impulse_response])
 def test_a_response_that_does_not_settle_is_refused_with_its_change(respond):
     fast = replace(chain(1), J=1e5 * chain(1).J)
-    with pytest.raises(
-        ArithmeticError, match=r"did not converge: .* changed it by \d\.\de.* tolerance = 0.001.*through="
-    ):
+    with pytest.raises(ArithmeticError, match=r"did not converge: .* changed.*\d\.\de.* tolerance = 0.001.*through="):
         respond(fast, np.linspace(0.0, 1.0, 11), method="midpoint")
 
 
@@ -473,7 +471,7 @@ def test_zeros_are_those_of_the_pencil(seed):
         assert max(apart.min(axis=0).max(), apart.min(axis=1).max()) < 1e-7 * np.abs(expected).max()
 
 
-def test_damping_ratios():
+def test_damping_ratios_are_those_of_theory():
     """ζ = c/(2ω) of a chain whose masses are all damped alike."""
     found = damping_ratios(chain(4, 0.1))
     omega = 2.0 * np.sin((2 * np.arange(1, 5) - 1) * np.pi / 18)
@@ -567,7 +565,7 @@ def test_workers_compute_the_same_sweep():
 # pictures
 
 
-def test_pictures(tmp_path):
+def test_responses_are_drawn_and_wrong_ones_refused(tmp_path):
     system, omega = chain(4, 0.05), np.geomspace(0.05, 5.0, 100)
     full = frequency_response(system, omega, inputs="last", outputs="last")
     reduced = frequency_response(system, omega, inputs="last", outputs="last", through=system)
@@ -582,7 +580,7 @@ def test_pictures(tmp_path):
     for given in (system, [full, full], {}):
         with pytest.raises(ValueError, match="responses must be a FrequencyResponse, or a dict of several"):
             plot.bode(given)
-    with pytest.raises(ValueError, match="systems must be a LinearPHDAE, or a dict of several by name, got Frequency"):
+    with pytest.raises(ValueError, match=r"systems must.*LinearPHDAE,.*dict.*several.*name, got Frequency"):
         plot.poles_and_zeros(full)
     with pytest.raises(ValueError, match="name the output"):
         plot.bode(frequency_response(system, omega))

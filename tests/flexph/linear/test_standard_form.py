@@ -83,7 +83,7 @@ def test_a_beam_in_units_that_differ_by_orders():
     np.testing.assert_allclose(np.sort(np.abs(scipy.linalg.eigvals(made.A))), np.sort(np.abs(poles(beam))), rtol=1e-8)
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"coordinates must be"):
         standard_form(system(0), coordinates="momenta")
     with pytest.raises(ValueError, match=r"standard_form needs a positive definite E"):

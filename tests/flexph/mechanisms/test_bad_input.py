@@ -86,7 +86,7 @@ def run(mechanism, times=(0.0, 0.1), **options):
         (lambda: POINT.with_mass("point", 0.0, 1.0), "inertia cannot be lumped at port 'point'.*rotation"),
     ],
 )
-def test_bodies(make, message):
+def test_wrong_bodies_are_refused(make, message):
     refused(make, message)
 
 
@@ -128,7 +128,7 @@ def test_bodies(make, message):
         (lambda: GROUND.at(0.0, NAN), "ground position must be finite, got nan"),
     ],
 )
-def test_connections(make, message):
+def test_wrong_connections_are_refused(make, message):
     refused(make, message)
 
 
@@ -226,7 +226,7 @@ def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
         ({"guess": {"bar": "up"}}, "angle of 'bar' must be a number, got 'up'"),
     ],
 )
-def test_poses(given, message):
+def test_wrong_poses_are_refused(given, message):
     refused(lambda: pendulum().assemble(**given), message)
 
 
@@ -261,7 +261,7 @@ def test_angles_that_cannot_be_met():
         ({"time": NAN}, "time must be finite, got nan"),
     ],
 )
-def test_starts(options, message):
+def test_wrong_starts_are_refused(options, message):
     mechanism = pendulum()
     refused(lambda: mechanism.consistent_state(mechanism.assemble(), **options), message)
 
@@ -304,7 +304,7 @@ def changed(part, change):
         ("bar.rotation", lambda R: 1.5 * R, "position|rotation"),
     ],
 )
-def test_inconsistent_states(part, change, message):
+def test_inconsistent_states_are_refused(part, change, message):
     mechanism, state = changed(part, change)
     refused(lambda: integrate(mechanism, state, [0.0, 0.1]), message)
 
@@ -342,7 +342,7 @@ def test_states_must_be_finite_and_fit():
         ([1.0, 2.0], "times must begin at the time of the start, 0.0 s, got 1.0 s"),
     ],
 )
-def test_times(times, message):
+def test_wrong_times_are_refused(times, message):
     refused(lambda: run(pendulum(), times), message)
 
 
@@ -357,7 +357,7 @@ def test_steps_that_positions_do_not_resolve():
 def test_velocities_that_contradict_a_joint_are_told():
     """A bar given (0, v) at its root and the spin ω turns about the hinge with ω + 3 v/2L."""
     bar = pendulum()
-    with pytest.warns(UserWarning, match=r"changed are 'bar' by .* and 3 rad/s; they break hinge bar.root–.*: y by 2$"):
+    with pytest.warns(UserWarning, match=r"changed.*'bar'.*.*3 rad/s; they break hinge bar.root–.*: y.*2$"):
         start = bar.consistent_state(bar.assemble(), velocities={"bar": (0.0, 2.0, 3.0)})
     turned = bar.consistent_state(bar.assemble(), velocities={"bar": (0.0, 0.0, 3.0)})
     assert start.x[-1] == pytest.approx(6.0, abs=1e-14)
@@ -378,7 +378,7 @@ def test_times_that_begin_a_round_off_beside_the_start():
     refused(lambda: integrate(mechanism, start, [0.3 + 1e-9, 0.4]), "times must begin at the time of the start, 0.3 s")
 
 
-def test_saving():
+def test_wrong_intervals_of_saving_are_refused():
     refused(lambda: run(pendulum(), save_every=0), "save_every must be at least 1, got 0")
     refused(lambda: run(pendulum(), save_every=1.5), "save_every must be a whole number, got 1.5")
 
@@ -407,7 +407,7 @@ def test_saving():
         ({"torque bar.tip": "strong"}, r"inputs\['torque bar.tip'\] must be a function"),
     ],
 )
-def test_inputs(inputs, message):
+def test_wrong_inputs_are_refused(inputs, message):
     mechanism = pendulum(force("bar.tip"), torque("bar.tip"), distributed_load("bar.load"), body=BEAM)
     refused(lambda: run(mechanism, inputs=inputs), message)
 
@@ -426,7 +426,7 @@ def test_a_mechanism_without_inputs_says_so():
         (lambda t: (0.0, 1.0), "drive bar.root–GROUND: angle"),
     ],
 )
-def test_driven_angles(function, message):
+def test_wrong_driven_angles_are_refused(function, message):
     mechanism = pendulum(drive("bar.root", angle=function))
     refused(lambda: integrate(mechanism, start_of(mechanism), [0.0, 0.1]), message)
 
@@ -440,7 +440,7 @@ def test_driven_angles(function, message):
         (lambda t: (0.0, 0.0, 0.0), "drive bar.root–GROUND|position"),
     ],
 )
-def test_driven_positions(function, message):
+def test_wrong_driven_positions_are_refused(function, message):
     mechanism = connect({"bar": BAR}, [drive("bar.root", position=function)])
     refused(lambda: start_of(mechanism), message)
 
@@ -463,9 +463,7 @@ def soft_beam(young):
 
 def test_a_section_that_turns_far_is_warned_of():
     """The static slope under the tip force F is F L²/(2 EI) = 0.48 rad, about twice of it in the swing."""
-    with pytest.warns(
-        ValidityWarning, match=r"a section of 'rod' turns by \S+ rad .* is off by about \d+ % from t = \S+ s on"
-    ):
+    with pytest.warns(ValidityWarning, match=r"a section.*'rod' turns.*\S+ rad .*off.*about \d+ %.*t = \S+ s on"):
         soft_beam(1e6)()
 
 
@@ -525,7 +523,7 @@ def test_ports_do_not_bear_the_names_of_parts_of_states(ports, message):
 
 def test_a_motion_in_the_plane_is_no_pair():
     mechanism = connect({"a": rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})}, [])
-    with pytest.raises(ValueError, match=r"velocity of 'a' must be \(v_x, v_y, spin\) or a spin in the plane"):
+    with pytest.raises(ValueError, match=r"velocity.*'a' must.*\(v_x, v_y, spin\).*spin.*plane"):
         mechanism.consistent_state(
             mechanism.assemble(guess={"a": (0.0, 0.0, 0.0)}), velocities={"a": ((2.0, 0.0), 1.0)}
         )

@@ -51,9 +51,7 @@ def test_a_law_of_a_user_that_raises_beyond_its_limits():
 def test_a_pose_beyond_a_law_is_refused_with_its_name(ask):
     mechanism = pressed(gas_spring(10.0, column=0.2))
     pose = mechanism.assemble({"mass": (0.0, 0.5, 0.0)})
-    with pytest.raises(
-        ValueError, match=r"spring mass\.point–GROUND.*gas_spring\(10, column=0\.2.*compressed by 0\.5 m"
-    ):
+    with pytest.raises(ValueError, match=r"spring mass\.point–GROUND.*gas_spring\(10, column=0\.2.*compressed.*0\.5 m"):
         getattr(mechanism, ask)(pose)
 
 

@@ -225,7 +225,7 @@ def test_poses_of_another_mechanism_are_refused():
     other = four_bar.four_bar(data._replace(lengths=(0.25, *data.lengths[1:])), 2)
     poses = ours.assemble_all(**crank)
     for wrong in (poses, poses[:1], list(poses)):
-        with pytest.raises(ValueError, match=r"belongs to another mechanism: 'hinge follower.tip.* is open in it"):
+        with pytest.raises(ValueError, match=r"belongs.*another mechanism: 'hinge follower.tip.*open.*it"):
             other.eigenfrequencies(wrong, 2)
     with pytest.raises(ValueError, match="is open in it"):
         other.linearize(poses[1])

@@ -117,7 +117,7 @@ def gradient(function, x):
 # --- nonlinear equations ----------------------------------------------------------------------------------------------
 
 
-def test_structure_and_dissipation(system):
+def test_the_structure_is_skew_and_dissipation_not_negative(system):
     _, equations = system
     for x in random_states(equations):
         J, R = dense(equations.J(x)), dense(equations.R(x))
@@ -126,7 +126,7 @@ def test_structure_and_dissipation(system):
         assert np.linalg.eigvalsh(R).min() > -1e-13 * np.abs(R).max()  # round-off of the eigenvalues
 
 
-def test_gradient_pair(system):
+def test_efforts_are_the_gradient_of_the_energy(system):
     _, equations = system
     for x in random_states(equations):
         difference = dense(equations.E(x)).T @ equations.z(x) - gradient(equations.H, x)
@@ -134,7 +134,7 @@ def test_gradient_pair(system):
         assert np.abs(difference).max() < 1e-8
 
 
-def test_power_balance(system):
+def test_the_rate_of_energy_is_power_less_dissipation(system):
     """dH/dt along the equations is the power through the ports less dissipation, less that of open constraints."""
     mechanism, equations = system
     rows = mechanism.layout.size
@@ -251,7 +251,7 @@ def test_inputs_and_constraints_have_names():
     assert "spring rod.tip–GROUND at (1.0, 1.0)" in mechanism.layout.parts
 
 
-def test_description():
+def test_descriptions_count_bodies_joints_and_states():
     short, text = crank_slider().describe(), crank_slider().describe(details=True)
     for words in (
         "crank: 0.5 kg, rigid",
@@ -494,7 +494,7 @@ def turned_of(mechanism, state, name):
 
 
 @pytest.mark.parametrize("function", [lambda t: ARC + math.sin(3.0 * t), lambda t: ARC + t**5 - t, math.exp])
-def test_rates_of_drives(function):
+def test_drives_move_at_the_derivative_of_their_function(function):
     mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND), drive("bar.root", angle=function)])
     for time in (0.0, 0.8):
         pose = mechanism.assemble({"bar": (0.0, 0.0, function(time))}, time=time)

@@ -53,7 +53,7 @@ def test_others_are_asked_one_by_one(function):
     assert len(asked) > TIMES.size
 
 
-def test_vectors_of_time():
+def test_functions_of_time_may_return_vectors():
     made = values_at(lambda t: (t, t * t, 1.0), TIMES, 3)
     np.testing.assert_array_equal(made, [TIMES, TIMES * TIMES, np.ones(TIMES.size)])
 

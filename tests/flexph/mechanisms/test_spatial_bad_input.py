@@ -112,7 +112,7 @@ CLOSED = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
         (lambda: POINT.with_mass("point", 0.0, 1.0), "inertia cannot be lumped at port 'point'.*rotation"),
     ],
 )
-def test_bodies(make, message):
+def test_wrong_bodies_are_refused(make, message):
     refused(make, message)
 
 
@@ -141,7 +141,7 @@ AXIS_OF = {
         ({"axis": 3.0}, r"axis must be a list of numbers, got 3.0"),
     ],
 )
-def test_axes(name, given, message):
+def test_wrong_axes_are_refused(name, given, message):
     refused(lambda: connect({"rod": ROD}, [AXIS_OF[name](**given)]), message)
 
 
@@ -192,7 +192,7 @@ def test_an_axis_must_be_given_in_space():
         (lambda: GROUND.at(0.0, 0.0, NAN), "ground position must be finite, got nan"),
     ],
 )
-def test_connections(make, message):
+def test_wrong_connections_are_refused(make, message):
     refused(lambda: connect({"rod": ROD}, [make()]), message)
 
 
@@ -327,7 +327,7 @@ def test_bodies_and_gravity_of_a_mechanism(bodies, gravity, message):
         (None, "pose of 'rod' must"),
     ],
 )
-def test_poses(where, given, message):
+def test_wrong_poses_are_refused(where, given, message):
     refused(lambda: ball().assemble(**{where: {"rod": given}}), message)
 
 
@@ -359,7 +359,7 @@ def test_poses_that_do_not_fit():
         (None, "of 'rod' must"),
     ],
 )
-def test_velocities(given, message):
+def test_wrong_velocities_are_refused(given, message):
     mechanism = ball()
     refused(lambda: mechanism.consistent_state(mechanism.assemble(), velocities={"rod": given}), message)
 
@@ -401,7 +401,7 @@ def changed(part, change):
         ("rod.rotation", lambda R: -R, "rotation|inconsistent initial position"),
     ],
 )
-def test_inconsistent_states(part, change, message):
+def test_inconsistent_states_are_refused(part, change, message):
     mechanism, state = changed(part, change)
     refused(lambda: integrate(mechanism, state, [0.0, 0.1]), message)
 
@@ -434,7 +434,7 @@ def test_a_reflected_free_body_is_refused():
         ({"force rod.tip": "strong"}, r"inputs\['force rod.tip'\] must be a function, a list of numbers, a number"),
     ],
 )
-def test_inputs(inputs, message):
+def test_wrong_inputs_are_refused(inputs, message):
     mechanism = ball(force("rod.tip"), torque("rod.tip"), distributed_load("rod.load"), body=BEAM)
     state = start_of(mechanism)
     refused(lambda: integrate(mechanism, state, [0.0, 0.1], inputs=inputs), message)
@@ -451,7 +451,7 @@ def test_inputs(inputs, message):
         (lambda t: "left", "the driven rotation at t = 0.0 s must be"),
     ],
 )
-def test_driven_rotations(motion, message):
+def test_wrong_driven_rotations_are_refused(motion, message):
     mechanism = ball(drive("rod.root", rotation=motion))
     refused(mechanism.assemble, message)
 
@@ -467,7 +467,7 @@ def test_driven_rotations(motion, message):
         (lambda t: 0.0, r"a driven position must be \(x, y, z\) at all times, got 0.0"),
     ],
 )
-def test_driven_positions(function, message):
+def test_wrong_driven_positions_are_refused(function, message):
     mechanism = connect({"rod": ROD}, [drive("rod.root", position=function)])
     refused(mechanism.assemble, message)
 
@@ -514,12 +514,12 @@ def test_a_driven_rotation_without_a_rate():
         ({"redundant": "drop"}, "redundant must be one of 'refuse', 'least_norm', got 'drop'"),
     ],
 )
-def test_equilibria(options, message):
+def test_wrong_options_of_equilibria_are_refused(options, message):
     mechanism = pendulum(gravity=(0.0, 0.0, -9.81))
     refused(lambda: mechanism.equilibrium(mechanism.assemble(), **options), message)
 
 
-def test_no_equilibrium(monkeypatch):
+def test_a_body_that_falls_has_no_equilibrium(monkeypatch):
     monkeypatch.setattr(searches, "SEARCH", replace(searches.SEARCH, most=5))
     mechanism = connect({"rod": ROD}, [], gravity=(0.0, 0.0, -9.81))
     with pytest.raises(ArithmeticError, match=r"equilibrium|balance"):

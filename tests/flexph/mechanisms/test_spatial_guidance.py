@@ -57,7 +57,7 @@ def test_states_without_joint_forces_are_refused():
 
 def test_a_spin_that_the_joints_do_not_have():
     mechanism = connect({"a": ROD}, [weld("a.root", ORIGIN)])
-    with pytest.raises(ValueError, match=r"weld a.root–GROUND at .* does not turn with the spin .* revolute"):
+    with pytest.raises(ValueError, match=r"weld a.root–GROUND.* does not turn.*spin .* revolute"):
         mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 20.0))
 
 
@@ -120,9 +120,7 @@ def test_functions_that_raise_are_named():
     ]
     mechanism = connect({"a": ROD}, joints)
     start = mechanism.consistent_state(mechanism.assemble())
-    with pytest.raises(
-        InputError, match=r"drive a.root–GROUND: angle: the prescribed motion .* raised ZeroDivisionError"
-    ):
+    with pytest.raises(InputError, match=r"drive a.root–GROUND: angle:.*prescribed motion .* raised ZeroDivisionError"):
         integrate(mechanism, start, np.linspace(0.0, 0.4, 5))
     pushed = connect({"a": ROD}, [torque("a.root", name="motor")])
     start = pushed.consistent_state(pushed.assemble())

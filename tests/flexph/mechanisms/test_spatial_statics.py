@@ -66,7 +66,7 @@ def turning_down(angle=0.0, about=(0.0, 1.0, 0.0)):
 
 
 @covering("kind, joint, far", ("rigid", "flexible"), ("spherical", "universal"), (1.2, 0.3), strength=1)
-def test_a_hanging_chain(kind, joint, far):
+def test_joints_of_a_hanging_chain_carry_the_weight_below(kind, joint, far):
     """Each joint carries the weight below it, found from a chain that is thrown aside."""
     make = (lambda: rod()) if kind == "rigid" else (lambda: beam(0.4, strain="von_karman"))
     names = ["a", "b", "c", "d"]
@@ -140,7 +140,7 @@ LOADS = {  # inputs, and displacement of the tip and rotation of its section, pe
         ("section", "von_karman", True),
     ),
 )
-def test_a_cantilever(name, how):
+def test_a_cantilever_bends_as_in_closed_form(name, how):
     """FL³/3EI and FL²/2EI in both planes, ML²/2EI and ML/EI, FL/EA, TL/GJ; the clamp holds what is applied."""
     axes, strain, turned = how
     F, T = (1e-4 * np.array(v) for v in LOADS[name])
@@ -337,7 +337,7 @@ def lowest(speed, elements):
 
 
 @pytest.mark.parametrize(("speed", "flap"), [pytest.param(2.0, 4.1373, marks=pytest.mark.slow), (6.0, 7.3604)])
-def test_a_spinning_cantilever(speed, flap):
+def test_a_spinning_cantilever_has_the_published_frequencies(speed, flap):
     """First flap frequencies of Wright, Smith, Thresher and Wang (1982); chord² = flap² − Ω²."""
     coarse, _ = lowest(speed, 4)
     fine, found = lowest(speed, 8)
@@ -397,7 +397,7 @@ def conical(R, tilt, length=0.5, bob=None):
 
 
 @covering("tilt, kind", (0.3, 0.9), ("sphere", "point"))
-def test_a_conical_pendulum(kind, tilt):
+def test_a_conical_pendulum_swings_as_in_closed_form(kind, tilt):
     """ω² = Ω² (1 + 3 cos² θ) in the frame that turns, and the circle it may move along."""
     bob = rigid.point(0.3, dim=3) if kind == "point" else rigid.sphere(0.03, density=2500.0)
     mechanism, state = conical(np.eye(3), tilt, bob=bob)
@@ -441,7 +441,7 @@ def test_a_pendulum_on_a_turning_base():
 
 
 @pytest.mark.parametrize("spin", [20.0, 90.0])
-def test_a_sleeping_top(spin):
+def test_a_sleeping_top_has_its_frequencies_and_stability(spin):
     """A ω² − C s ω + m g l = 0 in the world; seen in the frame that turns with s; unstable where it is not real."""
     top = rigid.cylinder(0.2, 0.08, density=500.0)
     m, length = top.mass, 0.1
@@ -491,7 +491,7 @@ def test_a_simple_pendulum_and_its_growth_upside_down():
         mechanism.linearize(state)
 
 
-def test_damped_poles():
+def test_damped_poles_are_those_of_one_freedom():
     """J s² + c s + k = 0 of a torsion spring; with its damping in the linear system as well."""
     k, c = 2.0, 0.05
     spring = torsion_spring("rod.root", GROUND, stiffness=k, damping=c, axis=Z)
@@ -574,13 +574,13 @@ def test_small_motions_about_a_steady_rotation_are_those_of_a_run(mode):
 def test_a_state_that_moves_or_is_not_balanced_is_refused():
     mechanism = connect({"rod": rod()}, [revolute("rod.root", ORIGIN, axis=(0, 1, 0))], gravity=DOWN)
     pose = mechanism.assemble({"rod": turning_down(0.7)})
-    with pytest.raises(ValueError, match=r"must be an equilibrium with its joint forces, see mechanism.equilibrium"):
+    with pytest.raises(ValueError, match=r"must.*equilibrium.*joint forces, see mechanism.equilibrium"):
         mechanism.spectrum(mechanism.consistent_state(pose))
     two = connect({"a": rod(), "b": rod()}, [])
     state = two.consistent_state(two.assemble(), velocities={"a": Z})
     with pytest.raises(ValueError, match="must be at rest or in one steady rotation"):
         two.spectrum(state)
-    with pytest.raises(ValueError, match=r"a steady rotation, linearize needs one at rest: use mechanism.spectrum"):
+    with pytest.raises(ValueError, match=r"a steady rotation, linearize needs one.*rest: use mechanism.spectrum"):
         blades = spinning_blade(2.0, elements=2)
         blades.linearize(blades.equilibrium(blades.assemble(), spin=(0.0, 0.0, 2.0)))
     with pytest.raises(ValueError, match=r"a steady rotation needs gravity along its axis"):
@@ -661,7 +661,7 @@ def test_the_tangent_stiffness_of_a_steady_rotation():
 # --- stability under load ---------------------------------------------------------------------------------------------
 
 
-def test_becks_column():
+def test_becks_column_flutters_at_its_load():
     """A force that follows the tip of a cantilever: no static buckling, flutter at 20.05 EI/L² (Beck 1952)."""
     mechanism = connect({"blade": blade(8)}, [weld("blade.root", GROUND), force("blade.tip", axes="section")])
     growing = []
@@ -697,7 +697,7 @@ BUCKLING = {  # joints, and critical loads over EI/L² of bending in both planes
 
 
 @covering("name, plane", tuple(BUCKLING), ("y", "z"))
-def test_euler_buckling(name, plane):
+def test_columns_buckle_at_eulers_loads(name, plane):
     """The lowest frequency in each plane vanishes at the critical load: K loses its rank there."""
     joints, (along_y, along_z) = BUCKLING[name]
     made = fem.beam(1.0, UNIT, FLAT, elements=6, dim=3, strain="von_karman")

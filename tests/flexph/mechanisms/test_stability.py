@@ -85,7 +85,7 @@ MESHES = [(8, 2), pytest.param((8, 4), marks=pytest.mark.slow), pytest.param((16
     ("ratio", "growth"),
     [(0.98, None), (1.02, (31.0, 65.0)), pytest.param(1.2, (260.0, 278.0), marks=pytest.mark.slow)],
 )
-def test_lateral_buckling(mesh, ratio, growth):
+def test_a_strip_buckles_sideways_at_its_load(mesh, ratio, growth):
     """A finer mesh is softer, and grows no slower: 8 bodies buckle at 1.016 of the exact load, 16 at 1.004."""
     mechanism, state, inputs = strip(*mesh, ratio)
     found = mechanism.spectrum(state, inputs=inputs)

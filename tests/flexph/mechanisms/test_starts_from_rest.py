@@ -89,7 +89,7 @@ def test_velocities_of_zero_do_not_contradict_a_drive_from_rest(motion, accelera
     ids=["angle", "displacement", "rotation"],
 )
 @motions
-def test_drives_in_space(joints, motion, acceleration):
+def test_drives_in_space_start_from_rest(joints, motion, acceleration):
     body = rigid.body(1.0, inertia=(1.0, 2.0, 2.5), ports={"c": (0.0, 0.0, 0.0)})
     mechanism = connect({"b": body}, joints(motion))
     rest = mechanism.equilibrium(mechanism.assemble())
@@ -100,5 +100,5 @@ def test_drives_in_space(joints, motion, acceleration):
 def test_motions_that_do_not_start_at_rest_are_refused(rate):
     arm = connect({"arm": BAR}, [hinge("arm.root", GROUND), torque("arm.root", name="motor")])
     start = arm.consistent_state(arm.assemble({"arm": (0.0, 0.0, BEGIN)}))
-    with pytest.raises(ValueError, match=r"inconsistent initial velocity at t = 0\.0 s: motor: angle is violated by"):
+    with pytest.raises(ValueError, match=r"inconsistent initial velocity.*t = 0\.0 s: motor: angle.*violated by"):
         inverse_dynamics(arm, {"motor": lambda t: BEGIN + rate * t + 1.5 * t**2}, start, TIMES)

@@ -121,7 +121,7 @@ def test_a_floating_base_moves_with_the_least_energy():
     ids=["revolute", "spherical", "universal", "prismatic", "cylindrical", "distance"],
 )
 @pytest.mark.parametrize("sliding", [False, True])
-def test_joints_in_space(joint, sliding):
+def test_joints_at_rest_move_as_one_body_in_space(joint, sliding):
     """The blade moves as one body with a hub that is driven about an oblique axis, or along it."""
     axis = np.array([0.3, -0.2, 1.0]) / np.linalg.norm([0.3, -0.2, 1.0])
     hub = rigid.body(1.0, inertia=(1.0, 1.2, 1.5), ports={"c": (0.0, 0.0, 0.0), "h": (0.3, 0.1, 0.0)})
@@ -143,7 +143,7 @@ def test_joints_in_space(joint, sliding):
 
 
 @pytest.mark.parametrize("elastic", ["undeformed", "quasi_static"])
-def test_flexible_blades(elastic):
+def test_flexible_blades_turn_with_their_hub(elastic):
     """A beam on a free hinge: its frame turns with the hub, and a quasi-static start is that of this motion."""
     section, steel = fem.Section(area=4e-4, second_moment=1.3e-8), fem.Material(young=2e11, density=7800.0)
     joints = [PIN, TURN, hinge("b.root", "hub.h"), hinge("c.root", "b.tip")]

@@ -75,7 +75,7 @@ def driven_run(units):
 
 
 @pytest.mark.parametrize("units", UNITS.values(), ids=UNITS)
-def test_a_driven_run(units):
+def test_a_driven_run_does_not_depend_on_units(units):
     here, there = driven_run(SI), driven_run(units)
     # Rates of the drive are known to 1e-10 where numbers of time are large, positions to round-off otherwise.
     assert there.position("slider.p") / units[0] == pytest.approx(here.position("slider.p"), abs=1e-10)
@@ -91,7 +91,7 @@ def hanging_centres(units):
 
 
 @pytest.mark.parametrize("name", [pytest.param("mm-g-s", marks=pytest.mark.slow), "lengths of 1e9", "all"])
-def test_an_equilibrium(name):
+def test_an_equilibrium_does_not_depend_on_units(name):
     assert hanging_centres(UNITS[name]) == pytest.approx(hanging_centres(SI), abs=1e-12)
 
 

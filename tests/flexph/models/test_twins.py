@@ -22,7 +22,7 @@ def model(name, **settings):
     return load_model(FOLDER / f"{name}.yaml", settings=settings)
 
 
-def test_crank_slider():
+def test_the_file_of_the_crank_slider_is_its_case():
     file = model("crank-slider", **{"runs.two_turns.steps": 200, "runs.two_turns.end": "41.8879 ms"})
     run = file.run("two_turns")
     twin = crank_slider.crank_slider(8, "linear")
@@ -33,7 +33,7 @@ def test_crank_slider():
     assert run.figures()["deflection_max_m"] == pytest.approx(deflection, rel=1e-9)
 
 
-def test_four_bar():
+def test_the_file_of_the_four_bar_is_its_case():
     data = four_bar.DATA["si"]._replace(second_moments=(161.577465e-12, 8.676056e-12, 8.676056e-12))
     twin = four_bar.four_bar(data, 8)
     expected = twin.eigenfrequencies(four_bar.poses_at(twin, data, np.radians([0.0, 90.0, 180.0, 270.0])), 3)
@@ -48,7 +48,7 @@ def test_slider_crank_in_space():
     np.testing.assert_allclose(solution.spin("crank")[:, 0], result.solution.spin("crank")[:, 0], rtol=1e-8)
 
 
-def test_bouncing_ball():
+def test_the_file_of_the_bouncing_ball_is_its_case():
     file = model("bouncing-ball", **{"runs.falls.steps": 50, "runs.falls.end": 0.5})
     run = file.run("falls")
     twin = bouncing_ball.run(step=0.01, end=0.5)
@@ -102,7 +102,7 @@ runs:
 """
 
 
-def test_joints_that_rub(tmp_path):
+def test_files_declare_friction_of_joints(tmp_path):
     """A block that stops on its rail; friction, what presses it and whether it sticks are read by the joint."""
     path = tmp_path / "model.yaml"
     path.write_text(RUBBING)

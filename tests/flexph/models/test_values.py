@@ -228,7 +228,7 @@ def test_bodies_of_every_kind(text, twin, written):
     same_bodies(written(f"{HEAD}{{{text}}}").mechanism.bodies["body"], twin())
 
 
-def test_bodies_of_matrices(written):
+def test_files_declare_bodies_of_matrices(written):
     """Four masses at the corners of a tetrahedron, with springs along its edges."""
     nodes, K = np.vstack([np.zeros(3), np.eye(3)]), np.zeros((12, 12))
     for a, b in combinations(range(4), 2):

@@ -30,7 +30,7 @@ def test_what_is_perpendicular_to_dependent_columns():
 
 @pytest.mark.parametrize("kind", [float, complex])
 @pytest.mark.parametrize("size, width", [(1, 0), (7, 2), (30, 5), (12, 11)])
-def test_the_banded_solver(size, width, kind):
+def test_the_banded_solver_is_that_of_numpy(size, width, kind):
     factor, solve, solve_many = (of_algebra(name) for name in ("factor", "solve", "solve_many"))
 
     rng = np.random.default_rng(size)
@@ -71,7 +71,7 @@ def test_a_singular_matrix_is_not_factored():
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_lanes(dim):
+def test_sums_over_lanes_are_those_of_numpy(dim):
     """Sums over a few numbers at a time, against NumPy; what lies beyond the last lane is left alone."""
 
     rng, width = np.random.default_rng(0), kinds(dim)

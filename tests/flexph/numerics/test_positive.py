@@ -41,7 +41,7 @@ def bar():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_solvers(solver):
+def test_solvers_solve_and_refuse_indefinite_matrices(solver):
     rng = np.random.default_rng(0)
     root = sparse.random_array((900, 900), density=0.003, rng=rng) + sparse.eye_array(900)
     matrix, load = sparse.csr_array(root @ root.T + sparse.eye_array(900)), rng.standard_normal((900, 3))
@@ -74,7 +74,7 @@ def test_a_factorisation_beyond_the_memory_is_refused(solver, monkeypatch):
         solver(chain)
 
 
-def test_available_memory(monkeypatch, tmp_path):
+def test_available_memory_is_that_of_the_system(monkeypatch, tmp_path):
     """That of Linux, of the machine where it does not say, and no bound where that is unknown too."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert 0.0 < factor_cost.available_memory() <= machine
@@ -146,7 +146,7 @@ def test_modes_are_those_of_dense_algebra(bar, pardiso, monkeypatch):
     assert np.abs(defect).max() < 1e-6 * np.abs(system.E @ found.shapes * found.frequencies).max()
 
 
-def test_static_responses(bar, monkeypatch):
+def test_static_responses_agree_by_both_matrices(bar, monkeypatch):
     """By K, and by the mixed matrix."""
     force = bar.ports["tip"].shape.toarray().T
     fast = Held(bar).response(force, np.zeros((bar.elasticity.size, 3)))
@@ -155,7 +155,7 @@ def test_static_responses(bar, monkeypatch):
     assert fast == pytest.approx(slow, rel=1e-7, abs=1e-10 * np.abs(slow).max())
 
 
-def test_inverse_by_blocks():
+def test_matrices_of_blocks_are_inverted_by_blocks():
     """Blocks of several sizes, in any order."""
     rng = np.random.default_rng(0)
     blocks = [np.eye(k) * 3.0 + 0.5 * np.ones((k, k)) for k in (1, 3, 2, 3, 1)]

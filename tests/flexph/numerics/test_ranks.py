@@ -50,7 +50,7 @@ def test_a_definite_matrix_with_a_bad_condition_is_regular(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_four_subspaces(seed):
+def test_the_four_subspaces_split_the_matrix(seed):
     rng = np.random.default_rng(seed)
     matrix = np.zeros((9, 10))
     matrix[:3, 5:9] = product(rng, 3, 4, 2)  # blocks that share no entry; a zero row and a zero column remain

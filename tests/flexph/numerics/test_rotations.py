@@ -70,7 +70,7 @@ def test_a_moment_turns_with_its_vectors(dim):
     np.testing.assert_array_equal(moment, -space.moment(force, lever))
 
 
-def test_jacobi_identity():
+def test_cross_products_satisfy_jacobis_identity():
     """[a]×[b]× − [b]×[a]× = [a × b]× ([flex] eq. (52))."""
     a, b = random_spins(3), random_spins(3, seed=3)
     A, B = space.skew(a, 3), space.skew(b, 3)

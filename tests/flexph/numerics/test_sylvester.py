@@ -27,7 +27,7 @@ def test_inertia_is_the_number_of_negative_eigenvalues(form, seed):
 
 
 @pytest.mark.skipif(not positive.PARDISO, reason="needs the extra pardiso")
-def test_inertia_by_pardiso(monkeypatch):
+def test_pardiso_counts_negative_eigenvalues(monkeypatch):
     monkeypatch.setattr(positive, "FEW", 10)
     matrix = indefinite(0)
     assert inertia(matrix, np.eye(120)).negative == np.sum(np.linalg.eigvalsh(matrix.toarray()) < 0.0)

@@ -21,7 +21,7 @@ def eliminated(pattern):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("alike", [1, 3])
-def test_column_counts(seed, alike):
+def test_column_counts_are_those_of_the_factor(seed, alike):
     """In a random order: of rows of one pattern, as those of a node are, as if they followed one another."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 40))

@@ -51,7 +51,7 @@ def overlap(axes):
     return legend.y0 < inside.y1 - 1.0 or (offset.get_text() and legend.overlaps(offset.get_window_extent()))
 
 
-def test_ledger(solution, tmp_path):
+def test_the_ledger_is_drawn_in_three_panels(solution, tmp_path):
     axes = plot.ledger(solution)
     assert [a.get_ylabel() for a in axes] == ["energy [J]", "accumulated [J]", "per step / energy"]
     assert not any(overlap(a) for a in axes)
@@ -80,7 +80,7 @@ def test_points_alone_have_no_outline():
     assert outlines(alone) == [] and len(outlines(view)) == 1
 
 
-def test_motion(solution):
+def test_positions_of_ports_are_drawn_over_time(solution):
     x, y, angle = plot.motion(solution)
     assert (x.get_ylabel(), y.get_ylabel(), angle.get_ylabel()) == ("x [m]", "y [m]", "angle [rad]")
     np.testing.assert_allclose(y.lines[0].get_ydata(), solution["beam.centre"][:, 1])
@@ -118,7 +118,7 @@ def test_modes_say_their_scale(mechanism):
     assert 0.0 < np.linalg.norm(moved - rest, axis=1).max() <= 0.09 * (1.0 + 1e-12)
 
 
-def test_campbell(mechanism):
+def test_sweeps_are_drawn_as_campbell_diagrams(mechanism):
     free = connect(mechanism.bodies, mechanism.connections[:2])
     angles = np.linspace(0.2, 1.0, 3)
     poses = [free.assemble({"beam": (0.0, 0.0, angle)}, guess={LONG: (0.5, 0.0, angle)}) for angle in angles]

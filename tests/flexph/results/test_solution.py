@@ -272,7 +272,7 @@ def test_accounts_have_the_names_of_the_parts(whole):
     assert set(ledger.dissipation) == {"rod", "spring slider.point–GROUND at (2.0, 0.5)"}
     assert "hinge crank.tip–rod.root" in ledger.joint_work
     assert {"kinetic crank", "elastic rod", "potential slider"} <= set(ledger.energy)
-    with pytest.raises(ValueError, match="kind must be one of 'kinetic', 'elastic', 'potential', 'stored'"):
+    with pytest.raises(ValueError, match=r"kind must.*one.*'kinetic', 'elastic', 'potential', 'stored'"):
         ledger.kind("chemical")
 
 
@@ -342,7 +342,7 @@ def assert_beginning(part, whole, steps):
 
 def test_an_interrupt_in_an_input_keeps_the_finished_steps(whole):
     inputs = INPUTS | {"force slider.point": interrupting(INPUTS["force slider.point"], 0.1)}
-    with pytest.raises(IntegrationInterrupted, match=r"interrupted at t = 0.1 s; the finished steps are in .solution"):
+    with pytest.raises(IntegrationInterrupted, match=r"interrupted.*t = 0.1 s;.*finished steps.*.solution"):
         try:
             integrate(MECHANISM, start_of(MECHANISM), TIMES, inputs=inputs)
         except KeyboardInterrupt as error:  # what Ctrl-C is to everybody else

@@ -126,5 +126,5 @@ def test_what_a_state_cannot_read_is_said_by_name(run):
             state.measured(quantity)
     with pytest.raises(ValueError, match=r"sensor 'N at \(0.3,\) of rod': no stress 'N'"):
         run.measured(wrong[0][0])
-    with pytest.raises(AttributeError, match=r"a State has no 'measured', .* static_solution\(mechanism, state\)"):
+    with pytest.raises(AttributeError, match=r"a State.*no 'measured', .* static_solution\(mechanism, state\)"):
         _ = run.final.measured

@@ -85,7 +85,7 @@ def test_a_run_of_an_adaptive_method_counts_no_steps(tmp_path):
     found = integrate(oscillator(), (1.0, 0.0), GRID, method=Radau(), progress=False)
     again = read_back(found, oscillator(), tmp_path / "run.h5")
     assert same(found, again)
-    assert again.balance.steps.size == 0
+    assert again.ledger.steps.size == 0
 
 
 def test_a_file_of_another_system_is_refused(tmp_path):
@@ -135,7 +135,7 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 def test_the_ledger_has_one_part_and_is_a_table(tmp_path):
     found = integrate(oscillator(), (1.0, 0.0), GRID, inputs={"push": 0.3}, progress=False)
-    ledger = found.balance
+    ledger = found.ledger
     assert isinstance(ledger, Ledger) and ledger is found.ledger
     assert list(ledger.energy) == list(ledger.dissipation) == ["system"] and not ledger.joint_work
     np.testing.assert_array_equal(ledger.total_energy, ledger.energy["system"])

@@ -67,7 +67,7 @@ def test_searches_without_an_answer_say_so():
     bounds = {"x": (-1.0, 1.2), "y": (-2.0, 2.0)}
     with pytest.raises(ArithmeticError, match=r"none of \d+ runs satisfies the constraints: at x = 1\.2"):
         optimise(square, "f", bounds, constraints={"g": (3.0, None)})
-    with pytest.raises(ArithmeticError, match="the search did not converge within 5 runs; the best so far is x ="):
+    with pytest.raises(ArithmeticError, match=r"the search did not converge within 5 runs;.*best so far.*x ="):
         optimise(square, "f", bounds, most=5)
     with pytest.raises(ArithmeticError, match=r"the run at x = 1\.75, y = 0 failed: ValueError: too large"):
         optimise(square, "f", {"x": (1.5, 2.0), "y": (-1.0, 1.0)})
@@ -77,7 +77,7 @@ def test_searches_without_an_answer_say_so():
         optimise(square, "g", bounds)
     with pytest.raises(ArithmeticError, match=r"'f' is nan at x = 0.5, the start of the search: give a start"):
         optimise(lambda x: {"f": float("nan")}, "f", {"x": (0.0, 1.0)})
-    with pytest.raises(ValueError, match=r"constraints\['g'\] must be \(least, largest\), got \(1.0, 0.0\)"):
+    with pytest.raises(ValueError, match=r"constraints\['g'\] must.*\(least, largest\), got \(1.0, 0.0\)"):
         optimise(square, "f", bounds, constraints={"g": (1.0, 0.0)})
     with pytest.raises(ValueError, match=r"start\['x'\] must lie in its bounds"):
         optimise(square, "f", bounds, start={"x": 5.0})
@@ -121,13 +121,13 @@ def test_fits_without_an_answer_say_so():
         fit(lambda a: {"y": a * t}, {"y": 3.0 * t}, {"a": 1.0}, bounds={"a": (0.5, 2.0)})
     with pytest.raises(ArithmeticError, match="the run at a = 1 failed: ZeroDivisionError"):
         fit(lambda a: {"y": a / 0}, {"y": 1.0}, {"a": 1.0})
-    with pytest.raises(ValueError, match=r"measured\['y'\] must have the shape \(9,\) of the value, got \(8,\)"):
+    with pytest.raises(ValueError, match=r"measured\['y'\] must.*shape \(9,\).*value, got \(8,\)"):
         fit(lambda a: {"y": a * t}, {"y": t[:8]}, {"a": 1.0})
     with pytest.raises(ValueError, match=r"start\['a'\] must not be zero"):
         fit(lambda a: {"y": a * t}, {"y": t}, {"a": 0.0})
 
 
-def test_sensitivities_of_runs():
+def test_sensitivities_are_central_differences():
     def function(a, b):
         return {"s": np.sin(a * np.arange(3.0)), "p": a * b, "text": "x"}
 

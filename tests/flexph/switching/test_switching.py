@@ -262,7 +262,7 @@ def test_a_mode_without_ports_gives_no_output():
     system = SwitchingPHDAE({"a": plain, "b": driven}, [Transition(source="a", target="b", when=At(0.45))])
     found = run(system, (1.0,), GRID, mode="a", inputs={"one": 1.0}, save_every=2)
     assert np.isnan(found.outputs["one"][:3]).all() and np.isfinite(found.outputs["one"][3:]).all()
-    assert found.balance.work["one"].sum() == pytest.approx(0.5 * (1.55**2 - 1.0), rel=1e-14)
+    assert found.ledger.work["one"].sum() == pytest.approx(0.5 * (1.55**2 - 1.0), rel=1e-14)
     np.testing.assert_allclose(found.times, [0.0, 0.2, 0.4, 0.45, 0.45, 0.6, 0.8, 1.0])
 
 
@@ -346,7 +346,7 @@ def test_no_valid_mode_is_told_with_the_reasons():
     )
     with pytest.raises(IntegrationError, match=message):
         run(SwitchingPHDAE(modes), (0.0,), GRID, mode="a", inputs={"one": 1.0})
-    with pytest.raises(ValueError, match=r"no consistent start at t = 0\.0 s\. 'a': valid\['low'\].* is -0\.05; 'b':"):
+    with pytest.raises(ValueError, match=r"no consistent start.*t = 0\.0 s\. 'a': valid\['low'\].*-0\.05; 'b':"):
         run(SwitchingPHDAE(modes), (0.47,), GRID)
 
 
@@ -463,7 +463,7 @@ def test_touch_down_of_a_foot_with_mass_loses_its_energy():
 
 
 def test_resets_say_what_they_keep_and_gain_nothing():
-    with pytest.raises(IntegrationError, match=r"would gain energy: H is 8 J before and 9\.68 J after, 1\.68 J more"):
+    with pytest.raises(IntegrationError, match=r"would gain energy: H.*8 J before.*9\.68 J after, 1\.68 J more"):
         run(ball(1.1), (0.8, 0.0), GRID, method=Gauss(2))
     system = ball()
     (floor,) = system.transitions
@@ -493,7 +493,7 @@ def test_a_run_is_read_back(tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
     np.testing.assert_array_equal(again.outputs["in"], found.outputs["in"])
     for name in ("total_energy", "total_dissipation", "residual", "iterations", "steps", "rejected"):
-        np.testing.assert_array_equal(getattr(again.balance, name), getattr(found.balance, name))
+        np.testing.assert_array_equal(getattr(again.ledger, name), getattr(found.ledger, name))
     assert len(again.switches) == len(found.switches) > 4
     for one, other in zip(again.switches, found.switches, strict=True):
         assert (one.time, one.source, one.target, one.cause, one.lost, one.energy) == (
@@ -520,9 +520,7 @@ def test_what_is_finished_is_kept():
     solution = caught.value.solution
     assert solution.times[-1] == pytest.approx(0.7) and len(solution.switches) == 1
     assert solution.final == pytest.approx([0.7], abs=1e-14)
-    with pytest.raises(
-        InputError, match=r"in mode 'a' after t = 0\.5 s: at t = 0\.6 s: the guard of 'bad' must be finite"
-    ):
+    with pytest.raises(InputError, match=r"in mode 'a'.*t = 0\.5 s:.*t = 0\.6 s:.*guard.*'bad' must.*finite"):
         causes(clock(Transition(source="a", target="b", name="bad", when=lambda t, x: -1.0 if t < 0.55 else math.nan)))
 
 
@@ -558,7 +556,7 @@ def test_orders_pass_through_switches(method):
 
 def test_bad_systems_are_named():
     one, other = quadratic(np.eye(1), np.zeros((1, 1))), quadratic(2.0 * np.eye(1), np.zeros((1, 1)))
-    with pytest.raises(ValueError, match=r"all modes must have the same Hamiltonian: .* H of mode 'b' is"):
+    with pytest.raises(ValueError, match=r"all modes must.*Hamiltonian: .* H.*mode 'b' is"):
         SwitchingPHDAE({"a": one, "b": other})
     with pytest.raises(ValueError, match="mode 'b' has 2 states, mode 'a' has 1"):
         SwitchingPHDAE({"a": one, "b": quadratic(np.eye(2), np.zeros((2, 2)))})
@@ -584,7 +582,7 @@ def test_bad_runs_are_named():
     system = closing(np.eye(2), np.array([[1.0], [-1.0]]))
     with pytest.raises(ValueError, match="mode must be one of 'off', 'on', got 'of'"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="of")
-    with pytest.raises(ValueError, match=r"no consistent start at t = 0\.0 s\. mode 'on' has no consistent state here"):
+    with pytest.raises(ValueError, match=r"no consistent start.*t = 0\.0 s\. mode 'on'.*no consistent state here"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="on")
     with pytest.raises(ValueError, match="does not support tolerance, got"):
         run(system, (1.0, 0.0, 0.0), GRID, mode="off", method=DiscreteGradient(tolerance=1e-6))

@@ -67,12 +67,12 @@ def test_a_carried_pair_takes_the_steps_of_the_original(method):
     carried = run(other, unbent(start), times, inputs=torque)
     np.testing.assert_allclose([bent(x) for x in carried.states], original.states, atol=1e-13)
     for found in (original, carried):
-        assert found.balance.largest_residual < 1e-15
+        assert found.ledger.largest_residual < 1e-15
         assert found.energy_drift() < 1e-13
     np.testing.assert_allclose(carried.outputs["torque"], original.outputs["torque"], atol=1e-13)
     # remark 10: the method itself makes another gradient there, as near as its order
     again = run(other, unbent(start), times, method, inputs=torque)
-    assert again.balance.largest_residual < 1e-14
+    assert again.ledger.largest_residual < 1e-14
     assert 1e-3 < np.abs([bent(x) for x in again.states] - original.states).max() < 0.5
 
 
@@ -103,7 +103,7 @@ def test_four_particles_in_linear_coordinates(method, originals):
     states, original = found.states @ D.T, originals[method].states
     np.testing.assert_allclose(states[:, :24], original[:, :24], atol=1e-12)
     np.testing.assert_allclose(states[1:, 24:], original[1:, 24:], atol=1e-9)
-    assert found.balance.residual.max() < 1e-13
+    assert found.ledger.residual.max() < 1e-13
     assert np.abs(constraints(states[:, :12])).max() < 1e-13
     assert dict(other.parts) == dict(four_particles(1.0).parts)
 
@@ -118,7 +118,7 @@ def test_which_gradients_commute_with_linear_maps(method, commutes, originals):
     assert (apart < 1e-12) == commutes
     if not commutes:
         assert 1e-5 < apart < 1e-2  # h²
-    assert found.balance.residual.max() < 1e-13
+    assert found.ledger.residual.max() < 1e-13
     assert np.abs(constraints((found.states @ D.T)[:, :12])).max() < 1e-13
 
 
@@ -154,7 +154,7 @@ def test_four_particles_in_curved_coordinates(originals):
     found = run(other, start, TIMES)
     states = np.array([phi(x) for x in found.states])
     np.testing.assert_allclose(states[:, :24], originals["gonzalez"].states[:, :24], atol=1e-12)
-    assert found.balance.residual.max() < 1e-13
+    assert found.ledger.residual.max() < 1e-13
     assert np.abs(constraints(states[:, :12])).max() < 1e-13
 
 
@@ -165,13 +165,13 @@ def test_the_pair_of_a_method_takes_its_steps(method, originals):
 
 
 def test_a_wrong_pair_is_refused():
-    with pytest.raises(ValueError, match=r"means of E and z must be a discrete gradient pair of H: .* near the sample"):
+    with pytest.raises(ValueError, match=r"means.*E.*z must.*discrete gradient pair.*H: .* near.*sample"):
         pendulum(means={"z": lambda x0, x1: np.array([math.sin(x0[0]), x0[1]])})
     with pytest.raises(ValueError, match=r"DiscreteGradient\('pair'\) needs a system with a mean of z"):
         run(pendulum(), (1.0, 0.0), [0.0, 0.1])
-    with pytest.raises(ValueError, match=r"method must be one of .* 'invariants', 'dirac', got 'midpoint'"):
+    with pytest.raises(ValueError, match=r"method must.*one.* 'invariants', 'dirac', got 'midpoint'"):
         with_pair(pendulum(), "midpoint")
-    with pytest.raises(ValueError, match=r"a mean must be one of 'E', 'J', 'R', 'B', 'z', 'P', 'S', 'N', got 'H'"):
+    with pytest.raises(ValueError, match=r"a mean must.*one.*'E', 'J', 'R', 'B', 'z', 'P', 'S', 'N', got 'H'"):
         pendulum(means={"H": lambda x0, x1: 0.0})
 
 
@@ -230,7 +230,7 @@ def test_example_8_by_a_gradient_in_the_range(method):
     errors = []
     for count in (20, 40):
         found = run(sliding(), (1.0, 1.0), np.linspace(0.0, 4.0, count + 1), method)
-        assert found.balance.residual.max() < 1e-14
+        assert found.ledger.residual.max() < 1e-14
         np.testing.assert_allclose(found.states[:, 0], found.states[:, 1], atol=1e-12)  # the constraint x₁² = x₂²
         errors.append(abs(found.final[0] - slid(4.0)))
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -243,7 +243,7 @@ def test_example_8_has_a_discrete_gradient_pair():
     errors = []
     for count in (20, 40):
         found = run(sliding(means=own), (1.0, 1.0), np.linspace(0.0, 4.0, count + 1))
-        assert found.balance.residual.max() < 1e-14
+        assert found.ledger.residual.max() < 1e-14
         np.testing.assert_allclose(found.states[:, 0], found.states[:, 1], atol=1e-12)  # the constraint x₁² = x₂²
         errors.append(abs(found.final[0] - slid(4.0)))
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -294,7 +294,7 @@ def test_example_9_a_carried_pair_is_not_solved_with():
     other = transform(with_pair(straight()), whirl, whirl_slope, np.eye(2), sample=np.array([0.3, 0.2]))
     found = run(other, np.zeros(2), [0.0, FAR[0]])
     np.testing.assert_allclose(whirl(found.final), FAR, atol=5e-9)  # at which the iteration stops halving the error
-    assert found.balance.residual.max() < 5e-9
+    assert found.ledger.residual.max() < 5e-9
 
 
 def test_example_9_an_inverse_that_does_not_exist_is_answered():
@@ -311,7 +311,7 @@ def test_example_9_an_inverse_that_does_not_exist_is_answered():
     own = with_mean(lambda x0, x1: discrete_jacobian(whirl, whirl_slope, x0, x1))
     short = run(own, np.zeros(2), np.linspace(0.0, 0.5, 11), "gonzalez")
     np.testing.assert_allclose(whirl(short.final), [0.5, 0.0], atol=1e-3)
-    assert short.balance.residual.max() < 1e-14
+    assert short.ledger.residual.max() < 1e-14
 
 
 # --- example 10: Gonzalez' gradient does not commute with transformations ---------------------------------------------
@@ -353,4 +353,4 @@ def test_example_10_in_a_run(method, commutes):
     found = run(other, np.linalg.solve(SHEAR, start), times, method)
     apart = np.abs(found.states @ SHEAR.T - original.states).max()
     assert apart < 1e-13 if commutes else 1e-5 < apart < 1e-3  # h² of it
-    assert found.balance.residual.max() < 1e-15 and original.balance.residual.max() < 1e-15
+    assert found.ledger.residual.max() < 1e-15 and original.ledger.residual.max() < 1e-15

@@ -96,7 +96,7 @@ def test_a_negative_diagonal_is_refused(form, name):
 def test_a_zero_diagonal_belongs_to_a_zero_row(form):
     """A ⪰ 0 with A_ii = 0 has no other entry in row i."""
     wrong = entry(entry(np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 0.0]), 0, 5, 1e-3), 5, 0, 1e-3)
-    with pytest.raises(ValueError, match="E must be positive semi-definite: a zero on the diagonal of a row"):
+    with pytest.raises(ValueError, match=r"E must.*positive semi-definite:.*zero.*diagonal.*row"):
         system(form, E=wrong)
 
 

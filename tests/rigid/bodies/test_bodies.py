@@ -9,7 +9,7 @@ from flexph.bodies import floating_body
 from flexph.bodies.inertia import contract
 
 
-def test_body_integrals():
+def test_moments_of_a_body_follow_steiner():
     made = rigid.body(2.0, inertia=0.3, centre=(0.4, -0.1), ports={"a": (1.0, 2.0)})
     assert made.mass == 2.0
     np.testing.assert_allclose(made.inertia.first, [0.8, -0.2])
@@ -47,7 +47,7 @@ def test_point_mass_falls_freely():
     np.testing.assert_allclose(solution.position("ball.point"), exact, atol=1e-13)  # the scheme is exact here
 
 
-def test_pendulum_period():
+def test_a_bar_swings_with_its_period():
     """A uniform bar on a hinge: T = 2π √(2L/3g) for small swings."""
     mechanism = connect({"bar": rigid.bar(1.5, 2.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0))], gravity=(0.0, -9.81))
     amplitude = 1e-4
@@ -72,6 +72,6 @@ def test_pendulum_period():
         (lambda: rigid.point(float("inf")), "mass must be finite"),
     ],
 )
-def test_bad_bodies(make, message):
+def test_bad_bodies_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

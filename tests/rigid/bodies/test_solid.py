@@ -210,7 +210,7 @@ def test_refined_spheres_converge_with_order_two():
         ("mixed volume", "vtu", 1e-13),
     ],
 )
-def test_files(kind, ending, tolerance, tmp_path, capfd):
+def test_a_run_writes_its_files(kind, ending, tolerance, tmp_path, capfd):
     """Binary STL has 32-bit coordinates, every triangle with points of its own."""
     points, cells = meshes()[kind]
     path = tmp_path / f"box.{ending}"
@@ -315,7 +315,7 @@ FLAT = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
         ((FLAT * np.nan, [("triangle", [[0, 1, 2]])]), "points of the mesh must be finite"),
     ],
 )
-def test_bad_meshes(made, message):
+def test_bad_meshes_are_refused(made, message):
     with pytest.raises(ValueError, match=message):
         solid(*made)
 
@@ -328,7 +328,7 @@ def test_bad_meshes(made, message):
         ({"mesh": [1, 2]}, r"mesh must be a Mesh or a path, got \[1, 2\]"),
     ],
 )
-def test_bad_arguments(options, message):
+def test_bad_arguments_are_refused(options, message):
     points, cells = meshes()["triangles"]
     given = {"mesh": meshio.Mesh(points, cells), "density": 1.0, "ports": {}} | options
     with pytest.raises(ValueError, match=message):

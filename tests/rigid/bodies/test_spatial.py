@@ -25,7 +25,7 @@ def enclosed(view):
 # --- given inertia
 
 
-def test_body_integrals():
+def test_moments_of_a_body_follow_steiner():
     """∫ρXXᵀ = ½tr(J)1 − J + m c cᵀ; J comes back about the centre and with Steiner's part about the origin."""
     c = np.array([0.4, -0.1, 0.2])
     made = rigid.body(2.0, inertia=TILTED, centre=c, ports={"a": (1.0, 2.0, 3.0)})
@@ -41,7 +41,7 @@ def test_body_integrals():
     np.testing.assert_array_equal(made.view.points, [c, [1.0, 2.0, 3.0]])
 
 
-def test_principal_moments():
+def test_principal_moments_make_the_inertia():
     made = rigid.body(1.5, inertia=(0.2, 0.3, 0.4), ports={})
     np.testing.assert_allclose(about_centre(made), np.diag([0.2, 0.3, 0.4]), **CLOSE)
     np.testing.assert_array_equal(made.inertia.centre, np.zeros(3))
@@ -90,7 +90,7 @@ def test_point_mass_in_space():
 # --- simple shapes
 
 
-def test_box():
+def test_a_box_has_its_closed_forms():
     """J_x = m (l_y² + l_z²)/12."""
     made = rigid.box((1.0, 2.0, 3.0), density=0.5, ports={"corner": (0.5, 1.0, 1.5)})
     assert made.mass == pytest.approx(3.0, rel=1e-15)
@@ -103,7 +103,7 @@ def test_box():
 
 
 @pytest.mark.parametrize("inner", [0.0, 0.3])
-def test_cylinder(inner):
+def test_a_cylinder_has_its_closed_forms(inner):
     """m = ρπ(R² − r²)L, J_x = m (R² + r²)/2, J_y = J_z = m (3(R² + r²) + L²)/12."""
     made = rigid.cylinder(2.0, 0.5, density=3.0, inner_radius=inner, ports={"rim": (0.0, 0.5, 0.0)})
     m = 3.0 * np.pi * (0.25 - inner**2) * 2.0
@@ -127,7 +127,7 @@ def test_a_thin_tube_is_a_thin_ring():
     assert about_centre(made)[0, 0] == pytest.approx(made.mass, rel=1e-8)
 
 
-def test_sphere():
+def test_a_sphere_has_its_closed_forms():
     """m = 4/3 ρπr³, J = 2/5 m r²."""
     made = rigid.sphere(0.3, density=2.0, ports={"pole": (0.0, 0.0, 0.3)})
     m = 2.0 * 4.0 / 3.0 * np.pi * 0.027
@@ -203,6 +203,6 @@ TRIANGLE = r"inertia must have J1 \+ J2 >= J3 .* J1 \+ J2 - J3 = -1"
         (lambda: rigid.sphere(1.0, density=1.0, ports={"a": (0, 0)}), r"port 'a' must have shape \(3,\), got \(2,\)"),
     ],
 )
-def test_bad_bodies(make, message):
+def test_bad_bodies_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

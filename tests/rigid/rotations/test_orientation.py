@@ -35,7 +35,7 @@ def matrices(rotation):
 
 
 @EVERY
-def test_coordinates_and_back(kept):
+def test_coordinates_of_a_rotation_lead_back_to_it(kept):
     """R(ζ(R)) = R, of one and of many; ζ has no defect."""
     rotation = some(kept)
     zeta = kept.coordinates(rotation)
@@ -51,7 +51,7 @@ def test_coordinates_and_back(kept):
 
 @pytest.mark.parametrize("last", SPATIAL, ids=lambda o: o.name)
 @IN_SPACE
-def test_conversions(kept, last):
+def test_conversions_of_coordinates_are_inverse(kept, last):
     """From each to each other and back is the identity, up to the sign of quaternions."""
     zeta = kept.coordinates(some(kept))
     back = kept.coordinates(last.rotation(last.coordinates(kept.rotation(zeta))))
@@ -94,7 +94,7 @@ def test_rates_against_differences_of_conversions(kept):
 
 
 @EVERY
-def test_slopes_and_jacobian(kept):
+def test_slopes_are_derivatives_of_the_rotation(kept):
     """∂R/∂ζ against differences; along Z ω it is R[ω]×."""
     rng = np.random.default_rng(5)
     zeta, X, h = kept.coordinates(some(kept)[2]), rng.standard_normal(kept.dim), 1e-6
@@ -156,7 +156,7 @@ def test_conditions_are_kept_by_the_kinematics(kept):
         np.testing.assert_allclose(g.jacobian(off), difference, atol=1e-8)
 
 
-def test_poses():
+def test_poses_hold_position_and_rotation():
     turn, rotation = rigid.quaternion(), Rotation.from_euler("xyz", (0.3, -0.5, 1.1))
     zeta = turn.pose((1.0, 2.0, 3.0), rotation)
     np.testing.assert_allclose(zeta, [1.0, 2.0, 3.0, *rotation.as_quat()], atol=CLOSE)
@@ -225,6 +225,6 @@ def test_drift_is_named():
         (lambda: rigid.quaternion().pose((0.0, 0.0), Rotation.identity()), "position must have shape"),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

@@ -29,7 +29,7 @@ def energies(system, states):
 
 
 @WITHOUT_LIMITS
-def test_heavy_top(turn):
+def test_a_heavy_top_keeps_its_rotation_and_energy(turn):
     """The step in the middle keeps R a rotation and the energy; its error is of second order."""
     top = rigid.pivoted_body(
         (0.7, 0.8, 0.6), mass=1.0, centre=(0.0, 0.0, 0.4), orientation=turn, gravity=(0.0, 0.0, -9.81)
@@ -68,7 +68,7 @@ def test_free_body_under_its_weight(turn):
     assert errors[1] < 1e-3
 
 
-def test_momenta():
+def test_momenta_are_kept_at_any_step():
     """M is constant, so that p̄ = Mϖ̄: with the rotation matrix Δ(Rp) = 0, and Δ(RL) = 0 about a pivot, at any step."""
     turn, times = rigid.rotation_matrix(), np.linspace(0.0, 10.0, 51)
     body = rigid.free_body(2.0, inertia=(0.3, 0.5, 0.4), centre=(0.1, -0.2, 0.3), orientation=turn)
@@ -93,13 +93,13 @@ def spinning():
 def test_angles_warn_near_gimbal_lock(method):
     turn, (rotation, omega) = rigid.angles(), spinning()
     system = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn)
-    with pytest.warns(ValidityWarning, match=r"near gimbal lock, .cos β. = .* quaternion.. and rotation_matrix.. have"):
+    with pytest.warns(ValidityWarning, match=r"near gimbal lock, .cos β. = .* quaternion...*rotation_matrix.. have"):
         run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 41), method=by_name(method))
 
 
 @WITHOUT_LIMITS
 @pytest.mark.parametrize("method", ["gauss4", "radau", None])
-def test_others_go_through(turn, method):
+def test_other_coordinates_keep_the_angular_momentum(turn, method):
     rotation, omega = spinning()
     system, times = rigid.pivoted_body((0.5, 0.6, 0.4), orientation=turn), np.linspace(0.0, 0.4, 41)
     value = None if method is None else by_name(method)

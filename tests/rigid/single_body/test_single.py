@@ -50,7 +50,7 @@ def differences(function, zeta, h=1e-6):
 # --- matrices
 
 
-def test_planar_matrices():
+def test_planar_matrices_are_the_published_ones():
     """M, Z and G as the docstring and [rigid] sec. 7.1 state them."""
     m, (cx, cy), J = 2.0, CENTRE[:2], 0.3 + 2.0 * (0.4**2 + 0.1**2)
     body = rigid.free_body(m, inertia=0.3, centre=CENTRE[:2])
@@ -64,7 +64,7 @@ def test_planar_matrices():
 
 
 @IN_SPACE
-def test_spatial_matrices(turn):
+def test_spatial_matrices_are_the_published_ones(turn):
     """M = [[m1, −m[c]×], [m[c]×, J_P]], −G = [[0, [p]×], [[p]×, [L]×]], Z = blkdiag(R, Z_rot)."""
     m, C = 2.0, 2.0 * skew(CENTRE, 3)
     J = TILTED + m * (CENTRE @ CENTRE * np.eye(3) - np.outer(CENTRE, CENTRE))
@@ -120,7 +120,7 @@ def test_newton_and_euler_in_world_axes(turn):
 
 @EVERY
 @pytest.mark.parametrize("pivot", [False, True])
-def test_weight(turn, pivot):
+def test_weight_is_the_gradient_of_its_potential(turn, pivot):
     """V = −m g·r_c, by its gradient against differences; invariants are quadratic."""
     g = np.array([0.3, -9.0, 2.0])[: turn.dim]
     o = np.array([1.0, 2.0, 3.0])[: turn.dim]
@@ -135,7 +135,7 @@ def test_weight(turn, pivot):
     np.testing.assert_allclose(body.V_gradient(zeta), differences(body.V, zeta), rtol=1e-7, atol=1e-7)
 
 
-def test_massless_links():
+def test_links_may_have_no_mass():
     link = rigid.free_body(0.0, inertia=0.0, ports={"a": (0.0, 0.0), "b": (1.0, 0.0)})
     np.testing.assert_array_equal(link.mass, np.zeros((3, 3)))
     assert rigid.free_body(0, inertia=(0, 0, 0)).mass.shape == (6, 6)
@@ -145,7 +145,7 @@ def test_massless_links():
 
 
 @EVERY
-def test_forces_at_points(turn):
+def test_forces_act_along_the_velocity_of_their_point(turn):
     """B = Kᵀ Rᵀ, at a place whose rate is Bᵀϖ; also off the manifold, where the middle of a step is."""
     d, direction = turn.dim, np.array([0.6, 0.0, 0.8]) if turn.dim == 3 else np.array([0.6, 0.8])
     ports = {
@@ -177,7 +177,7 @@ def test_forces_at_points(turn):
 
 
 @IN_SPACE
-def test_torques_in_space(turn):
+def test_torques_act_along_the_spin_about_their_axis(turn):
     n = np.array([0.6, 0.0, 0.8])
     ports = {
         "motor": rigid.Torque(about=3.0 * n, axes="body"),
@@ -231,7 +231,7 @@ def test_frames_are_a_point_and_a_turn():
         assert (body.ports["end.turn"].position is not None) == (turn == rigid.angle())
 
 
-def test_dampers():
+def test_dampers_lose_by_their_law():
     body = rigid.free_body(
         2.0,
         inertia=0.3,
@@ -266,7 +266,7 @@ def test_points_on_lines_and_planes(turn):
 
 
 @EVERY
-def test_knife_edge(turn):
+def test_a_knife_edge_constrains_the_velocity_across_it(turn):
     d = turn.dim
     across = np.array([0.6, 0.8, 0.0])[:d]
     body = rigid.free_body(
@@ -292,7 +292,7 @@ def rolling(turn, radius=0.5, normal=(0.2, -0.3, 1.0)):
 
 
 @IN_SPACE
-def test_rolling_disc(turn):
+def test_a_rolling_disc_touches_by_its_lowest_point(turn):
     """c is the height of the lowest point of the rim; its rate is that of its material point, A the rest of it."""
     body, zeta, n, lowest, over = rolling(turn)
     assert [c.name for c in (*body.constraints, *body.velocity_constraints)] == ["disc.height", "disc.slip"]
@@ -398,6 +398,6 @@ def test_rolling_in_the_plane(turn):
         ),
     ],
 )
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

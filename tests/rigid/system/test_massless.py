@@ -18,7 +18,7 @@ def knot(**options):
 @pytest.mark.parametrize("options", [{}, {"rods": [rigid.Rod("a", "k", 1.0)]}])
 def test_velocities_that_nothing_acts_on_are_refused(options):
     """A massless point by itself, and one that turns about another."""
-    with pytest.raises(ValueError, match=r"massless velocities must be determined .* nothing acts on .*k"):
+    with pytest.raises(ValueError, match=r"massless velocities must.*determined .* nothing acts.*k"):
         knot(**options).phdae()
 
 

@@ -134,7 +134,7 @@ def test_steps_are_the_same_in_fewer_iterations(system, positions, velocities, s
     np.testing.assert_allclose(
         given.states[:, : f.velocities.stop], plain.states[:, : f.velocities.stop], rtol=0.0, atol=1e-10 * size
     )
-    assert given.balance.iterations[4:].mean() < 0.75 * plain.balance.iterations[4:].mean()
+    assert given.ledger.iterations[4:].mean() < 0.75 * plain.ledger.iterations[4:].mean()
     assert given.energy_drift() < 2e-14
     assert max(np.abs(system.c(zeta)).max(initial=0.0) for zeta in given["positions"]) < 1e-13
 
@@ -147,5 +147,5 @@ def test_given_derivatives_take_the_place_of_differences():
     start = system.state([1.0, 0.0], [0.0, 2.0])
     run = integrate(system.phdae(), start, np.linspace(0.0, 1.0, 21), progress=False)
     assert asked
-    assert run.balance.iterations[3:].max() <= 4
+    assert run.ledger.iterations[3:].max() <= 4
     np.testing.assert_allclose(np.linalg.norm(run["positions"], axis=1), 1.0, rtol=0.0, atol=1e-14)

@@ -64,7 +64,7 @@ def test_a_pinned_body_keeps_energy_pin_and_rotation():
     system = body()
     made = run(system, system.state(system.sample, spinning([1.0, 2.0, 10.0])), steps(2.0, 200))
     assert made.method == "pair"
-    assert made.balance.largest_residual < 1e-14
+    assert made.ledger.largest_residual < 1e-14
     assert made.energy_drift() < 1e-12
     assert max(np.abs(system.c(zeta)).max() for zeta in made["positions"]) < 1e-13  # the step feeds it back
     R = made["R"].reshape(-1, 3, 3)
@@ -117,9 +117,9 @@ def test_work_is_that_along_the_way_of_a_port():
     force = np.array([1.0, -2.0, 3.0])
     made = run(system, system.state(system.sample, spinning([0.3, 0.2, 0.1])), steps(4.0, 40), inputs={"tip": force})
     p = np.array([entry_map(2.0 * ARM).value(zeta) for zeta in made["positions"]])
-    np.testing.assert_allclose(np.diff(made.balance.total_energy), np.diff(p @ force), atol=1e-13)
+    np.testing.assert_allclose(np.diff(made.ledger.total_energy), np.diff(p @ force), atol=1e-13)
     np.testing.assert_allclose(made.outputs["tip"], np.diff(p, axis=0) / 0.1, atol=1e-12)
-    assert made.balance.largest_residual < 1e-14
+    assert made.ledger.largest_residual < 1e-14
 
 
 def tip(z):
@@ -130,11 +130,11 @@ def tip(z):
 def test_dissipation_is_in_the_ledger_and_never_negative(relation):
     system = damped(relation)
     made = run(system, system.state(np.zeros(3), [1.0, 0.0, 2.0]), steps(2.0, 200), inputs={"push": np.sin})
-    assert made.balance.total_dissipation.min() >= 0.0
-    assert made.balance.largest_residual < 1e-14
+    assert made.ledger.total_dissipation.min() >= 0.0
+    assert made.ledger.largest_residual < 1e-14
     _, w = middles(system, made)
     power = [system.tau_d(np.zeros(3), v) @ v for v in w]
-    np.testing.assert_allclose(made.balance.total_dissipation, 0.01 * np.array(power), rtol=1e-10, atol=1e-16)
+    np.testing.assert_allclose(made.ledger.total_dissipation, 0.01 * np.array(power), rtol=1e-10, atol=1e-16)
 
 
 def test_a_general_dissipation_acts_as_dampers_do():
@@ -142,7 +142,7 @@ def test_a_general_dissipation_acts_as_dampers_do():
     both = damped(viscous(0.4)), sleigh(dissipation=(Dissipation("drag", lambda z, w: 0.4 * w * [1.0, 0.0, 1.0]),))
     first, second = (run(s, s.state(np.zeros(3), [1.0, 0.0, 2.0]), steps(2.0, 100)) for s in both)
     np.testing.assert_allclose(second.states[:, :6], first.states[:, :6], atol=1e-13)
-    np.testing.assert_allclose(second.balance.total_dissipation, first.balance.total_dissipation, atol=1e-15)
+    np.testing.assert_allclose(second.ledger.total_dissipation, first.ledger.total_dissipation, atol=1e-15)
 
 
 # --- orders and closed solutions --------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_a_massless_velocity_that_a_damper_determines():
     errors = [abs(end["positions"][-1, 0] - np.exp(-2.0)) for end in ends]
     assert slopes(counts, errors) == pytest.approx([2.0, 2.0], abs=0.1)
     assert errors[-1] < 1e-4
-    assert all(end.balance.largest_residual < 1e-15 for end in ends)
+    assert all(end.ledger.largest_residual < 1e-15 for end in ends)
 
 
 # --- cautions and failures --------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_losing_rank_is_said_with_the_rows_and_the_time():
     fading = VelocityConstraint("edge", lambda z: (1.0 - z[0]) * np.eye(3)[1:2])
     system = sleigh(velocity_constraints=(fading,), sample=np.array([0.3, 0.0, 0.0]))
     start = system.state(np.array([0.3, 0.0, 0.0]), [1.0, 0.0, 0.0])
-    with pytest.warns(ValidityWarning, match=r"^at t = 0\.\d+ s, the velocity constraints lose rank: 'edge' depend"):
+    with pytest.warns(ValidityWarning, match=r"^at t = 0\.\d+ s,.*velocity constraints lose rank: 'edge' depend"):
         run(system, start, steps(0.9, 901))
     assert system.all_cautions[0](np.array([0.99, 0.0, 0.0])) is None
 
@@ -308,7 +308,7 @@ def test_a_multiplier_that_is_zero_lets_steps_settle():
     )
     made = run(system, system.state(system.sample, [1.0, -1.0, -2.0 * np.sin(0.5)]), steps(0.05, 50))
     assert np.abs(made["lambda"][:, 0]).max() < 1e-9 < 1.0 < np.abs(made["lambda"][:, 1]).min()
-    assert made.balance.iterations.max() < 20
+    assert made.ledger.iterations.max() < 20
 
 
 def test_a_dissipation_that_generates_energy_stops_the_run_with_its_name():
@@ -317,12 +317,12 @@ def test_a_dissipation_that_generates_energy_stops_the_run_with_its_name():
     system = sleigh(dissipation=(wind,))
     start = system.state(np.zeros(3), [1.0, 0.0, 0.0])
     with pytest.raises(
-        InputError, match=r"between t = 0\.\d+ s and 0\.\d+ s: dissipation 'wind' must not generate energy.* W into"
+        InputError, match=r"between t = 0\.\d+ s.*0\.\d+ s: dissipation 'wind' must not generate energy.* W into"
     ) as caught:
         run(system, start, steps(5.0, 500))
     kept = caught.value.solution
     assert 0.49 < kept["positions"][-1, 0] < 0.5
-    assert kept.balance.total_dissipation.min() >= 0.0
+    assert kept.ledger.total_dissipation.min() >= 0.0
     gains = Relation("general", (), lambda s: s if s < 1.5 else -s)
     with pytest.raises(ValueError, match=r"dissipation 'drag"):
         run(damped(gains, spread=0.0), np.array([0.0, 0, 0, 1.4, 0.0, 0.0, 0.0]), steps(1.0, 100), inputs={"push": 9.0})
@@ -374,4 +374,4 @@ def test_stiff_friction_stops_a_body_that_spins_on(speed):
     found = integrate(system.phdae(), start, np.linspace(0.0, 2.0, 21), progress=False)
     assert found.final[0] == pytest.approx(1.8, abs=1.8 * 0.2**2 / 12.0)
     assert found.energy_drift() < 1e-13
-    assert np.all(found.balance.total_dissipation >= 0.0)
+    assert np.all(found.ledger.total_dissipation >= 0.0)

@@ -143,7 +143,10 @@ def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
 
 
 def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
-    """Add a row of derivatives by an element's unknowns, in a field from an entry on, to the border."""
+    """Add h times a row of an element's matrix to the border of the system; ``row[at:]`` holds its entries.
+
+    ``unknown`` is the row's number among the unknowns of the element.
+    """
     is_sparse = cython.declare(cython.bint)
     first = m.strains_unknown_ptr[element]
     i = m.strains_unknown[first + unknown]

@@ -171,7 +171,7 @@ def faces_of(a: Arrays, places: Index) -> Faces:
 
 
 def frames_of_faces(faces: Faces, solids: Solids) -> list[Index]:
-    """Frames that each sample of loads that follow faces couples."""
+    """Frames that a follower load couples, for each of its samples on a face."""
     ends = zip(faces.ptr[:-1], faces.ptr[1:], strict=True)
     return [np.unique(solids.frame[faces.place[first:last]]) for first, last in ends]
 

@@ -21,7 +21,10 @@ if not cython.compiled:
 
 
 def find_islands(m: Memory, chosen: Index) -> int:
-    """Find the islands of the contacts that are chosen, 1 or 2, with at least one of 2 each; their number."""
+    """Find the islands of the chosen contacts, and return their number.
+
+    ``chosen`` is 0 for contacts to leave out, 1 for those that join an island of others, 2 for those that start one.
+    """
     count = cython.declare(cython.Py_ssize_t)
     link_bodies(m, chosen)
     count = 0
@@ -49,7 +52,7 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 
 
 def _spread(m: Memory, first: int, place: int) -> int:
-    """Append all contacts reached from one, breadth first, from ``place`` on; the next place."""
+    """Append the contacts that are coupled with ``first``, breadth first, from ``place`` on; return the next place."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     m.strike_member[place] = first
@@ -199,7 +202,7 @@ def missed_by(m: Memory, dim: int, c: int) -> float:
 
 
 def by_itself(m: Memory, c: int, r: int) -> float:
-    """Change of a rate of a contact by its own unit impulse; 1 if there is none."""
+    """Change of a contact rate by a unit impulse along it, D_rr; 1 where it would be zero."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):
         if m.contacts_sides[c][side] >= 0:
