@@ -47,7 +47,7 @@ def as_one(start: StepStart, parts: tuple[StepResult, StepResult], tried: int) -
         multipliers=shares @ [p.multipliers for p in parts],
         flows=np.sum([p.flows for p in parts], axis=0),
         residuals=np.max([p.residuals for p in parts], axis=0),
-        counts=np.sum([[tried, 0.0, 0.0], *(p.counts for p in parts)], axis=0),
+        counts=np.array([tried, 0.0, 0.0]) + sum(p.counts for p in parts),
         complementarity=max(p.complementarity for p in parts),
         output=shares @ [p.output for p in parts],
     )
