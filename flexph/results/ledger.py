@@ -85,7 +85,8 @@ class Ledger(NamedFields, Labelled):
     iterations : array
         Newton iterations between saved times, (k,); for adaptive methods their internal steps.
     steps : array
-        Steps taken between saved times, (k,); empty for adaptive methods.
+        Steps taken between saved times, (k,): more where a step that was not solved has been divided. Empty for
+        adaptive methods.
     rejected : array
         Steps that step control rejected, (k,); empty for adaptive methods.
     position_residual : array

@@ -152,7 +152,7 @@ class BlockStepper:
             raise error
         try:
             first = self._step(start, middle, None, divisions + 1)
-            return as_one(start, (first, self._step(first.end, time, None, divisions + 1)), 1)
+            return as_one(start, (first, self._step(first.end, time, None, divisions + 1)), error.iterations)
         except MotionEnded:
             raise
         except StepFailed as half:

@@ -31,24 +31,23 @@ def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: 
     return start.time + (inside if entry <= NEXT else entry - BEFORE) * (time - start.time)
 
 
-def as_one(start: StepStart, parts: tuple[StepResult, StepResult], steps: int) -> StepResult:
-    """Two successive steps as one that counts as so many ``steps``.
+def as_one(start: StepStart, parts: tuple[StepResult, StepResult], tried: int) -> StepResult:
+    """Two successive steps as one, after ``tried`` iterations of the whole that was not solved.
 
-    Flows and iterations add up; the velocity defect is that of the end, other residuals are the largest. Multipliers
-    are means over both steps, so that their impulses add up.
+    Flows and counts add up, so that the step counts as those that were taken. Multipliers are means over both, so that
+    their impulses add up. Residuals are the largest of both.
     """
-    end, residuals = parts[-1].end, np.max([p.residuals for p in parts], axis=0)
+    end = parts[-1].end
     lengths = [p.end.time - p.middle for p in parts]
     shares = np.array(lengths) / sum(lengths)
-    residuals[2] = parts[-1].residuals[2]
     return StepResult(
         end=end,
         middle=0.5 * (start.time + end.time),
         stage=shares @ [p.stage for p in parts],
         multipliers=shares @ [p.multipliers for p in parts],
         flows=np.sum([p.flows for p in parts], axis=0),
-        residuals=residuals,
-        counts=np.array([sum(p.counts[0] for p in parts), float(steps), 0.0]),
+        residuals=np.max([p.residuals for p in parts], axis=0),
+        counts=np.array([tried, 0.0, 0.0]) + sum(p.counts for p in parts),
         complementarity=max(p.complementarity for p in parts),
         output=shares @ [p.output for p in parts],
     )

@@ -69,8 +69,8 @@ class StepResult(NamedTuple):
 
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
     balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
-    iterations, of steps and of rejected steps; ``complementarity`` is the defect of rigid contacts over its scale;
-    ``output`` are the mean velocities conjugate to the inputs.
+    iterations, of steps (several if it was divided) and of rejected steps; ``complementarity`` is the defect of rigid
+    contacts over its scale; ``output`` are the mean velocities conjugate to the inputs.
     """
 
     end: StepStart

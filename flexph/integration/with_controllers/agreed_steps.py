@@ -52,7 +52,7 @@ class AgreedSteps:
                 raise
             except StepFailed as part:
                 raise error from part
-            whole = steps_as_one(start, (first.result, second.result), 1)
+            whole = steps_as_one(start, (first.result, second.result), error.iterations)
             return joined_as_one(self._blocks, start, whole, (first, second)), found
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[JoinedResult, Array]:

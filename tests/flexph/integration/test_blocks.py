@@ -6,11 +6,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from bit_samples import SAMPLES
 from sample_mechanisms import CASES, chain, crank_slider, doubled, pendulum
 
 import rigid
 from flexph import GROUND, Event, InputError, IntegrationError, connect, drive, hinge, integrate
 from flexph.integration.blocks import sizes
+from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.loops.memory.codes import DIVERGED, SINGULAR, TEXTS, UNSETTLED
 from flexph.integration.times import recorder
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss, by_name
@@ -228,3 +230,63 @@ def test_constraints_that_no_longer_follow_from_others_are_named():
     with pytest.raises(IntegrationError, match=told) as caught:
         integrate(mechanism, start, np.linspace(0.0, 1.0, 101), method=Exact(redundant="least_norm"))
     assert caught.value.solution.times[-1] == pytest.approx(0.5)
+
+
+# --- steps that are divided -------------------------------------------------------------------------------------------
+
+FEW = 4
+"""Steps of runs whose steps are divided."""
+DIVIDED = (
+    "collocation",
+    "collocation in space",
+    "rigid contacts by steps",
+    "rigid contacts by events",
+    "rigid contacts in space",
+    "friction of joints",
+)
+
+
+@pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+@pytest.mark.parametrize("name", DIVIDED)
+def test_a_divided_step_has_all_accounts_of_its_parts(name, monkeypatch):
+    """Whole steps that are given up after three iterations, beside a run of their halves: to the same bits but sums."""
+    sample = SAMPLES[name]
+    mechanism, start, inputs = sample.make()
+    solve = partial(integrate, mechanism, start, inputs=inputs, method=sample.method)
+    halves = solve(start.time + 0.5 * sample.step * np.arange(2 * FEW + 1))
+    taken, failed = BlockStepper._taken, BlockStepper.failed
+
+    def only_halves(own, begin, times, *given, **more):
+        if times[1] - times[0] > 0.75 * sample.step:
+            return None, 0
+        return taken(own, begin, times, *given, **more)
+
+    def given_up(own, begin, time):
+        error = failed(own, begin, time)
+        error.iterations = 3
+        return error
+
+    monkeypatch.setattr(BlockStepper, "_taken", only_halves)
+    monkeypatch.setattr(BlockStepper, "failed", given_up)
+    whole = solve(start.time + sample.step * np.arange(FEW + 1))
+    np.testing.assert_array_equal(whole.states, halves.states[::2])
+    for account in ("work", "joint_work", "dissipation", "impulses"):
+        assert getattr(whole.ledger, account).keys() == getattr(halves.ledger, account).keys()
+        for flow, values in getattr(whole.ledger, account).items():
+            parts = getattr(halves.ledger, account)[flow].reshape(FEW, 2)
+            np.testing.assert_array_equal(values, parts[:, 0] + parts[:, 1], err_msg=flow)
+    for store, values in whole.ledger.energy.items():
+        np.testing.assert_array_equal(values, halves.ledger.energy[store][::2], err_msg=store)
+    for residual in ("residual", "position_residual", "velocity_residual", "complementarity_residual"):
+        parts = getattr(halves.ledger, residual)
+        if parts.size:
+            np.testing.assert_array_equal(getattr(whole.ledger, residual), parts.reshape(FEW, 2).max(axis=1))
+    np.testing.assert_array_equal(whole.ledger.iterations, halves.ledger.iterations.reshape(FEW, 2).sum(axis=1) + 3)
+    np.testing.assert_array_equal(whole.ledger.steps, 2.0)
+    parts = halves.stage_multipliers.reshape(FEW, 2, -1)  # impulses add up; lengths of halves differ by round-off
+    np.testing.assert_allclose(whole.stage_multipliers, parts.mean(axis=1), rtol=1e-12, atol=1e-12 * size_of(parts))
+
+
+def size_of(values):
+    """Largest value; 1 of none."""
+    return np.abs(values).max(initial=0.0) or 1.0

@@ -15,7 +15,7 @@ from ....numerics.rotations import cross
 from ..memory.data import Elastic, Index, Inertia, Stiffness
 from ..memory.products import kinds
 from .kept_indices import kept
-from .strain_operator import Entries, StrainOperator, entries_of, pairs_of, ranges_of
+from .strain_operator import MANY, Entries, StrainOperator, entries_of, pairs_of, ranges_of
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
@@ -50,14 +50,24 @@ def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
     """Pattern of M, DᵀC⁻¹D, the viscous damping and the diagonal; all entries for bodies with ``full`` matrices."""
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
-    first, second, _ = _pairs(strain.ptr, *entries_of(a.stiffness)[:2])
-    row = [strain.col[first], viscous[0], stack[0] % max(n, 1), diagonal]
-    column = [strain.col[second], viscous[1], stack[1], diagonal]
+    coupled = _coupled(strain.ptr, strain.col, *entries_of(a.stiffness)[:2], n)
+    row = [coupled[0], viscous[0], stack[0] % max(n, 1), diagonal]
+    column = [coupled[1], viscous[1], stack[1], diagonal]
     if full.size:
         coupled = pairs_of(np.searchsorted(a.body_u, np.arange(len(a.mass) + 1)), full, full)
         row.append(coupled[0])
         column.append(coupled[1])
     return Pattern(np.concatenate(row), np.concatenate(column), n)
+
+
+@kept
+def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index, Index]:
+    """Rows and columns of the entries of DᵀC⁻¹D, by the pattern of D and the entries (i, j) of C⁻¹."""
+    stresses = ptr.size - 1
+    strain = sparse.csr_array((np.ones(col.size), col, ptr), shape=(stresses, n))
+    stiffness = sparse.csr_array((np.ones(i.size), (i, j)), shape=(stresses, stresses))
+    product = sparse.coo_array(strain.T @ (stiffness @ strain))
+    return product.row, product.col
 
 
 def without_coordinates(a: Arrays) -> Arrays:
@@ -167,16 +177,39 @@ def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
     return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
 
 
+def _constant(strain: StrainOperator, i: Index, j: Index, value: Array) -> Entries:
+    """Entries of DᵀC⁻¹D of the constant strain rows, by the entries of C⁻¹ between these."""
+    sizes = np.diff(strain.ptr).astype(float)
+    if sizes[i] @ sizes[j] <= MANY:
+        first, second, of = _pairs(strain.ptr, i, j)
+        return strain.col[first], strain.col[second], value[of] * strain.value[first] * strain.value[second]
+    stresses = sizes.size
+    D = sparse.csr_array((strain.value, strain.col, strain.ptr), shape=(stresses, strain.size))
+    return entries_of(D.T @ (sparse.csr_array((value, (i, j)), shape=(stresses, stresses)) @ D))
+
+
+@kept
+def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, Index]:
+    """Rows and columns of all entries of strain row i with all of row j, in blocks that pairs (i, j) share if rows have
+    the same columns, and the first entry of each pair's block.
+    """
+    patterns: dict[bytes, int] = {}
+    number = np.zeros(ptr.size - 1, dtype=np.int64)
+    for k in np.unique(np.concatenate([i, j])).tolist():
+        number[k] = patterns.setdefault(col[ptr[k] : ptr[k + 1]].tobytes(), len(patterns))
+    _, one, of = np.unique(number[i] * len(patterns) + number[j], return_index=True, return_inverse=True)
+    sizes, (left, end) = np.diff(ptr), pairs_of(ptr, i[one], j[one])
+    ends = np.cumsum(sizes[i[one]] * sizes[j[one]])
+    return col[left], col[end], (ends - sizes[i[one]] * sizes[j[one]])[of]
+
+
 def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Index) -> Stiffness:
     """Stiffness: a constant matrix for pairs of linear strains; all others are summed at every factorisation."""
     i, j, value = entries_of(a.stiffness)
     bent = strain.curved[i] | strain.curved[j]
-    first, second, of = _pairs(strain.ptr, i[~bent], j[~bent])
-    products = value[~bent][of] * strain.value[first] * strain.value[second]
-    constant = pattern.values((strain.col[first], strain.col[second], products))
+    constant = pattern.values(_constant(strain, i[~bent], j[~bent], value[~bent]))
     i, j, value, sizes = i[bent], j[bent], value[bent], np.diff(strain.ptr)
-    left, end, of = _pairs(strain.ptr, i, j)
-    of_pair = (np.cumsum(sizes[i]) - sizes[i] - strain.ptr[i])[of]  # entries before the pair
+    row, column, block = _blocks(strain.ptr, strain.col, i, j)
     by_body = np.zeros(len(a.mass))
     by_body[a.body_stress] = a.stress_damping
     return Stiffness(
@@ -185,9 +218,10 @@ def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Ind
         left_mean=ranges_of(strain.ptr, i),
         left_val=np.repeat(value, sizes[i]),
         left_damping=np.repeat(a.stress_damping[i], sizes[i]),
-        pair_place=place[pattern.find(strain.col[left], strain.col[end])],
-        pair_left=of_pair + left,
-        pair_end=end,
+        left_ptr=np.append(0, np.cumsum(sizes[i])),
+        second=j,
+        block=block,
+        pair_place=place[pattern.find(row, column)],
         stress_place=place[pattern.find(strain.G.row, strain.G.col)],
         stress=strain.G.stress,
         stress_val=strain.G.value,

@@ -13,7 +13,7 @@ from ..memory.data import Index
 from .kept_indices import kept
 
 MANY = 1e6
-"""Number of products of slopes above which sparse matrices sum them faster than sorted keys."""
+"""Number of products above which sparse matrices sum them faster than sorted keys."""
 Entries = tuple[Index, Index, Array]
 """Rows, columns and values of a matrix."""
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
-from ..memory.constants import Constants
 from ..memory.data import Index
-from ..memory.memory import FIELDS, REAL, ROW, SYSTEMS, Memory, addresses_of
+from ..memory.memory import FIELDS, IS_CONSTANT, REAL, ROW, SYSTEMS, Cells, Memory, addresses_of
 from ..memory.workspace import SPANS
 from .spaces import Acceleration, Damped, acceleration_of, damped_of
 
@@ -110,8 +109,9 @@ def before_runs(run: Memory) -> BeforeRuns:
     """
     table = run.table.copy()
     table[_NAMED] = table[_NODES]
-    systems = (Memory(np.zeros(size * run.reals.size), run.wholes.copy(), table) for size in (1, 2))
-    of = BeforeRuns(Memory(run.reals.copy(), run.wholes.copy(), table), *systems)
+    reals, wholes = run.reals.size, run.wholes.size
+    spaces = run.space.copy(), Cells.of_zeros(reals, wholes), Cells.of_zeros(2 * reals, wholes)
+    of = BeforeRuns(*(Memory(run.constants, space, table) for space in spaces))
     of.complex.addresses[_OWN_REALS, 0] += 8 * table[_OWN_REALS, 0]
     of.complex.span_fields(is_complex=True)
     return of
@@ -120,7 +120,7 @@ def before_runs(run: Memory) -> BeforeRuns:
 def _stage(run: Memory, before: Memory) -> Memory:
     """Memory of a stage, with the constants of the run's memory."""
     stage = before.copy()
-    stage.addresses[:_CONSTANTS] = run.addresses[:_CONSTANTS]
+    stage.addresses[_CONSTANT] = run.addresses[_CONSTANT]
     return stage
 
 
@@ -142,6 +142,6 @@ def _rows_at_a_node() -> dict[int, int]:
 
 
 _NAMED, _NODES = (np.array(part) for part in zip(*_rows_at_a_node().items(), strict=True))
-_CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)  # they lead
+_CONSTANT = np.flatnonzero(IS_CONSTANT)
 _OWN = np.flatnonzero([f"{name}_".startswith(SYSTEMS) for name in (*FIELDS, *SPANS)])
 _OWN_REALS = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS] & REAL)

@@ -49,13 +49,19 @@ def add_flexible(m: Memory, dim: int, h: float) -> None:
 def _add_stresses(m: Memory, h: float, F: Array) -> None:
     """Add the part of stresses whose strain rows change."""
     gain = cython.declare(Number)
+    place = cython.declare(cython.Py_ssize_t)
     copy(m.trial_D, m.system_D)
     turn_strain_rows(m, 0.5 * h, m.x_du, m.system_D)
     for e in range(m.system_left_D.size):
         gain = h * (0.5 * h + m.stiffness_left_damping[e]) * m.stiffness_left_val[e]
         m.system_left_D[e] = gain * m.trial_D[m.stiffness_left_mean[e]]
-    for e in range(m.stiffness_pair_place.size):
-        F[m.stiffness_pair_place[e]] += m.system_left_D[m.stiffness_pair_left[e]] * m.system_D[m.stiffness_pair_end[e]]
+    for c in range(m.stiffness_second.size):
+        j = m.stiffness_second[c]
+        place = m.stiffness_block[c]
+        for e in range(m.stiffness_left_ptr[c], m.stiffness_left_ptr[c + 1]):
+            for k in range(m.elastic_ptr[j], m.elastic_ptr[j + 1]):
+                F[m.stiffness_pair_place[place]] += m.system_left_D[e] * m.system_D[k]
+                place += 1
     for e in range(m.stiffness_stress_place.size):
         F[m.stiffness_stress_place[e]] += (
             0.5 * h * h * m.stiffness_stress_val[e] * m.trial_stress[m.stiffness_stress[e]]

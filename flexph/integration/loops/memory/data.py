@@ -74,16 +74,20 @@ class Elastic(NamedTuple):
 
 
 class Stiffness(NamedTuple):
-    """Contribution of the stresses to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i."""
+    """Contribution of the stresses to the Jacobian, on the pattern of the inertia: constant, D̄ᵀC⁻¹D₁, and G_i σ_i.
+
+    D̄ᵀC⁻¹D₁ is a sum over the entries (i, j) of C⁻¹ of all products of row i of D̄ with row j of D₁.
+    """
 
     constant: Vector  # (entries,), DᵀC⁻¹D of the strain rows that do not change
     damping: Vector  # (entries,), β of the body times ``constant``, and the constant damping
     left_mean: Unsigned  # entry of D̄, for each stress coupled with it
     left_val: Vector  # C⁻¹
     left_damping: Vector
-    pair_place: Unsigned  # see Border.place
-    pair_left: Unsigned
-    pair_end: Unsigned  # entry of D₁
+    left_ptr: Unsigned  # of each entry (i, j): the entries of row i
+    second: Unsigned  # j
+    block: Unsigned  # where its products begin among the places
+    pair_place: Unsigned  # see Border.place; entries whose rows have the same columns share them
     stress_place: Unsigned
     stress: Unsigned
     stress_val: Vector

@@ -39,9 +39,10 @@ cdef struct Memory:
     IVec stiffness_left_mean
     Vec stiffness_left_val
     Vec stiffness_left_damping
+    IVec stiffness_left_ptr
+    IVec stiffness_second
+    IVec stiffness_block
     IVec stiffness_pair_place
-    IVec stiffness_pair_left
-    IVec stiffness_pair_end
     IVec stiffness_stress_place
     IVec stiffness_stress
     Vec stiffness_stress_val

@@ -34,9 +34,14 @@ SYSTEMS = ("system_", "defect_", "correction_")
 """Prefixes of the fields of linear systems, with their right-hand sides and solutions."""
 
 
-class Place(NamedTuple):
-    """Location of a field: True if among the floats, else whole numbers; its span there, and its shape."""
+IS_CONSTANT = np.array([name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS])
+"""Fields that are constant during runs; they come first."""
 
+
+class Place(NamedTuple):
+    """Location of a field: True if among the constants, True if among the floats, its span there, and its shape."""
+
+    constant: bool
     real: bool
     span: slice
     shape: tuple[int, ...]
@@ -49,41 +54,50 @@ def address_of(array: Array | Index) -> int:
 
 
 _FIRST, _LAST = (np.array([ROW[pair[k]] for pair in SPANS.values()]) for k in range(2))
+_CHANGING = np.append(~IS_CONSTANT, np.ones(len(SPANS), dtype=bool))
 _OF_SYSTEM = np.array([f"{name}_".startswith(SYSTEMS) for name in SPANS])
 _STAGES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
 """Memories of stages by their addresses, for uncompiled loops."""
 
 
-class Memory:
-    """Floats and whole numbers of all fields, and a table (fields, 4) with the first entry and the shape of each.
+class Cells:
+    """Floats and whole numbers in one array of 8-byte cells, floats first, at the address ``begin``."""
 
-    Both are parts of one array of 8-byte cells, floats first, which is copied at once. Copies share the ``places`` of
-    fields, found at their first access by name.
+    def __init__(self, cells: Index, reals: int) -> None:
+        self.cells, self.begin = cells, address_of(cells)
+        self.reals, self.wholes = cells[:reals].view(np.float64), cells[reals:]
+
+    def copy(self) -> Cells:
+        """Copy in an array of its own."""
+        return Cells(self.cells.copy(), self.reals.size)
+
+    @staticmethod
+    def of_zeros(reals: int, wholes: int) -> Cells:
+        """Cells for so many floats and whole numbers, all zeros."""
+        return Cells(np.zeros(reals + wholes, dtype=np.int64), reals)
+
+
+class Memory:
+    """Constants and work space, and a table (fields, 4) with the first entry and the shape of each field in its cells.
+
+    Copies share the constants, which no run changes, and the ``places`` of fields, found at their first access by name.
     """
 
-    def __init__(
-        self,
-        reals: Array,
-        wholes: Index,
-        table: Index,
-        places: dict[str, Place] | None = None,
-    ) -> None:
-        self.table = table
+    def __init__(self, constants: Cells, space: Cells, table: Index, places: dict[str, Place] | None = None) -> None:
+        self.constants, self.table = constants, table
         self.places: dict[str, Place] = {} if places is None else places
-        self._divide(np.concatenate([reals.view(np.int64), wholes]), reals.size)
+        self._set_space(space)
         addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
         own = addresses[: len(FIELDS)]
         own[:] = table
-        own[:, 0] += np.where(REAL, 0, reals.size)
+        own[:, 0] += np.where(REAL, 0, np.where(IS_CONSTANT, constants.reals.size, space.reals.size))
         own[:, 0] *= 8
-        own[:, 0] += self._begin
+        own[:, 0] += np.where(IS_CONSTANT, constants.begin, space.begin)
         self._address(addresses)
         self.span_fields()
 
-    def _divide(self, cells: Index, reals: int) -> None:
-        """Set the floats and whole numbers to parts of an array of cells."""
-        self._cells, self._begin = cells, address_of(cells)
-        self.reals, self.wholes = cells[:reals].view(np.float64), cells[reals:]
+    def _set_space(self, space: Cells) -> None:
+        self.space, self.reals, self.wholes = space, space.reals, space.wholes
 
     def _address(self, addresses: Index) -> None:
         """Set the table of addresses and shapes, which may be written to."""
@@ -107,17 +121,17 @@ class Memory:
         return known
 
     def copy(self) -> Memory:
-        """Copy of the memory for a run."""
+        """Copy of the memory for a run, with the same constants."""
         one = Memory.__new__(Memory)
-        one.table, one.places, one.is_complex = self.table, self.places, self.is_complex
-        one._divide(self._cells.copy(), self.reals.size)
+        one.constants, one.table, one.places, one.is_complex = self.constants, self.table, self.places, self.is_complex
+        one._set_space(self.space.copy())
         addresses = self.addresses.copy()
-        addresses[:, 0] += one._begin - self._begin
+        addresses[_CHANGING, 0] += one.space.begin - self.space.begin
         one._address(addresses)
         return one
 
     def span(self, first: str, last: str) -> slice:
-        """Slice of the floats from one field to another one, both included."""
+        """Slice of the floats of the work space from one field to another one, both included."""
         ends = self.table[ROW[last]]
         return slice(int(self.table[ROW[first], 0]), int(ends[0] + ends[1] * ends[2] * ends[3]))
 
@@ -130,16 +144,19 @@ class Memory:
         return [self._view(name) for name in names]
 
     def _view(self, name: str) -> Any:
-        real, span, shape = self.places.get(name) or self._place(name)
-        flat = self.reals[span] if real else self.wholes[span]
+        constant, real, span, shape = self.places.get(name) or self._place(name)
+        cells = self.constants if constant else self.space
+        flat = cells.reals[span] if real else cells.wholes[span]
         return flat.reshape(shape) if shape else int(flat[0])
 
     def _place(self, name: str) -> Place:
         if name not in ROW:
             raise AttributeError(f"no field {name!r} in the memory of the compiled kernels")
-        entries, (first, *shape) = FIELDS[name], self.table[ROW[name]].tolist()
+        entries, row = FIELDS[name], ROW[name]
+        first, *shape = self.table[row].tolist()
         span = slice(first, first + math.prod(shape))
-        place = self.places[name] = Place(entries.kind == "float64", span, tuple(shape[: entries.axes]))
+        constant, real = bool(IS_CONSTANT[row]), entries.kind == "float64"
+        place = self.places[name] = Place(constant, real, span, tuple(shape[: entries.axes]))
         return place
 
 

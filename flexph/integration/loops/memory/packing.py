@@ -11,7 +11,7 @@ import numpy as np
 
 from .constants import Constants
 from .data import Index
-from .memory import FIELDS, REAL, Memory, Place
+from .memory import FIELDS, IS_CONSTANT, REAL, Cells, Memory, Place
 from .workspace import Workspace
 
 FEW = 20_000
@@ -26,14 +26,24 @@ def pack(constants: Constants, space: Callable[[], Workspace], sizes: tuple[int,
     The shapes of the space depend on the shapes and whole numbers of the constants, and on ``sizes``.
     """
     arrays = [np.asarray(value, kind) for value, kind in zip(chain(*constants), _KINDS, strict=False)]
-    wholes = np.concatenate([array.ravel() for array in arrays if array.dtype == _WHOLE])
+    own = _cells(arrays)
     shapes = tuple(array.shape for array in arrays)
-    lay_out = _laid_out if wholes.size <= FEW else _laid_out.__wrapped__
-    table, reals, count, places = lay_out(_Layout((shapes, wholes.tobytes(), sizes), space))
-    values = np.zeros(reals)
-    own = [array.ravel() for array in arrays if array.dtype == _FLOAT and array.size]
-    np.concatenate(own, out=values[: sum(array.size for array in own)])
-    return Memory(values, np.concatenate([wholes, np.zeros(count - wholes.size, _WHOLE)]), table, places)
+    is_kept = own.wholes.size <= FEW
+    lay_out = _laid_out if is_kept else _laid_out.__wrapped__
+    key = shapes, own.wholes.tobytes() if is_kept else b"", sizes
+    table, reals, wholes, places = lay_out(_Layout(key, space))
+    return Memory(own, Cells.of_zeros(reals, wholes), table, places)
+
+
+def _cells(arrays: list[Any]) -> Cells:
+    """All arrays, floats and whole numbers, in read-only cells."""
+    reals, wholes = ([array for array in arrays if array.dtype == kind] for kind in (_FLOAT, _WHOLE))
+    count = sum(array.size for array in reals)
+    cells = np.empty(count + sum(array.size for array in wholes), _WHOLE)
+    np.concatenate([array.ravel() for array in reals], out=cells[:count].view(_FLOAT))
+    np.concatenate([array.ravel() for array in wholes], out=cells[count:])
+    cells.setflags(write=False)
+    return Cells(cells, count)
 
 
 class _Layout:
@@ -57,14 +67,15 @@ class _Layout:
 
 @lru_cache(maxsize=16)
 def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, Place]]:
-    """Table of all fields, numbers of floats and of whole numbers, and the (still empty) places of fields by name."""
+    """Table of all fields, numbers of floats and of whole numbers of the work space, and the (still empty) places."""
     table = np.ones((len(FIELDS), 4), dtype=np.int64)
     for row, shape in enumerate(layout.shapes()):
         table[row, 1 : 1 + len(shape)] = shape
     sizes, counts = table[:, 1:].prod(axis=1), []
-    for own in (REAL, ~REAL):
-        ends = np.cumsum(sizes[own])
-        table[own, 0] = ends - sizes[own]
-        counts.append(int(ends[-1]))
+    for group in (IS_CONSTANT, ~IS_CONSTANT):
+        for own in (group & REAL, group & ~REAL):
+            ends = np.cumsum(sizes[own])
+            table[own, 0] = ends - sizes[own]
+            counts.append(int(ends[-1]))
     table.setflags(write=False)
-    return table, counts[0], counts[1], {}
+    return table, counts[2], counts[3], {}
