@@ -202,6 +202,12 @@ class Springs(NamedTuple):
         return float(self.scale.sum()) - turning, turning
 
     @property
+    def scheduled(self) -> tuple[tuple[int, Callable[[float], float]], ...]:
+        """Numbers of the springs whose law has a factor of time, and these factors."""
+        pairs = zip(self.lawful.tolist(), self.laws, strict=True)
+        return tuple((i, law.factor) for i, law in pairs if law.factor is not None)
+
+    @property
     def stored(self) -> int:
         """Number of springs with a state."""
         return int(np.count_nonzero(self.state >= 0))
@@ -223,14 +229,14 @@ class Springs(NamedTuple):
 
     def tensions(self, extension: Array, time: float, rate: Array | None = None) -> Array:
         """Forces (springs,) at extensions (springs,) and rates, zero by default: k x, V'(x), or F(x, v, t)."""
-        tension = self._with_laws(self.stiffness * extension, ElasticLaw.force, extension)
+        tension = self._with_laws(self.stiffness * extension, at_time(ElasticLaw.force, time), extension)
         for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
             tension[i] = law.force(float(extension[i]), 0.0 if rate is None else float(rate[i]), time)
         return tension
 
     def slopes(self, extension: Array, time: float, rate: Array | None = None) -> Array:
         """Stiffness (springs,) at extensions (springs,) and rates, zero by default: k, V''(x), or ∂F/∂x."""
-        slopes = self._with_laws(self.stiffness, ElasticLaw.stiffness, extension)
+        slopes = self._with_laws(self.stiffness, at_time(ElasticLaw.stiffness, time), extension)
         if self.forced.size:
             slopes = slopes.copy()
             for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
@@ -257,10 +263,10 @@ class Springs(NamedTuple):
         """Elastic forces (stored,) of states (stored,): the states themselves, or V'(x)."""
         return self._stored(states, states, ElasticLaw.force)
 
-    def energies(self, states: Array) -> Array:
-        """Stored energies (stored,) [J] of states (stored,): ½ e²/k, V(x), or ½ k z²; zero of force laws."""
-        k = self.stiffness[self.state >= 0]
-        energies = self._stored(0.5 * states**2 / np.where(k > 0.0, k, 1.0), states, ElasticLaw.energy)
+    def energies(self, states: Array, time: float = 0.0) -> Array:
+        """Stored energies (stored,) [J] of states (stored,) at a time: ½ e²/k, V(x), or ½ k z²; zero of force laws."""
+        k, of = self.stiffness[self.state >= 0], at_time(ElasticLaw.energy, time)
+        energies = self._stored(0.5 * states**2 / np.where(k > 0.0, k, 1.0), states, of)
         energies[self.state[self.forced]] = 0.0
         own = self.state[self.hysteretic]
         energies[own] = [0.5 * law.stiffness * z**2 for law, z in zip(self.hysteresis, states[own], strict=True)]
@@ -287,6 +293,11 @@ class Springs(NamedTuple):
         for i, law in zip(self.state[self.lawful].tolist(), self.laws, strict=True):
             values[i] = of(law, states[i])
         return values
+
+
+def at_time(of: Callable[[ElasticLaw, Any], Any], time: float) -> Callable[[ElasticLaw, Any], Any]:
+    """Function of a law and an extension, with the factor of the law at a time."""
+    return lambda law, x: of(law, x) if law.factor is None else float(law.factor(time)) * of(law, x)
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:

@@ -234,8 +234,8 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
     return elastic
 
 
-def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
-    """Kinetic, elastic and potential energy of each body (b,), and of each spring [J]."""
+def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
+    """Kinetic, elastic and potential energy of each body (b,), and of each spring at a time [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
     elastic = _elastic_energy(a, c.sigma, d.product)
@@ -243,5 +243,5 @@ def energies(a: Arrays, c: Configuration, d: Derived) -> dict[str, Any]:
         "kinetic": kinetic,
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
-        "spring": a.springs.energies(c.spring[: a.springs.stored]),
+        "spring": a.springs.energies(c.spring[: a.springs.stored], time),
     }

@@ -8,6 +8,7 @@ from .elastic_laws import gravitation as gravitation
 from .elastic_laws import one_sided as one_sided
 from .elastic_laws import polynomial as polynomial
 from .elastic_laws import potential as potential
+from .elastic_laws import scheduled as scheduled
 from .elastic_laws import table as table
 from .force_laws import ForceLaw as ForceLaw
 from .force_laws import force_law as force_law

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import exp, expm1, log1p
 from typing import Any, Literal
@@ -57,6 +57,8 @@ class ElasticLaw(Remade):
         V, V' and, where it is known, V'' of a general law, which has no pieces.
     strength : float
         μ of V = −μ/x, whose mean force over a step is μ/(x₀x₁); 0 of other laws.
+    factor : callable, optional
+        Factor a(t) of V and V', see :func:`scheduled`; energy, force and stiffness here are without it.
     """
 
     name: str
@@ -65,6 +67,7 @@ class ElasticLaw(Remade):
     powers: tuple[tuple[float, ...], ...] = ()
     functions: tuple[Function, ...] = ()
     strength: float = 0.0
+    factor: Function | None = None
 
     def energy(self, extension: Any) -> Any:
         """V(x) [J], of one extension or of many."""
@@ -435,6 +438,52 @@ def _pieces(
 
 def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.9g}" for value in values)
+
+
+@checked
+def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> ElasticLaw:
+    """Law whose energy changes with time: ``V(x, t) = a(t) V(x)``, for a stiffness by a schedule.
+
+    Over a step from x₀ to x₁ and from a₀ to a₁ the force is the mean factor times the exact mean force, and the change
+    of the factor does the work that remains:
+
+        F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
+
+    Their sum is the change of the stored energy at any step; the ledger has the work under the name of the spring. The
+    factor may jump between two steps, or vanish.
+
+    Parameters
+    ----------
+    law : float or ElasticLaw
+        Stiffness [N/m or N m/rad], or a law.
+    factor : callable
+        a(t) of the time [s].
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of springs.
+
+    Raises
+    ------
+    ValueError
+        For a stiffness that is not positive, a law that has a schedule, and for what is no function.
+
+    Examples
+    --------
+    >>> from math import cos
+    >>> from flexph import GROUND, spring_damper
+    >>> from flexph.laws import scheduled
+    >>> pumped = scheduled(40.0, lambda t: 1.0 + 0.3 * cos(5.0 * t))
+    >>> spring = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=pumped, direction=(1.0, 0.0))
+    """
+    base = law if isinstance(law, ElasticLaw) else polynomial(check.positive("law", law))
+    if base.factor is not None:
+        raise ValueError(f"law must have no schedule yet, got {base}")
+    if not callable(factor):
+        raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
+    named = getattr(factor, "__name__", "factor")
+    return replace(base, name=f"scheduled({base}, {'function' if named == '<lambda>' else named})", factor=factor)
 
 
 def _each(function: Function, x: Array, of: str) -> Array:

@@ -52,7 +52,8 @@ def _elastic(measure: Measure) -> str:
         case None:
             return f"{measure.stiffness:.9g}"
         case ElasticLaw() as law:
-            return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values(law.functions, 1)}"
+            scheduled = () if law.factor is None else (law.factor,)
+            return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values((*law.functions, *scheduled), 1)}"
         case HysteresisLaw() as path:
             return f"{path} {' '.join(f'{own:.9g}' for own in path.parameters)}"
         case ForceLaw() as force:

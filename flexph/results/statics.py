@@ -70,7 +70,7 @@ def static_solution(mechanism: Mechanism, state: State) -> Solution:
         raise ValueError(f"state must have the {size} entries of this mechanism, got {state.x.size}")
     accounts = mechanism.once(Accounts)
     arrays, c = mechanism.network.arrays, configuration(mechanism, state.x)
-    none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c))[None, :]
+    none, energy = np.zeros((0, constraints)), accounts.energies(c, derive(arrays, c), state.time)[None, :]
     flows = np.zeros((0, accounts.flow_count))
     resolved = resolution(mechanism, state.x[None, :], np.zeros(0))
     warn_of_range(mechanism, np.array([state.time]), state.x[None])

@@ -229,10 +229,11 @@ def energy(part: str) -> Quantity:
         names = [*accounts.energy, "total"]
         check.choice("energy", part, names)
         place = slice(None) if part == "total" else slice(names.index(part), names.index(part) + 1)
+        _refuse_scheduled(mechanism, f"energy({part!r})", "take the ledger of the run")
 
         def read(x: Array) -> float:
             c = configuration(mechanism, x)
-            return float(accounts.energies(c, derive(accounts.arrays, c))[place].sum())
+            return float(accounts.energies(c, derive(accounts.arrays, c), 0.0)[place].sum())
 
         return read
 
@@ -256,6 +257,7 @@ def spring_force(joint: str) -> Quantity:
 
     def of_state(mechanism: Model) -> Reading:
         springs = mechanism.network.arrays.springs
+        _refuse_scheduled(mechanism, f"spring_force({joint!r})", "measure its extension")
         pairs = zip(measures(mechanism.connections), springs.state.tolist(), strict=True)
         places = {own: k for (own, m), k in pairs if k >= 0 and (m.law is None or isinstance(m.law, ElasticLaw))}
         place = check.lookup("elastic spring", joint, places)
@@ -264,6 +266,13 @@ def spring_force(joint: str) -> Quantity:
         return lambda x: float(springs.forces(x[own])[place])
 
     return _read(f"force of {joint!r}", (), "N or N m", of_state)
+
+
+def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
+    """Raise ValueError for springs with a schedule: a state does not know its time."""
+    for name, measure in measures(mechanism.connections):
+        if measure.is_scheduled:
+            raise ValueError(f"{what} is of a state alone, and {name} has a law that depends on time: {remedy}")
 
 
 def _view(mechanism: Model, body: str) -> Any:

@@ -99,6 +99,11 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "belt-drive": (8, "--end 0.01", "ledger.csv ledger.png motion.vtkhdf belt.csv belt.png"),
     "tower-crane": (4, "--end 0.1", "ledger.csv ledger.png motion.vtkhdf load.csv load.png"),
     "cable-robot": (9, "--end 0.02", "ledger.csv ledger.png motion.vtkhdf tensions.csv tensions.png"),
+    "latch-deployment": (
+        11,
+        "--end 0.6 --step 0.02",
+        "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf",
+    ),
     "bouncing-ball": (10, "--end 0.02 --height 1e-4", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "newtons-cradle": (16, "--law rigid --step 5e-3", "motion.vtkhdf ledger.csv ledger.png motion.csv velocities.png"),
     "rocking-block": (6, "--step 0.01 --end 0.5", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),

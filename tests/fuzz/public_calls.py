@@ -593,6 +593,7 @@ def _laws() -> dict[str, Call]:
         "table": {"force": [0.0, 1.0, 3.0]},
         "potential": {"energy": lambda x: x**4, "force": lambda x: 4.0 * x**3, "stiffness": lambda x: 12.0 * x**2},
         "force_law": {"function": lambda x, v, t: v},
+        "scheduled": {"law": 100.0, "factor": lambda t: 1.0 + t},
         "bouc_wen": {"shape": 0.5},
     }
     made = {"ElasticLaw", "ForceLaw", "HysteresisLaw", "Relation", "polynomial"}

@@ -43,7 +43,7 @@ from flexph.joints import (
     slipping_wheel,
     wheel,
 )
-from flexph.laws import bilinear, bouc_wen, bristle, coulomb, force_law, potential, viscous
+from flexph.laws import bilinear, bouc_wen, bristle, coulomb, force_law, potential, scheduled, viscous
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
 STRIP = fem.Section(width=1.0, height=0.8)
@@ -79,10 +79,16 @@ def at(*place):
     return GROUND.at(*place)
 
 
+def swelling(t):
+    """Factor of a law."""
+    return 2.0 + np.sin(9.0 * t)
+
+
 BILINEAR = bilinear(2.0, second=5.0, beyond=0.05)
 HARDENING = potential(
     lambda x: math.cosh(x) - 1.0 + 0.5 * x**2, lambda x: math.sinh(x) + x, lambda x: math.cosh(x) + 1.0
 )
+PUMPED = scheduled(HARDENING, lambda t: 1.0 + 3.0 * t)
 MUSCLE = force_law(lambda x, v, t: 2.0 * np.sin(5.0 * t) + np.tanh(x) + 0.3 * v)
 YIELDING = bouc_wen(3.0, yield_force=0.6)
 SOFTENING = bouc_wen(3.0, yield_force=0.6, shape=0.8)
@@ -110,6 +116,8 @@ PLANE = {
     "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, damping=0.4, length=0.5)],
     "spring with an energy": lambda: [spring_damper(A, B, law=HARDENING, length=0.5)],
     "torsion spring with an energy": lambda: [torsion_spring(A, B, law=HARDENING)],
+    "spring by a schedule": lambda: [spring_damper(A, B, law=PUMPED, damping=0.4, length=0.5)],
+    "torsion spring by a schedule": lambda: [torsion_spring(A, B, law=scheduled(1.5, swelling))],
     "spring by a function of the rate": lambda: [spring_damper(A, B, law=MUSCLE, length=0.5)],
     "spring with hysteresis": lambda: [spring_damper(A, B, law=YIELDING, damping=0.1, length=0.5)],
     "spring with hysteresis along a direction": lambda: [spring_damper(A, B, law=SOFTENING, direction=(0.6, 0.8))],
@@ -166,6 +174,7 @@ SPACE = {
     "rope between bodies": lambda: [looped(3)],
     "rope from disc to disc": lambda: [gripped(3)],
     "spring with a law in pieces": lambda: [spring_damper(A, B, law=BILINEAR, length=0.5)],
+    "spring by a schedule": lambda: [spring_damper(A, B, law=PUMPED, length=0.5), spring_damper(B, A, law=BILINEAR)],
     "spring with hysteresis": lambda: [spring_damper(A, B, law=SOFTENING, length=0.5)],
     "torsion spring with bristles": lambda: [torsion_spring(A, B, law=BRISTLES, axis=SKEW)],
     "bushing with hysteresis": lambda: [bushing(A, B, law=(YIELDING, SHARP, BRISTLES), torsional_stiffness=0.5)],

@@ -26,16 +26,18 @@ class OracleStep:
         product = products(self.system, vectors(self.system, start.r, arms(self.system, start.R, start.u)))
         table = TimeTable(mechanism, anchors or anchor(mechanism, product))
         (before, _), (after, offset) = (table.at(t) for t in times)
-        none = np.zeros(self.system.bearings.spring.shape)
+        none, count = np.zeros(self.system.bearings.spring.shape), self.system.springs.stiffness.size
+        factors = [np.ones(count) * (own if own.size else 1.0) for own in map(table.references.factors, times)]
         self.given = Given(
             h=times[1] - times[0],
             coefficient=Ends(before, after),
             offset=offset,
             time=0.5 * (times[0] + times[1]),
             inputs=np.zeros(self.system.loads.on_node.shape[2]) if inputs is None else inputs,
-            moved=table.references.moved(*times) + np.zeros(self.system.springs.stiffness.size),
+            moved=table.references.moved(*times)[:count] + np.zeros(count),
             places=[nearest(curve, product) for curve in self.system.curves],
             friction=none if friction is None else friction,
+            factor=Ends(*factors),
             radius=radius,
         )
 

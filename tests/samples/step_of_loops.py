@@ -22,10 +22,12 @@ class StepOfLoops:
         self.stepper = Stepper(mechanism, mechanism.once(Accounts), parts)  # keeps the memory alive
         rows = mechanism.layout.multipliers
         nothing = np.zeros((0, 1)), np.zeros(rows)
-        self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)))
+        ends = given.factor if a.springs.scheduled else ()
+        prescribed = np.concatenate([given.moved, *ends])
+        self.stepper.put(Configuration(*start), *nothing, lambda: np.zeros((len(a.node_body), a.dim)), prescribed)
         self.m = self.stepper.memory
         self.m.decay_share[:] = (1.0 - given.radius) / (1.0 + given.radius)
-        self.m.trial_moved[:], self.m.trial_time[:] = given.moved, given.time
+        self.m.trial_moved[:], self.m.trial_time[:] = prescribed, given.time
         coefficients, offset = given.coefficient, given.offset
         over = given.h, given.inputs, coefficients.before, coefficients.after, offset, offset
         self.over = Given(*over, 0.0 * coefficients.after, 0.0 * offset, 1)

@@ -63,7 +63,7 @@ def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], kno
     c = configuration(mechanism, x)
     d = derive(a, c)
     work = accounts.impulse(-2.0 * mu * prescribed_rate(a, d, rates), 0.0)
-    defect, energy = velocity_defect(a, (c, d), coefficient, rates), accounts.energies(c, d)
+    defect, energy = velocity_defect(a, (c, d), coefficient, rates), accounts.energies(c, d, end.time)
     balance = step.residuals[0] + abs(accounts.balance(end.energy, energy, work))
     history = end.history.copy()
     history[-1:, -1 - defect.size : -1] = defect  # of velocities that have just jumped there is none

@@ -23,7 +23,7 @@ class AskedBetween:
         self._prescribed, self._forcing, self._times = table, forcing, np.zeros(2)
         terms, rows = mechanism.network.arrays.term_row.size, mechanism.layout.multipliers
         inputs = sum(part.stop - part.start for part in mechanism.network.input_slices.values())
-        springs = table.references.anchored.size
+        springs = table.references.width
         ends, own = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
         self._table = Table(self._times, *ends, *own, np.zeros((1, inputs)), np.zeros((1, springs)))
         self._answering: Callback | None = None

@@ -119,15 +119,18 @@ class Stepper:
         self.lists += 1
         self._list_served = False
 
-    def put(self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array]) -> None:
+    def put(
+        self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array], standing: Array
+    ) -> None:
         """Set the start of the next step: positions and velocities, the last steps, and the velocity defect.
 
-        ``points`` returns the positions (k, d) of the nodes there.
+        ``points`` returns the positions (k, d) of the nodes there; ``standing`` are prescribed quantities of springs.
         """
         self._list_near(c, points)
         c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
         for field, value in zip(self._at, c, strict=True):
             field[...] = value
+        self.memory.trial_moved[:] = standing
         settle(self.memory, self.dim, self.parts.kinds.contact > 0)
         self.known, rows = len(history), self._history
         rows[len(rows) - self.known :] = history

@@ -106,11 +106,12 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         return Unknowns(z((b, d)), z((b, s)), z(n), z(rows))
 
     entries, measured = k.elastic.col.size, k.joints.stiffness.size
+    prescribed = 3 * measured if k.joints.scheduled else measured
     given: Any = (
         *(z((b, d, d)), z((n, count)), z((n, count)), z((b, d)), z(n), z(entries), z(m), z(m), z(m), z(m)),
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
-        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(measured)),
+        *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(prescribed)),
         *(z(1), z(k.ledger.input.size), z(measured)),
     )
     trial = Trial(*given)

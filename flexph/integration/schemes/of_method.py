@@ -64,6 +64,11 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
             f"{method}: impacts at the beginning of steps have an error that does not fall with their length: take "
             "contact='events', or leave the tolerance out"
         )
+    if is_rigid and not by_events and problem.mechanism.network.arrays.springs.scheduled:
+        raise ValueError(
+            f"{method}: impacts at the beginning of steps do not know the factor of a scheduled law there: take "
+            "contact='events'"
+        )
     shares = PAIR if tolerance and not is_rigid else SINGLE
     least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2
     return Scheme(problem, depth, least_norm, None, shares, shares, tolerance, by_events=by_events)

@@ -62,6 +62,11 @@ class Measure:
         return callable(self.free)
 
     @property
+    def is_scheduled(self) -> bool:
+        """True if its law has a factor of time."""
+        return isinstance(self.law, ElasticLaw) and self.law.factor is not None
+
+    @property
     def has_state(self) -> bool:
         """True if it has a stiffness or a law, and with it a state: the force, or the extension."""
         return self.stiffness > 0.0 or self.law is not None
@@ -265,6 +270,8 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
 def refuse_other_laws(connections: Sequence[Connection], caller: str) -> None:
     """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have."""
     for name, measure in measures(connections):
+        if measure.is_scheduled:
+            raise ValueError(f"{caller} takes no laws that depend on time, got {measure.law} of {name}: integrate")
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: integrate the motion")
 

@@ -195,12 +195,12 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
 def _energy(mechanism: Model, state: State) -> float:
     """Total energy of a state [J]."""
     c = configuration(mechanism, state.x)
-    return float(mechanism.once(Accounts).energies(c, derive(mechanism.network.arrays, c)).sum())
+    return float(mechanism.once(Accounts).energies(c, derive(mechanism.network.arrays, c), state.time).sum())
 
 
 def _stored(mechanism: Model, state: State) -> float:
     """Energy of springs and compliant contacts [J]."""
     accounts, c = mechanism.once(Accounts), configuration(mechanism, state.x)
-    energies = accounts.energies(c, derive(mechanism.network.arrays, c))
+    energies = accounts.energies(c, derive(mechanism.network.arrays, c), state.time)
     own = [name.startswith("stored ") for name in accounts.energy]
     return float(energies[own].sum())

@@ -81,7 +81,9 @@ class AccountRows:
         self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
         relations = zip(own.resisting, own.relations, strict=True)
         self.general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
-        self.references = _places(measure.is_driven or isinstance(measure.law, ForceLaw) for _, measure in springs)
+        self.references = _places(
+            measure.is_driven or measure.is_scheduled or isinstance(measure.law, ForceLaw) for _, measure in springs
+        )
 
     def _count_contacts(self) -> None:
         touching = [c for c in self.mechanism.connections if c.touches]

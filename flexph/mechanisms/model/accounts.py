@@ -20,9 +20,9 @@ from .account_rows import AccountRows
 class Accounts(AccountRows):
     """Energy accounts of a mechanism, computed from states and steps."""
 
-    def energies(self, c: Configuration, d: Derived) -> Array:
-        """Energy by part."""
-        e = energies(self.arrays, c, d)
+    def energies(self, c: Configuration, d: Derived, time: float) -> Array:
+        """Energy by part at a time [s], on which laws by a schedule depend."""
+        e = energies(self.arrays, c, d, time)
         kinetic, elastic, potential = (self._by_body(e[name]) for name in ("kinetic", "elastic", "potential"))
         parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]
         if self.compliant.size:

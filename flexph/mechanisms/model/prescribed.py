@@ -187,21 +187,35 @@ def _moving(mechanism: Model) -> list[tuple[int, str, object]]:
     return [(i, name, m.free) for i, (name, m) in enumerate(measures(mechanism.connections)) if m.is_driven]
 
 
-class References:
-    """Free measures of the spring-dampers: ``anchored`` (springs,), NaN for functions of time.
+def _scheduled(mechanism: Model) -> list[tuple[int, str, object]]:
+    """Numbers, names and factors of springs whose law has a factor of time."""
+    names = [name for name, _ in measures(mechanism.connections)]
+    return [(i, f"{names[i]}: the schedule", factor) for i, factor in mechanism.network.arrays.springs.scheduled]
 
-    A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀.
+
+class References:
+    """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
+
+    A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
+    may have factors of time. Over steps there is a row of changes of the references, (springs,), which is followed by
+    the factors at the beginning and at the end, if any spring has one.
     """
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
         self.anchored = anchored
-        self._moving = mechanism.once(_moving)
+        self._moving, self._scheduled = mechanism.once(_moving), mechanism.once(_scheduled)
         self._still = np.zeros(anchored.size)
+        self._factors = np.ones(anchored.size if self._scheduled else 0)
 
     @property
     def moves(self) -> bool:
-        """True if a reference is a function of time."""
-        return bool(self._moving)
+        """True if a reference or a factor is a function of time."""
+        return bool(self._moving or self._scheduled)
+
+    @property
+    def width(self) -> int:
+        """Number of entries of a row over a step."""
+        return self._still.size + 2 * self._factors.size
 
     def at(self, time: float) -> Array:
         """Free measures at a time, (springs,)."""
@@ -209,17 +223,31 @@ class References:
             return self.anchored
         values = self.anchored.copy()
         for i, name, function in self._moving:
-            values[i] = _asked(name, function, time)
+            values[i] = _asked(f"{name}: the reference", function, time)
         return values
 
+    def factors(self, time: float) -> Array:
+        """Factors of the laws at a time, (springs,); empty if there are none."""
+        values = self._factors
+        if self._scheduled:
+            values = values.copy()
+            for i, name, function in self._scheduled:
+                values[i] = _asked(name, function, time)
+        return values
+
+    def standing(self, time: float) -> Array:
+        """Row over a step of length zero."""
+        return np.concatenate([self._still, self.factors(time), self.factors(time)])
+
     def moved(self, t0: float, t1: float) -> Array:
-        """Changes of the references from t0 to t1, (springs,)."""
+        """Row over a step from t0 to t1."""
         moved = self._still
         if self._moving:
             moved = moved.copy()
             for i, name, function in self._moving:
+                name = f"{name}: the reference"
                 moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
-        return moved
+        return np.concatenate([moved, self.factors(t0), self.factors(t1)]) if self._scheduled else moved
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the references to the right of a time, (springs,)."""
@@ -229,22 +257,33 @@ class References:
         return rates
 
     def over(self, times: Array) -> Array:
-        """Changes of the references between the times, (k, springs); one row of zeros if none moves."""
-        if not self._moving:
+        """Rows over the steps between the times, (k, …); one row of zeros if nothing moves."""
+        if not self.moves:
             return self._still[None]
-        moved = np.zeros((len(times) - 1, self._still.size))
+        count = self._still.size
+        rows = np.zeros((len(times) - 1, self.width))
         for i, name, function in self._moving:
-            try:
-                values = values_at(function, times, 1)[0]  # type: ignore[arg-type]
-            except Exception:
-                values = np.full(times.size, np.nan)  # evaluated one by one below, so that the error names the time
-            if not np.all(np.isfinite(values)):
-                values = np.array([_asked(name, function, t) for t in times.tolist()])
-            moved[:, i] = np.diff(values)
-        return moved
+            rows[:, i] = np.diff(_sampled(f"{name}: the reference", function, times))
+        if self._scheduled:
+            rows[:, count:] = 1.0
+        for i, name, function in self._scheduled:
+            values = _sampled(name, function, times)
+            rows[:, count + i], rows[:, 2 * count + i] = values[:-1], values[1:]
+        return rows
+
+
+def _sampled(name: str, function: object, times: Array) -> Array:
+    """Values of a function at the times, (k,)."""
+    try:
+        values = values_at(function, times, 1)[0]  # type: ignore[arg-type]
+    except Exception:
+        values = np.full(times.size, np.nan)  # evaluated one by one below, so that the error names the time
+    if not np.all(np.isfinite(values)):
+        values = np.array([_asked(name, function, t) for t in times.tolist()])
+    return values
 
 
 def _asked(name: str, function: object, time: float) -> float:
-    """Reference of a spring at a time; raises ValueError unless it is a finite number."""
-    given = check.asked(f"{name}: the reference", function, time)  # type: ignore[arg-type]
-    return check.number(f"{name}: the reference at t = {time} s", given)
+    """Value of a function at a time; raises ValueError unless it is a finite number."""
+    given = check.asked(name, function, time)  # type: ignore[arg-type]
+    return check.number(f"{name} at t = {time} s", given)

@@ -11,9 +11,9 @@ from flexph.laws.hysteresis import bouc_wen, bristle
 
 from ...units.words import shown
 from ..values.expressions import Expression
-from .entry import Entry, one_of
+from .entry import Builder, Entry, one_of
 from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
-from .functions import TrustedEntry
+from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of
 
 Stiffness, Extension = quantity("N/m", "N*m/rad"), quantity("m", "rad")
 Damping = quantity("N*s/m", "N*m*s/rad")
@@ -140,7 +140,24 @@ class Bristle(Entry):
     viscous: Damping = 0.0
 
 
-ELASTIC = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential)
+CONSTANT = (Polynomial, Bilinear, Backlash, OneSided, ForceTable, GasSpring, Gravitation, Potential)
+
+
+class Scheduled(Entry):
+    """A stiffness or law with a factor of time."""
+
+    makes: ClassVar = staticmethod(make.scheduled)
+    kind: Literal["scheduled"] = "scheduled"
+    law: by_shape("a stiffness, or a law", scalar=Stiffness, mapping=one_of(CONSTANT))
+    factor: by_shape(FORMULA, scalar=formula_of(""), mapping=FunctionMapping)
+
+    def arguments(self, builder: Builder) -> dict[str, Any]:
+        """Arguments of the call, with the factor as a function."""
+        given = super().arguments(builder)
+        return given | {"factor": as_function(given["factor"])}
+
+
+ELASTIC = (*CONSTANT, Scheduled)
 LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
 EACH = "a law, or a list with a law or null for each axis"

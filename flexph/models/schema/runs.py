@@ -160,7 +160,7 @@ class ChangeEntry(Entry):
 
     def build(self, builder: Builder) -> Change:
         """Build the change."""
-        kind = "lock" if self.release is None else "release"
+        kind: Literal["lock", "release"] = "lock" if self.release is None else "release"
         joint, when = builder.of(getattr(self, kind), kind), builder.of(self.when, "when")
         with builder.refusals(self):
             return Change(kind, joint, self.at, when, self.reaches)

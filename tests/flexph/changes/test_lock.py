@@ -241,6 +241,57 @@ def test_dry_friction_rigid_contacts_and_controllers_go_on():
     assert calls == pytest.approx(np.arange(0.0, 1.0, 0.05), abs=1e-9)
 
 
+def test_friction_changes_by_contacts_that_take_turns():
+    """A block that slides on a floor, which is icy from 0.5 s on: its speed falls by μgt."""
+    block = rigid.body(1.0, inertia=0.1, ports={"foot": (0.0, 0.0)})
+    plane = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    dry, icy = (
+        contact("block.foot", plane, Rigid(friction=mu), name=name) for mu, name in ((0.2, "dry"), (0.1, "icy"))
+    )
+    mechanism = connect({"block": block}, [dry], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(), velocities={"block": (3.0, 0.0, 0.0)})
+    changes = [release("dry", at=0.5), lock(icy, at=0.5)]
+    run = integrate(mechanism, start, np.linspace(0.0, 3.0, 301), changes=changes)
+    speed = run["block.velocity"][:, 0]
+    first, later = 3.0 - 0.2 * 9.81 * 0.5, 0.1 * 9.81 * 0.5
+    assert speed[50] == pytest.approx(first, rel=1e-12)
+    assert speed[50] - speed[100] == pytest.approx(later, rel=1e-12)
+    assert speed[-1] == 0.0
+    assert balance(run) < ROUND_OFF
+
+
+def test_the_friction_of_a_hinge_changes_by_hinges_that_take_turns():
+    disc = rigid.body(2.0, inertia=0.1, ports={"hub": (0.0, 0.0)})
+    worn, greased = (
+        hinge("disc.hub", GROUND.at(0.0, 0.0), friction=CoulombFriction(mu, radius=0.01), name=name)
+        for mu, name in ((0.3, "worn"), (0.1, "greased"))
+    )
+    mechanism = connect({"disc": disc}, [worn], gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble(), velocities={"disc": 1.0})
+    changes = [release("worn", at=0.5), lock(greased, at=0.5)]
+    run = integrate(mechanism, start, np.linspace(0.0, 1.0, 101), changes=changes)
+    spin, slows = run.spin("disc").ravel(), 2.0 * 9.81 * 0.01 / 0.1 * 0.5
+    # forces of the joint are of second order
+    assert spin[50] - 1.0 == pytest.approx(-0.3 * slows, rel=1e-4)
+    assert spin[100] - spin[50] == pytest.approx(-0.1 * slows, rel=1e-4)
+    assert balance(run) < ROUND_OFF
+
+
+def test_a_payload_is_caught_and_dropped_with_its_momentum():
+    """A cart without forces that catches a payload at rest, and drops it: v = m v₀/(m + M) from then on."""
+    bodies = {"cart": rigid.body(3.0, inertia=1.0, ports={"hook": (0.0, 0.0)}), "payload": rigid.point(2.0)}
+    mechanism = connect(bodies, [])
+    start = mechanism.consistent_state(
+        mechanism.assemble({"cart": (0.0, 0.0, 0.0), "payload": (1.0, 0.0, 0.0)}),
+        velocities={"cart": (2.0, 0.0, 0.0), "payload": (0.0, 0.0)},
+    )
+    hook = lock(hinge("payload.point", "cart.hook", name="hook"), when=lambda t, x: x["cart.centre"][0] - 1.0)
+    run = integrate(mechanism, start, TIMES, changes=[hook, release("hook", at=1.5)])
+    np.testing.assert_allclose(run["cart.velocity"][-1], [1.2, 0.0], atol=1e-14)
+    assert run.ledger.dissipation["lock hook"].sum() == pytest.approx(0.5 * 1.2 * 4.0, rel=1e-13)
+    assert run.final_mechanism.layout.multipliers == 0
+
+
 def test_a_file_a_checkpoint_and_a_run_that_goes_on_give_the_same(tmp_path):
     mechanism, start = pair()
     changes = [lock("hinge", when=joint_angle("a.tip", "b.root"), reaches=0.5), release("hinge", at=1.0)]

@@ -83,4 +83,3 @@ def test_a_check_finds_bad_changes(tmp_path, changes, message):
     path.write_text(path.read_text().partition("    outputs:")[0])
     with pytest.raises(ModelError, match=message):
         load_model(path).check()
-

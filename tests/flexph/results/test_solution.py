@@ -117,7 +117,7 @@ def test_the_format_is_open(whole, tmp_path):
             else:
                 item.visititems(lambda name, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
         accounts = ("energy", "work", "joint_work", "dissipation")
-        assert len(datasets) == 19 + sum(len(getattr(whole.ledger, name)) for name in accounts)
+        assert len(datasets) == 20 + sum(len(getattr(whole.ledger, name)) for name in accounts)
         assert all(d.fletcher32 for d in datasets if d.size)
 
 

@@ -12,12 +12,15 @@ from .springs import stored_by
 from .strain_rows import evaluated, strains
 
 
-def energy(system, state):
-    """½m|ṙ|² + ½wᵀM(u)w − m g·r + ½σᵀCσ + ½e²/k, with ψ of finite strains, V(δ) of contacts, ½f²/k of anchors [J]."""
+def energy(system, state, factor=None):
+    """½m|ṙ|² + ½wᵀM(u)w − m g·r + ½σᵀCσ + ½e²/k, with ψ of finite strains, V(δ) of contacts, ½f²/k of anchors [J].
+
+    ``factor`` (springs,) are the factors of the laws of springs at the time of the state, by default one.
+    """
     return (
         sum(_of_bodies(system, state))
         + _elastic(system, state)
-        + _of_springs(system, state)
+        + _of_springs(system, state, np.ones(system.springs.stiffness.size) if factor is None else factor)
         + _of_contacts(system, state)
     )
 
@@ -41,16 +44,26 @@ def _elastic(system, state):
     return total + 0.5 * sigma @ system.elasticity.compliance @ sigma
 
 
-def _of_springs(system, state):
-    """½e²/k, V(x) of those with a law, and ½kz² of those with hysteresis."""
+def _of_springs(system, state, factor):
+    """½e²/k, a V(x) of those with a law, and ½kz² of those with hysteresis."""
     springs, total = system.springs, 0.0
     for i in np.flatnonzero(springs.stiffness > 0.0):
         total = total + 0.5 * state.spring[springs.state[i]] ** 2 / springs.stiffness[i]
     for i, law in zip(springs.hysteretic, springs.hysteresis, strict=True):
         total = total + 0.5 * law.stiffness * state.spring[springs.state[i]] ** 2
-    return total + sum(
-        stored_by(law, state.spring[springs.state[i]]) for i, law in zip(springs.lawful, springs.laws, strict=True)
-    )
+    return total + sum(factor[i] * value for i, value in _of_laws(springs, state))
+
+
+def _of_laws(springs, state):
+    """Numbers of the springs with a law, and V(x)."""
+    for i, law in zip(springs.lawful, springs.laws, strict=True):
+        yield i, stored_by(law, state.spring[springs.state[i]])
+
+
+def work_of_factors(system, start, end, given):
+    """½(a₁ − a₀)(V₀ + V₁): what the schedules of the laws of springs do in a step [J]."""
+    change = 0.5 * (given.factor.after - given.factor.before)
+    return sum(change[i] * value for state in (start, end) for i, value in _of_laws(system.springs, state))
 
 
 def _of_contacts(system, state):

@@ -77,7 +77,8 @@ def tensions(springs, given, spring, change):
         tension[i] += 0.0 if i in (*springs.lawful, *springs.forced, *springs.hysteretic) else spring[springs.state[i]]
     for i, law in zip(springs.lawful, springs.laws, strict=True):
         x0, grown[i] = spring[springs.state[i]], extension[i]
-        tension[i] += (stored_by(law, x0 + extension[i]) - stored_by(law, x0)) / extension[i]
+        mean = (stored_by(law, x0 + extension[i]) - stored_by(law, x0)) / extension[i]
+        tension[i] += 0.5 * (given.factor.before[i] + given.factor.after[i]) * mean
     for i in range(springs.roped.start, len(tension)):
         x0, c = spring[springs.state[i]], springs.damping[i]
         force = tension[i] - c * rate[i]

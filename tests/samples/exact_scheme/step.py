@@ -27,8 +27,8 @@ class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
     And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
-    at its start, the forces of dry friction in joints, and the spectral radius ρ of the decaying scheme, 1 of the exact
-    one.
+    at its start, the forces of dry friction in joints, factors of the laws of springs at both ends, and the spectral
+    radius ρ of the decaying scheme, 1 of the exact one.
     """
 
     h: float
@@ -39,6 +39,7 @@ class Given(NamedTuple):
     moved: Any  # (springs,)
     places: Any  # (curves,)
     friction: Any  # (d − 1, bearings)
+    factor: Ends  # (springs,)
     radius: float = 1.0
 
 

@@ -15,7 +15,7 @@ if not cython.compiled:
     from ..solids.forces import add_law_energies
     from ..terms.hysteresis import follow_path, path_energy
     from ..terms.paths import stand_on_curves
-    from ..terms.spring_laws import law_value, user_force
+    from ..terms.spring_laws import last_factor, law_value, user_force, work_of_factor
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
@@ -57,7 +57,7 @@ def energies(m: Memory, dim: int, out: Array) -> None:
         if m.joints_state[i] >= 0:
             held = m.at_spring[m.joints_state[i]]
             if m.joints_law[i] >= 0:
-                out[m.ledger_spring[0] + m.joints_state[i]] = law_value(m, m.joints_law[i], 0, held)
+                out[m.ledger_spring[0] + m.joints_state[i]] = last_factor(m, i) * law_value(m, m.joints_law[i], 0, held)
             elif m.joints_path_kind[i] != 0:
                 out[m.ledger_spring[0] + m.joints_state[i]] = path_energy(m, i, held)
             elif m.joints_force_law[i] == 0:
@@ -99,6 +99,9 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
     for i in range(m.joints_stiffness.size):
         if m.ledger_reference[i] >= 0:
             out[m.ledger_reference[i]] -= m.trial_tension[i] * m.trial_moved[i]
+            if m.joints_law[i] >= 0:
+                x0 = m.at_spring[m.joints_state[i]]
+                out[m.ledger_reference[i]] += work_of_factor(m, i, x0, x0 + m.trial_extension[i])
     _dissipation(m, h, out)
 
 

@@ -6,7 +6,7 @@ from ..memory.memory cimport Memory as AnyMemory
 from ..terms.angles cimport kappa
 from ..terms.hysteresis cimport follow_path, path_slope
 from ..terms.ropes cimport pull_rope, rope_change
-from ..terms.spring_laws cimport mean_force, mean_slope, user_force, user_slope
+from ..terms.spring_laws cimport mean_factor, mean_force, mean_slope, user_force, user_slope
 from .relations cimport force, slope
 from libc.math cimport atan2, sqrt
 

@@ -14,7 +14,7 @@ if not cython.compiled:
     from ..terms.angles import kappa
     from ..terms.hysteresis import follow_path, path_slope
     from ..terms.ropes import pull_rope, rope_change
-    from ..terms.spring_laws import mean_force, mean_slope, user_force, user_slope
+    from ..terms.spring_laws import mean_factor, mean_force, mean_slope, user_force, user_slope
     from .relations import force, slope
 
 
@@ -60,7 +60,7 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     tension = (0.5 * m.joints_stiffness[i] + m.joints_damping[i] / h) * m.trial_extension[i]
     if m.joints_law[i] >= 0:
         x0 = e0[m.joints_state[i]]
-        tension += mean_force(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
+        tension += mean_factor(m, i) * mean_force(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
     elif m.joints_path_kind[i] != 0:
         tension += follow_path(m, i, e0[m.joints_state[i]], m.trial_extension[i], h)[0]
     elif m.joints_force_law[i] != 0:
@@ -120,7 +120,7 @@ def stiffness(m: Memory, i: int, h: float) -> float:
     stiff = 0.5 * m.joints_stiffness[i] + divided(damping, h)
     if m.joints_law[i] >= 0:
         x0 = m.at_spring[m.joints_state[i]]
-        stiff += mean_slope(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
+        stiff += mean_factor(m, i) * mean_slope(m, m.joints_law[i], x0, x0 + m.trial_extension[i])
     if m.joints_path_kind[i] != 0:
         span = real_part(h)
         stiff += path_slope(m, i, m.at_spring[m.joints_state[i]], m.trial_extension[i], span)

@@ -83,6 +83,7 @@ cdef struct Memory:
     IVec joints_path_kind
     Mat joints_path_parameter
     IVec joints_laws
+    IVec joints_scheduled
     IVec joints_kind
     Mat joints_parameter
     IVec joints_function

@@ -65,6 +65,7 @@ class SpringLaws(NamedTuple):
     path_kind: Index
     path_parameter: Array
     laws: int
+    scheduled: int
 
 
 def spring_laws(springs: Springs) -> SpringLaws:
@@ -90,7 +91,8 @@ def spring_laws(springs: Springs) -> SpringLaws:
         path_parameter[i, : len(path.parameters)] = path.parameters
     strength = np.array([own.strength for own in springs.laws])
     count = len(springs.laws) + len(springs.force_laws) + len(springs.hysteresis)
-    return SpringLaws(law, first, edges, bases, power, function, strength, force, path_kind, path_parameter, count)
+    paths = path_kind, path_parameter
+    return SpringLaws(law, first, edges, bases, power, function, strength, force, *paths, count, len(springs.scheduled))
 
 
 def _addresses(relation: Relation) -> tuple[int, int]:

@@ -65,7 +65,7 @@ class Trial(NamedTuple):
     section: Matrix  # (t, s), world torques
     stuck: Vector  # (springs,), 1 for relations replaced by their tangent at rest
     before: Vector  # (springs,), extensions before a correction
-    moved: Vector  # (springs,), prescribed change of the free measures over the step
+    moved: Vector  # (springs,), change of the free measures over the step; then factors of laws, see References
     time: Vector  # (1,), time at the middle of the step [s]
     given: Vector  # (i,), inputs in their given axes
     rub: Vector  # (springs,), dry friction of joints along their measures

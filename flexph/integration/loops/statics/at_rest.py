@@ -98,6 +98,7 @@ class StaticLoops:
         m, springs = self._memory, self._mechanism.network.arrays.springs
         if not springs.stiffness.size:
             return
+        m.trial_moved[...] = self._table.references.standing(time)
         settle(m, self._mechanism.layout.dim, False)
         stretch = spring_values(self._mechanism, m.at_product) - self._table.references.at(time)
         m.at_spring[...] = (springs.gain * stretch)[springs.state >= 0]

@@ -56,7 +56,8 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
 def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, inputs: Array) -> float:
     """Compute a correction, see :func:`correct`."""
     derive(m, dim, m.trial_c)
-    fill(m.trial_moved, 0.0)
+    for i in range(m.joints_state.size):
+        m.trial_moved[i] = 0.0
     fill(m.x_v, 0.0)
     fill(m.x_w, 0.0)
     fill(m.x_du, 0.0)

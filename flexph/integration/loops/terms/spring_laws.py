@@ -62,6 +62,29 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
     return (5.0 * (first + last) + 4.0 * law_value(m, k, 2, before + 0.5 * change)) / 18.0
 
 
+def mean_factor(m: Memory, i: int) -> float:
+    """Mean of the factor of time of the law of spring i over the step; 1 of laws without."""
+    count = m.joints_state.size
+    if m.trial_moved.size <= count:
+        return 1.0
+    return 0.5 * (m.trial_moved[count + i] + m.trial_moved[2 * count + i])
+
+
+def last_factor(m: Memory, i: int) -> float:
+    """Factor of time of the law of spring i at the end of the step."""
+    count = m.joints_state.size
+    return 1.0 if m.trial_moved.size <= count else m.trial_moved[2 * count + i]
+
+
+def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
+    """Work ½ (a₁ − a₀) (V₀ + V₁) of the factor of time of the law of spring i."""
+    count = m.joints_state.size
+    if m.trial_moved.size <= count:
+        return 0.0
+    change = m.trial_moved[2 * count + i] - m.trial_moved[count + i]
+    return 0.5 * change * (law_value(m, m.joints_law[i], 0, before) + law_value(m, m.joints_law[i], 0, after))
+
+
 def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
     """Force F(x̄, Δx/h, t̄) of the force law of a spring."""
     return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
