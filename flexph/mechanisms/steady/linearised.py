@@ -16,6 +16,7 @@ import numpy as np
 
 from ...kernels.state import derive
 from ...kernels.stiffness.row_slopes import row_slopes
+from ...kernels.stiffness.slip_slopes import slip_matrices
 from ...kernels.stiffness.tangent import tangent
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import singular_vectors
@@ -73,6 +74,9 @@ def equations(motion: Moving) -> Equations:
     t = tangent(a, c, d, given.forces(c, motion.multipliers), spin=spin)
     M, K = dense(t.mass), dense(t.stiffness)
     C = dense(t.gyroscopic) + dense(t.damping)
+    if a.slips.row.size:
+        damping, bent = slip_matrices(a, (c, d), spin)
+        C, K = C + dense(damping), K + dense(bent)
     S, faster = _turning_axes(motion)
     K = K + M @ faster
     G, slopes = dense(given.constraints(c)), dense(row_slopes(a, (c, d), spin, given.table.at(given.time)[0]))

@@ -15,6 +15,7 @@ from scipy.linalg import block_diag, lstsq
 
 from ...kernels.arrays import Arrays
 from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes
+from ...kernels.continuous import mass_of
 from ...kernels.gradient import velocity_count
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.row_slopes import row_slopes
@@ -37,6 +38,8 @@ STEADY = 1e-7
 """Deviation of velocities from those of a steady motion, relative to the largest, that counts as zero."""
 RANK = 1e-9
 """Singular value, relative to the largest, below which an unknown of the balance is undetermined."""
+SLIGHT = 1e-3
+"""Share of the inertia forces that the largest force is taken to be at least."""
 TINY = float(np.finfo(float).tiny)
 STATES = "the state must be at rest, in one steady rotation, or roll steadily"
 
@@ -127,13 +130,20 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
     motion = Moving(given._replace(steady=steady), c, own, multipliers)
     _refuse_bending(motion)
     G, left = given.constraints(c), motion.unbalanced
-    joints = np.abs(G.T @ multipliers)
+    joints = np.maximum(np.abs(G.T @ multipliers), _slight_force(motion))
     if not is_balanced(mechanism, c, left, np.maximum(joints, np.abs(left) + joints), spin=spin):
         raise ValueError(
             f"{STATES}: a force of {np.abs(left).max():.2g} is not balanced by the joints. Give the inputs= that keep "
             "the motion up, or take flexph.analysis.floquet about a periodic motion"
         )
     return motion
+
+
+def _slight_force(motion: Moving) -> Array:
+    """Forces (n_v,) that change the velocities by a share of ``SLIGHT`` over a displacement by the size."""
+    v = velocities_of(motion.given.mechanism, motion.c)
+    pace = float(np.abs(v / motion.sizes).max(initial=0.0))
+    return SLIGHT * pace * np.abs(mass_of(motion.given.mechanism.network.arrays, motion.c.u) @ v)
 
 
 def _frame_spin(given: Problem, c: Configuration) -> tuple[Array, Array]:

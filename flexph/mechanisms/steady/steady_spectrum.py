@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import eig, null_space
 
-from ...contacts.arrays import refuse_contacts
+from ...contacts.arrays import has_slipping_wheel, refuse_contacts
 from ...joints.rows.connection import refuse_other_laws
 from ...kernels.state import derive
 from ...numerics.arrays import Array
@@ -31,11 +31,12 @@ NEUTRAL = 1e-15
 
 
 def has_relative_motion(mechanism: Model, state: State) -> bool:
-    """True if a state moves and has rows of rates, or bodies that do not move as one rigid body."""
+    """True if a state moves and has rows of rates, slipping wheels, or bodies that do not move as one rigid body."""
     c = configuration(mechanism, state.x)
     if not np.any(velocities_of(mechanism, c)):
         return False
-    return any(law.of_rates for law in laws(mechanism)) or not is_rigid_motion(mechanism, state)
+    rolls = any(law.of_rates for law in laws(mechanism)) or any(map(has_slipping_wheel, mechanism.connections))
+    return rolls or not is_rigid_motion(mechanism, state)
 
 
 class _Modes(NamedTuple):
@@ -48,7 +49,7 @@ class _Modes(NamedTuple):
 
 def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """Exponents of small motions about a steady motion, without those along its symmetries."""
-    refuse_contacts(mechanism.connections, "mechanism.spectrum about a steady motion")
+    refuse_contacts(mechanism.connections, "mechanism.spectrum about a steady motion", has_slips=True)
     refuse_other_laws(mechanism.connections, "mechanism.spectrum")
     motion = moving(mechanism, state, inputs)
     system = system_of(motion)
