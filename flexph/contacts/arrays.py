@@ -215,10 +215,17 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
                 )
 
 
-def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves: bool = False) -> None:
+def has_slipping_wheel(connection: Connection) -> bool:
+    """True if a connection has friction against a slip that is not along a curve."""
+    return any(terms for slip in connection.form.slips for terms in slip.components)
+
+
+def refuse_contacts(
+    connections: Sequence[Connection], what: str, *, has_curves: bool = False, has_slips: bool = False
+) -> None:
     """Raise ValueError, naming the element, for contacts and similar elements that ``what`` does not support.
 
-    ``has_curves``: points on curves are supported.
+    ``has_curves``: points on curves are supported; ``has_slips``: slipping wheels are.
     """
     for connection in connections:
         if connection.touches:
@@ -230,5 +237,5 @@ def refuse_contacts(connections: Sequence[Connection], what: str, *, has_curves:
                 f"{what} does not support CoulombFriction, and {connection.name!r} has it: leave it out, or take "
                 "coulomb(force, speed=...)"
             )
-        if any(terms for slip in connection.form.slips for terms in slip.components):
+        if not has_slips and has_slipping_wheel(connection):
             raise ValueError(f"{what} does not support slipping wheels, and {connection.name!r} is one: leave it out")

@@ -17,6 +17,7 @@ from .point_on_curve import point_on_curve
 from .prismatic import prismatic
 from .revolute import revolute
 from .rolling.knife_edge import knife_edge
+from .rolling.railway_wheel import railway_wheel
 from .rolling.rolling_disc import rolling_disc
 from .rolling.slipping_wheel import slipping_wheel
 from .rolling.wheel import wheel
@@ -53,6 +54,7 @@ __all__ = [
     "point_on_curve",
     "prismatic",
     "rack",
+    "railway_wheel",
     "revolute",
     "rolling_disc",
     "rope",

@@ -39,6 +39,7 @@ from .statics.frequencies import eigenfrequencies_at, sweep_over
 from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
+from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
 def _drawing(mechanism: Mechanism) -> str:
@@ -470,12 +471,20 @@ class Mechanism(Model):
         equilibria and are not counted. A steady rotation is described in the rotating frame, in which dampers to the
         ground have a circulatory stiffness (c Ω× for isotropic ones). Anisotropic supports make the system periodic;
         the exponents are then Floquet exponents. ``Spectrum.fixed_values`` are the exponents in the fixed frame, for
-        Campbell diagrams. For a rotor on a body at rest use :func:`flexph.analysis.floquet`.
+        Campbell diagrams.
+
+        In a steady motion with relative motion, such as a bicycle that rolls straight, a disc that rolls in a circle or
+        a rotor that turns on a body at rest, centres of mass move as one rigid field and bodies turn about axes of
+        symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
+        turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
+        towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
+        see :func:`flexph.analysis.floquet`.
 
         Parameters
         ----------
         state : State
-            State from :meth:`equilibrium`.
+            State from :meth:`equilibrium`, or a steady motion by :meth:`consistent_state`, whose joint forces are then
+            computed.
         inputs : mapping, optional
             Inputs of the equilibrium.
 
@@ -483,7 +492,33 @@ class Mechanism(Model):
         -------
         Spectrum
             Exponents [1/s] and their shapes.
+
+        Raises
+        ------
+        ValueError
+            For a state that is not balanced or not steady.
+
+        Examples
+        --------
+        A disc that rolls upright falls below the spin √(g/(3r)) (here 5.7 rad/s), and wobbles above it:
+
+        >>> import numpy as np
+        >>> import rigid
+        >>> from flexph import connect
+        >>> from flexph.joints import rolling_disc
+        >>> disc = rigid.body(1.5, inertia=(0.00375, 0.0075, 0.00375), ports={"hub": (0, 0, 0)})
+        >>> rolls = rolling_disc("hoop.hub", radius=0.1, axis=(0, 1, 0))
+        >>> hoop = connect({"hoop": disc}, [rolls], gravity=(0, 0, -9.81))
+        >>> upright = hoop.assemble({"hoop": ((0, 0, 0.1), np.eye(3))})
+        >>> for spin in (5.0, 7.0):
+        ...     rolling = hoop.consistent_state(upright, velocities={"hoop": ((0.1 * spin, 0, 0), (0, spin, 0))})
+        ...     values = hoop.spectrum(rolling).values
+        ...     print(np.abs(values.real).max().round(3), np.abs(values.imag).max().round(3))
+        4.299 0.0
+        0.0 6.255
         """
+        if has_relative_motion(self, state):
+            return steady_spectrum(self, state, inputs or {})
         return spectrum(self, state, inputs or {})
 
     @computing(_unknowns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from io import StringIO
@@ -17,6 +18,7 @@ from flexph.files.durable import refuse_suffix, staged
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.laws import ElasticLaw, ForceLaw, HysteresisLaw
+from flexph.laws.creep import CreepLaw
 from flexph.laws.resistive_relations import Relation
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
@@ -161,6 +163,8 @@ class _Writer:
                 return value.as_matrix().tolist()
             case Relation():
                 return _relation(value, lambda f: self.value(f, f"{path}.function"))
+            case CreepLaw():
+                return _creep(value)
             case Expression(text=text, factor=factor):
                 return text if factor == 1.0 else f"{factor!r}*({text})"
             case Components(functions=functions):
@@ -236,6 +240,16 @@ def _relation(relation: Relation, written: Callable[[Any], Any]) -> dict[str, An
         functions = {"function": relation.function, "derivative": relation.derivative}
         return {"kind": "resistive", **{name: written(f) for name, f in functions.items() if f is not None}}
     return {"kind": relation.kind, **dict(zip(PARAMETERS[relation.kind], relation.parameters, strict=True))}
+
+
+def _creep(law: CreepLaw) -> dict[str, Any]:
+    longitudinal, lateral, limit, shape, curvature, least = law.parameters
+    given: dict[str, Any] = {"longitudinal": longitudinal, "lateral": lateral}
+    if limit < math.inf:
+        given["limit"] = limit
+    if law.kind == "magic":
+        return {"kind": "magic_formula", **given, "shape": shape, "curvature": curvature, "least_speed": least}
+    return {"kind": "creep", **given, "saturation": law.kind, "least_speed": least}
 
 
 def _import_path(function: Any, path: str) -> str:

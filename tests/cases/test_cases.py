@@ -104,6 +104,12 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
         "--end 0.6 --step 0.02",
         "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf",
     ),
+    "bicycle": (10, "--speeds 2 --end 0.02", "exponents.csv exponents.png ledger.csv ledger.png motion.vtkhdf"),
+    "wheelset": (
+        11,
+        "--speeds 2 --end 0.02",
+        "exponents.csv hunting.png ledger.csv ledger.png motion.vtkhdf sideways.csv",
+    ),
     "bouncing-ball": (10, "--end 0.02 --height 1e-4", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),
     "newtons-cradle": (16, "--law rigid --step 5e-3", "motion.vtkhdf ledger.csv ledger.png motion.csv velocities.png"),
     "rocking-block": (6, "--step 0.01 --end 0.5", "motion.vtkhdf ledger.csv ledger.png motion.csv motion.png"),

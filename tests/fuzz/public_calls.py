@@ -310,7 +310,7 @@ def _joints() -> dict[str, Call]:
         "stiffness": 1.0, "damping": 0.1, "torsional_stiffness": 1.0, "torsional_damping": 0.1,
         "law": None, "torsional_law": None,
         "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
-        "displacement": None, "position": None,
+        "conicity": 0.05, "creep": laws.creep(longitudinal=1.0), "across": axis, "displacement": None, "position": None,
         "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1,
     }  # fmt: skip
     plane = {"stiffness": (1.0, 1.0)}
@@ -327,6 +327,7 @@ def _joints() -> dict[str, Call]:
         "point_on_curve": {"friction": None},
         "Sheave": {"port": "b.root", "axis": (0.0, 0.0, 1.0)},
         "slider": {"rail": GROUND, "direction": (1.0, 0.0)},
+        "railway_wheel": {"chassis": "b.root", "rail": GROUND.at(0.0, 0.0, 0.0), "normal": (1.0, 0.0, 0.0)},
         "slipping_wheel": {"axis": None},
         "spring_damper": {"direction": (1.0, 0.0)},
         "universal": {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)},
@@ -587,6 +588,8 @@ def _laws() -> dict[str, Call]:
         "stiffness": 100.0, "second": 200.0, "beyond": 0.1, "play": 0.1, "side": "tension", "force": 50.0,
         "column": 0.2, "exponent": 1.4, "yield_force": 20.0, "damping": 5.0,
         "static": 60.0, "stribeck": 0.05, "viscous": 0.3,
+        "longitudinal": 3e4, "lateral": 2e4, "limit": 500.0, "saturation": "cubic", "curvature": 0.5,
+        "least_speed": 0.01,
         "strength": 10.0, "extension": [0.0, 0.1, 0.2], "shape": "linear",
     }  # fmt: skip
     special = {
@@ -595,8 +598,9 @@ def _laws() -> dict[str, Call]:
         "force_law": {"function": lambda x, v, t: v},
         "scheduled": {"law": 100.0, "factor": lambda t: 1.0 + t},
         "bouc_wen": {"shape": 0.5},
+        "magic_formula": {"shape": 1.3},
     }
-    made = {"ElasticLaw", "ForceLaw", "HysteresisLaw", "Relation", "polynomial"}
+    made = {"CreepLaw", "ElasticLaw", "ForceLaw", "HysteresisLaw", "Relation", "polynomial"}
     made |= {"coulomb", "viscous", "quadratic", "resistive"}  # among those of systems
     return from_signatures(flexph.laws, examples, special, prefix="laws.", skip=made) | {
         "laws.polynomial": Call(flexph.laws.polynomial, {}, (100.0, 0.0, 20.0)),

@@ -37,13 +37,25 @@ from flexph.joints import (
     knife_edge,
     point_on_curve,
     rack,
+    railway_wheel,
     rolling_disc,
     rope,
     screw,
     slipping_wheel,
     wheel,
 )
-from flexph.laws import bilinear, bouc_wen, bristle, coulomb, force_law, potential, scheduled, viscous
+from flexph.laws import (
+    bilinear,
+    bouc_wen,
+    bristle,
+    coulomb,
+    creep,
+    force_law,
+    magic_formula,
+    potential,
+    scheduled,
+    viscous,
+)
 
 SOFT = fem.Material(young=20.0, density=2.0, poisson=0.3)
 STRIP = fem.Section(width=1.0, height=0.8)
@@ -95,6 +107,9 @@ SOFTENING = bouc_wen(3.0, yield_force=0.6, shape=0.8)
 SHARP = bouc_wen(3.0, yield_force=0.6, exponent=2.5, shape=0.7)
 BRISTLES = bristle(0.5, stiffness=4.0, damping=0.05, static=0.8, stribeck=0.6, viscous=0.1)
 STIFF_BRISTLES = bristle(0.5, stiffness=4.0, damping=9.0, static=0.8, stribeck=0.6)
+TYRE = {"longitudinal": 3.0, "lateral": 2.0}
+MAGIC = {"limit": 1.5, "shape": 1.6, "curvature": -0.5}
+HYPERBOLIC = creep(**TYRE, limit=1.0, saturation="hyperbolic")
 PLANE = {
     "no joint": lambda: [],
     "hinge": lambda: [hinge(A, B)],
@@ -143,6 +158,7 @@ PLANE = {
     "rolling disc": lambda: [rolling_disc(B, radius=0.3, normal=(0.0, 1.0))],
     "knife edge": lambda: [knife_edge(A, axis=(0.6, 0.8))],
     "slipping wheel": lambda: [slipping_wheel(B, radius=0.3, friction=viscous(0.4))],
+    "tyre from the side": lambda: [slipping_wheel(B, radius=0.3, friction=creep(longitudinal=3.0, limit=0.4))],
     "point on a curve": lambda: [on_beam()],
     "point on a curve with friction": lambda: [on_beam(friction=coulomb(0.5, speed=0.3))],
     "point on a curve with a motor": lambda: [on_beam(motor=True)],
@@ -192,6 +208,12 @@ SPACE = {
     "rolling disc": lambda: [rolling_disc(B, radius=0.3, axis=(0.0, 1.0, 0.0))],
     "knife edge": lambda: [knife_edge(A, axis=SKEW)],
     "slipping wheel": lambda: [slipping_wheel(B, A, radius=0.3, friction=coulomb(0.4, speed=0.3))],
+    "tyre, sliding": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=0.1))],
+    "tyre, gripping": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=50.0))],
+    "tyre, linear": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE))],
+    "tyre at rest": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=9.0, least_speed=40.0))],
+    "tyre by the Magic Formula": lambda: [slipping_wheel(B, A, radius=0.3, friction=magic_formula(**TYRE, **MAGIC))],
+    "railway wheel": lambda: [railway_wheel(B, A, at(0.1, 0.2, 0.3), radius=0.3, conicity=0.4, creep=HYPERBOLIC)],
     "slipping roller": lambda: [slipping_wheel(B, A, radius=0.3, friction=viscous(0.4), roller=0.7)],
     "point on a curve": lambda: [on_beam()],
     "point on a curve with friction": lambda: [on_beam(friction=coulomb(0.5, speed=0.3))],

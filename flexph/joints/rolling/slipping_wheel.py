@@ -1,4 +1,4 @@
-"""Slipping wheels, also mecanum wheels: friction against the velocity of the point of contact."""
+"""Slipping wheels, also mecanum wheels and tyres: friction against the velocity of the point of contact."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...laws.creep import CreepLaw
 from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked
@@ -25,7 +26,7 @@ def slipping_wheel(
     chassis: PortName = GROUND,
     *,
     radius: float,
-    friction: Relation,
+    friction: Relation | CreepLaw,
     axis: Sequence[float] | None = None,
     normal: Sequence[float] | None = None,
     roller: float | None = None,
@@ -39,9 +40,11 @@ def slipping_wheel(
         s = (f·ṗ − r θ̇) f + (a·ṗ) a,    force −ρ(|s|) s/|s|
 
     for a wheel that grips along and across. The rollers of a mecanum wheel turn freely about e = cos γ a + sin γ f:
-    then s = e·ṗ − r sin γ θ̇, with a force along e alone. Over a step slips are exact increments, so that friction
-    always dissipates; the ledger shows its loss under the name of the element. Other joints must hold the wheel on the
-    chassis and the chassis level; the wheel load N is part of the relation, ``coulomb(μN, speed=...)``.
+    then s = e·ṗ − r sin γ θ̇, with a force along e alone. A creep law is that of a tyre or of a wheel on a rail: its
+    force depends on the slip relative to the rolling speed f·ṗ (:func:`flexph.laws.creep`). Over a step slips are exact
+    increments, so that friction always dissipates; the ledger shows its loss under the name of the element. Other
+    joints must hold the wheel on the chassis and the chassis level; the wheel load N is part of the relation,
+    ``coulomb(μN, speed=...)``.
 
     Parameters
     ----------
@@ -51,9 +54,9 @@ def slipping_wheel(
         Port of the body that carries the wheel; axle and normal are fixed in its section.
     radius : float
         Radius r [m].
-    friction : Relation
-        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.laws.coulomb`,
-        :func:`flexph.laws.viscous`).
+    friction : Relation or CreepLaw
+        ρ, the force [N] against the slip velocity [m/s] (:func:`flexph.laws.coulomb`, :func:`flexph.laws.viscous`), or
+        a law of creep (:func:`flexph.laws.creep`, :func:`flexph.laws.magic_formula`).
     axis : array_like, optional
         Axle a in the sections of chassis and wheel; y by default, in space only.
     normal : array_like, optional
@@ -72,7 +75,8 @@ def slipping_wheel(
     Raises
     ------
     ValueError
-        For a radius that is not positive, an axle that is not perpendicular to the normal, and rollers in the plane.
+        For a radius that is not positive, an axle that is not perpendicular to the normal, rollers in the plane, and
+        rollers with a creep law.
 
     Examples
     --------
@@ -86,6 +90,8 @@ def slipping_wheel(
     angle = None if roller is None else check.number("roller", roller)
     axle = None if axis is None else unit("axis", axis)
     up = None if normal is None else unit("normal", normal)
+    if angle is not None and isinstance(friction, CreepLaw):
+        raise ValueError(f"a wheel with rollers takes a Relation for its friction, got {friction}")
 
     def make(dim: int) -> Form:
         if dim == 2:
@@ -94,16 +100,26 @@ def slipping_wheel(
             if not isinstance(chassis, Ground):
                 raise ValueError(f"a wheel in the plane, seen from the side, slips against GROUND, got {chassis!r}")
             n = (0.0, 1.0) if up is None else fitting("normal", up, 2)
-            along_ground = _component(wheel, chassis, (n[1], -n[0]), turns=(r, None))
-            return Form(slips=(Slip((along_ground,), friction),), signs=(Solid("wheel", wheel, radius=r),))
+            along_ground = (component(wheel, chassis, (n[1], -n[0]), turns=(r, None)),)
+            return Form(
+                slips=(slip(along_ground, friction, travel=along_ground[0][:2]),),
+                signs=(Solid("wheel", wheel, radius=r),),
+            )
         side = (0.0, 1.0, 0.0) if axle is None else fitting("axis", axle, 3)
-        slip = Slip(_in_space(wheel, chassis, side, of=(up, r, angle)), friction)
-        return Form(slips=(slip,), signs=(Solid("wheel", wheel, side, radius=r),))
+        slips = in_space(wheel, chassis, side, of=(up, r, angle))
+        return Form(slips=(slip(slips, friction, travel=slips[0][:3]),), signs=(Solid("wheel", wheel, side, radius=r),))
 
     return Connection("slipping_wheel", (wheel, chassis), make, label=name)
 
 
-def _in_space(
+def slip(
+    components: tuple[tuple[Weighed, ...], ...], friction: Relation | CreepLaw, *, travel: tuple[Weighed, ...]
+) -> Slip:
+    """Slip with its rolling speed as last component for a creep law."""
+    return Slip((*components, travel) if isinstance(friction, CreepLaw) else components, friction)
+
+
+def in_space(
     wheel: str, chassis: PortName, side: Direction, *, of: tuple[Direction | None, float, float | None]
 ) -> tuple[tuple[Weighed, ...], ...]:
     """Terms of the slips along and across the wheel, or along the axis of the roller."""
@@ -114,12 +130,12 @@ def _in_space(
     forward = np.cross(side, n)
     if roller is not None:
         e = math.cos(roller) * np.array(side) + math.sin(roller) * forward
-        return (_component(wheel, chassis, tuple(e.tolist()), turns=(-r * math.sin(roller), side)),)
-    first = _component(wheel, chassis, tuple(forward.tolist()), turns=(-r, side))
-    return first, _component(wheel, chassis, side, turns=(0.0, side))
+        return (component(wheel, chassis, tuple(e.tolist()), turns=(-r * math.sin(roller), side)),)
+    first = component(wheel, chassis, tuple(forward.tolist()), turns=(-r, side))
+    return first, component(wheel, chassis, side, turns=(0.0, side))
 
 
-def _component(
+def component(
     wheel: str, chassis: PortName, direction: Direction, *, turns: tuple[float, Direction | None]
 ) -> tuple[Weighed, ...]:
     """Terms of ``d·ṗ + w θ̇``."""

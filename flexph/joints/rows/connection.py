@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ...laws.creep import CreepLaw
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.hysteresis import HysteresisLaw
 from ...laws.resistive_relations import Relation
@@ -76,11 +77,12 @@ class Measure:
 class Slip:
     """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
 
-    A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve.
+    A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
+    a creep law the last component is the rolling speed.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
-    friction: Relation
+    friction: Relation | CreepLaw
 
 
 @dataclass(frozen=True)

@@ -68,13 +68,15 @@ class Product:
 class Weighed:
     """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ. Its force acts on Π alone.
 
-    An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`.
+    An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`. In terms
+    of slips the weight may have a further factor Π̄_also.
     """
 
     product: Product
     by: Product
     weight: float = 1.0
     angular: bool = False
+    also: Product | None = None
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ...numerics.arrays import Array
-from ...numerics.rotations import skew
 from ..arrays import Arrays
 from ..continuous import spring_rates
-from ..gradient import is_sparse, node_rows, product_gradient, pull, scale_rows, stacked_rows, world_spin_levers
+from ..gradient import product_gradient, scale_rows, stacked_rows
 from ..ropes import rope_slope_changes
 from ..springs import damping_slopes, resisting_forces, taut
-from ..state import Configuration, Derived, node_velocities
+from ..state import Configuration, Derived
+from .row_slopes import product_motion, vector_rates
 
 
 def has_dampers(a: Arrays, c: Configuration) -> bool:
@@ -31,7 +30,7 @@ def has_dampers(a: Arrays, c: Configuration) -> bool:
 
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
     """Rates of all spring-dampers at the velocities of a configuration, (springs,)."""
-    rates = product_gradient(a, d.vector) @ _vector_rates(a, c, d).ravel()
+    rates = product_gradient(a, d.vector) @ vector_rates(a, c, d).ravel()
     return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
 
 
@@ -51,16 +50,7 @@ def circulatory_parts(
     S are the rates of the measures with the velocities. ``law_slopes`` are ∂F/∂v of force laws, added to c.
     """
     c, d = at
-    motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
-    turning = skew(spin, a.dim)
-    if is_sparse(a):
-        swept = sparse.csr_array(sparse.kron(sparse.eye_array(a.node_body.size), turning) @ motion)
-    else:
-        swept = np.einsum("ij,kjn->kin", turning, motion.reshape(a.node_body.size, a.dim, -1)).reshape(motion.shape)
-    of_vectors = _vector_rates(a, c, d)
-    gradient, by_rate, moved = product_gradient(a, d.vector), product_gradient(a, of_vectors), pull(a, motion)
-    change, rate = gradient @ moved, gradient @ of_vectors.ravel()  # of products, and their rates
-    faster = gradient @ pull(a, swept) + by_rate @ moved
+    change, rate, faster = product_motion(a, at, spin)
     speed = np.asarray(spring_rates(a.springs, d.product, rate[:, None]))[:, 0]
     slopes = law_slopes + taut(a.springs, c.spring) * damping_slopes(a.springs, speed)
     rates = spring_rates(a.springs, d.product, change)
@@ -71,11 +61,6 @@ def circulatory(a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_s
     """Circulatory stiffness Sᵀ(c + ρ'(s))F, (n_v, n_v), dense or sparse like the arrays."""
     S, slopes, F = circulatory_parts(a, at, spin, law_slopes)
     return S.T @ scale_rows(F, slopes)
-
-
-def _vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
-    rates: Array = a.incidence @ node_velocities(a, c, c.R, d.arm)
-    return rates
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:

@@ -130,6 +130,7 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
         by=indices(numbering.product(term.by) for _, term in terms),
         weight=np.array([term.weight for _, term in terms]),
         angular=indices(int(term.angular) for _, term in terms),
+        also=indices(-1 if term.also is None else numbering.product(term.also) for _, term in terms),
         slip=indices(i for i, _, _ in components),
         curve=indices(-1 if terms else curves.index(c.name) for _, c, terms in components),
         relations=tuple(slip.friction for _, slip in own),

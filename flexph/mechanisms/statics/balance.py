@@ -17,6 +17,7 @@ from ...kernels.rates.on_curves import add_curve_forces
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.inertial import inertia_force
+from ...kernels.stiffness.slip_slopes import slip_product_forces
 from ...kernels.stiffness.steady_dampers import has_dampers, steady_rates, steady_tensions
 from ...kernels.stiffness.tangent import Forces, generalised_force, tangent_stiffness
 from ...kernels.strains import end_stiffness, strain_stresses
@@ -64,6 +65,8 @@ class Problem(NamedTuple):
             d = derive(a, c)
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
+        if a.slips.row.size and c.v.any():
+            on_product += slip_product_forces(a, c, derive(a, c))
         extension = spring_extensions(self.mechanism, c, self.table, self.time)
         springs, time, rate = a.springs, self.time, np.zeros(extension.size)
         if has_dampers(a, c):

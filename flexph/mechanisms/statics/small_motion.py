@@ -60,6 +60,9 @@ class Spectrum(Labelled):
         Exponents (k,) [1/s] in the fixed frame, whose imaginary parts a Campbell diagram shows. For a steady rotation Ω
         they differ from ``values`` by ±iΩ, depending on the sense in which the larger part of the motion whirls, and
         are equal for motions along or about the axis.
+    symmetries : tuple of str
+        Directions in which a steady motion with relative motion, such as steady rolling, is merely moved: translations,
+        rotations, turns of wheels. Their exponents are not among the ``values``.
     """
 
     values: Array
@@ -68,6 +71,7 @@ class Spectrum(Labelled):
     message: str
     parts: Mapping[str, slice]
     fixed_values: Array
+    symmetries: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         span = self.frequencies[[0, -1]] if len(self.frequencies) else ()
@@ -127,10 +131,10 @@ class AtRest(NamedTuple):
 def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> AtRest:
     """M, C, R and K of the small motions about a state; raises ValueError unless it is in equilibrium."""
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
-    d, steady = derive(a, c), steady_motion(mechanism, state)
     moves = bool(np.any(velocities_of(mechanism, c)))
     if moves:
-        refuse_nonholonomic(mechanism, "the spectrum of a motion")
+        refuse_nonholonomic(mechanism, "mechanism.linearize at a state that moves")
+    d, steady = derive(a, c), steady_motion(mechanism, state)
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
     refuse_unsteady(given, c)
     G = given.constraints(c)

@@ -105,6 +105,15 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     return Steady(solution[dim:], solution[:dim])
 
 
+def is_rigid_motion(mechanism: Model, state: State) -> bool:
+    """True if the mechanism moves as one rigid body."""
+    try:
+        steady_motion(mechanism, state)
+    except ValueError:
+        return False
+    return True
+
+
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
     """Steady motion without v₀ whose spin is along gravity; raises ValueError without gravity."""
     dim, g = mechanism.layout.dim, mechanism.gravity

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from flexph.joints.rows.friction import CoulombFriction
 from flexph.joints.rows.vectors import Ground
+from flexph.laws.creep import CreepLaw
 from flexph.laws.resistive_relations import Relation
 from flexph.laws.spring_law import SpringLaw
 
@@ -74,6 +75,8 @@ def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any
         frozenset({float, Relation}): one,
         frozenset({float, Relation, Sequence[float | Relation]}): several,
         frozenset({Relation}): functions.Relation,
+        frozenset({CreepLaw}): functions.CreepLaw,
+        frozenset({Relation, CreepLaw}): functions.Grip,
         frozenset({CoulombFriction}): functions.CoulombFriction,
         frozenset({Relation, CoulombFriction}): functions.Friction,
         frozenset(get_args(SpringLaw)): laws.SpringLaw,

@@ -10,6 +10,7 @@ from pydantic import Discriminator, Tag
 from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
+from flexph.laws.creep import creep, magic_formula
 from flexph.laws.resistive_relations import coulomb, quadratic, resistive, viscous
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
@@ -223,6 +224,35 @@ class Resistive(Entry):
 
 
 Relation = one_of((Viscous, Quadratic, Coulomb, Resistive))
+
+
+class Creep(Entry):
+    """Creep of a rolling wheel, see :func:`flexph.laws.creep`."""
+
+    makes: ClassVar = staticmethod(creep)
+    kind: Literal["creep"] = "creep"
+    longitudinal: quantity("N")
+    lateral: quantity("N") = None
+    limit: quantity("N") = None
+    saturation: Literal["cubic", "hyperbolic"] = "cubic"
+    least_speed: quantity("m/s") = 1e-3
+
+
+class MagicFormula(Entry):
+    """Magic Formula of a tyre, see :func:`flexph.laws.magic_formula`."""
+
+    makes: ClassVar = staticmethod(magic_formula)
+    kind: Literal["magic_formula"] = "magic_formula"
+    longitudinal: quantity("N")
+    lateral: quantity("N") = None
+    limit: quantity("N")
+    shape: Number = 1.3
+    curvature: Number = 0.0
+    least_speed: quantity("m/s") = 1e-3
+
+
+CreepLaw = one_of((Creep, MagicFormula))
+Grip = one_of((Viscous, Quadratic, Coulomb, Resistive, Creep, MagicFormula))
 
 
 class CoulombFriction(Entry):

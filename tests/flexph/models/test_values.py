@@ -15,7 +15,7 @@ import fem
 import rigid
 from flexph import GROUND, joints, laws
 from flexph.bodies import body_from_matrices, reduce_body
-from flexph.laws import viscous
+from flexph.laws import creep, magic_formula, viscous
 from flexph.laws.resistive_relations import quadratic
 from flexph.models import ModelError, load_model
 from flexph.models.reading.tree import read_text
@@ -277,6 +277,25 @@ CONNECTIONS = [
         "kind: slipping_wheel, wheel: a.centre, chassis: b.centre, radius: 1 cm, roller: 45 deg, "
         "friction: {kind: viscous, coefficient: 2}",
         joints.slipping_wheel(A, B, radius=0.01, roller=math.pi / 4.0, friction=viscous(2.0)),
+    ),
+    (
+        "kind: slipping_wheel, wheel: a.centre, chassis: b.centre, radius: 30 cm, "
+        "friction: {kind: creep, longitudinal: 80 kN, lateral: 50 kN, limit: 3 kN, saturation: hyperbolic}",
+        joints.slipping_wheel(
+            A, B, radius=0.3, friction=creep(longitudinal=8e4, lateral=5e4, limit=3e3, saturation="hyperbolic")
+        ),
+    ),
+    (
+        "kind: railway_wheel, wheel: a.centre, chassis: b.centre, rail: {ground: [0, 0.75, 0]}, radius: 45 cm, "
+        "conicity: 0.05, creep: {kind: magic_formula, longitudinal: 10 MN, limit: 20 kN, shape: 1.5}",
+        joints.railway_wheel(
+            A,
+            B,
+            GROUND.at(0.0, 0.75, 0.0),
+            radius=0.45,
+            conicity=0.05,
+            creep=magic_formula(longitudinal=1e7, limit=2e4, shape=1.5),
+        ),
     ),
     (
         "kind: point_on_curve, port: a.centre, curve: [{ground: [0, 0, 0]}, {ground: [1, 0, 0]}], at: [0, 2], "

@@ -12,8 +12,8 @@ from cases import crank_slider, four_bar, slider_crank_3d
 from flexph import GROUND, connect, drive, hinge, slider, spring_damper
 from flexph.bodies import load_reduced, reduce_body, save_reduced
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Rigid, Sphere, contact, mutual_contact
-from flexph.joints import CoulombFriction
-from flexph.laws import coulomb
+from flexph.joints import CoulombFriction, railway_wheel, slipping_wheel
+from flexph.laws import coulomb, creep, magic_formula
 from flexph.laws.resistive_relations import resistive
 from flexph.models import load_model, to_model, write_model
 from flexph.models.shipped_examples import FOLDER
@@ -84,6 +84,16 @@ MECHANISMS = {
         [
             hinge("a.p", GROUND, friction=CoulombFriction(0.2, radius=0.01)),
             slider("b.p", "a.q", friction=CoulombFriction(0.3), name="rail"),
+        ],
+    ),
+    "tyres": lambda: connect(
+        {name: rigid.body(1.0, inertia=(0.1, 0.1, 0.1), ports={"p": (0.0, 0.0, 0.0)}) for name in "ab"},
+        [
+            slipping_wheel("a.p", "b.p", radius=0.3, friction=creep(longitudinal=8e4, lateral=5e4, limit=3e3)),
+            slipping_wheel("b.p", radius=0.3, friction=magic_formula(longitudinal=8e4, limit=3e3, curvature=-0.5)),
+            railway_wheel(
+                "a.p", "b.p", GROUND.at(0.0, 0.75, 0.0), radius=0.4, conicity=0.1, creep=creep(longitudinal=1e7)
+            ),
         ],
     ),
     "reduced": lambda: connect(

@@ -7,6 +7,8 @@ with |T| = μ|λ| where it slips. Both act by the transpose of what measures the
 
 import numpy as np
 
+from flexph.laws.creep import CreepLaw
+
 from .constraints import gains
 from .curves import on_products
 from .numbers import add_up, dot, lifted, norm
@@ -16,7 +18,8 @@ def slips(system, way, on_curves):
     """Rates (k,) of the components of all slips over a step, and these as rows (k, p) of rates of the products."""
     own = system.slips
     rows = np.zeros((own.slip.size, way.product.after.size), dtype=way.velocity.dtype)
-    np.add.at(rows, (own.row, own.product), gains(own, way.product))
+    third = np.where(own.also >= 0, way.product.mean[own.also], 1.0) if own.also.size else 1.0
+    np.add.at(rows, (own.row, own.product), third * gains(own, way.product))
     for k in np.flatnonzero(own.curve >= 0):
         at = on_curves[own.curve[k]]
         np.add.at(rows[k], system.curves[own.curve[k]].products, at.along[:, None] * at.mean)
@@ -29,10 +32,34 @@ def slip_forces(system, way, on_curves):
     force = np.zeros(way.product.after.size)
     for k, relation in enumerate(system.slips.relations):
         own = system.slips.slip == k
+        if isinstance(relation, CreepLaw):
+            force = force + rows[own][:-1].T @ creep_force(relation, rate[own])
+            continue
         speed = np.sqrt(dot(rate[own], rate[own]))
         size = lifted(relation.force(float(speed.real)), relation.slope(float(speed.real)), speed)
         force = force - rows[own].T @ (size / speed * rate[own])
     return force
+
+
+def creep_force(law, rate):
+    """Force −c s q(x)/V, x = |c s|/(V μN), against slips s along and across; the last rate is the rolling speed V."""
+    along, across, limit, C, E, least = law.parameters
+    travel = rate[-1] if rate[-1].real > 0.0 else -rate[-1]
+    speed = travel if travel.real > least else least + 0.0 * travel
+    pushed = np.array([along, across])[: rate.size - 1] * rate[:-1]
+    x = norm(pushed) / (speed * limit) if np.isfinite(limit) else 0.0 * speed
+    if law.kind == "hyperbolic":
+        size = 1.0 / (1.0 + x)
+    elif law.kind == "cubic":
+        size = 1.0 - x / 3.0 + x**2 / 27.0 if x.real < 3.0 else 1.0 / x
+    else:
+        bent = x / C - E * (x / C - _atan(x / C))
+        size = np.sin(C * _atan(bent)) / x
+    return -pushed * size / speed
+
+
+def _atan(y):
+    return lifted(np.arctan(y.real), 1.0 / (1.0 + y.real**2), y)
 
 
 def bearing_forces(system, gradient, on_curves, forces):

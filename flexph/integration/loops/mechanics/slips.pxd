@@ -1,6 +1,7 @@
 from ....numerics.loops.views cimport Vec, fill, smaller
 from ..memory.memory cimport Memory
 from ..terms.angles cimport term_gain, term_slopes
+from ..terms.creep cimport add_creep, creep, creeps
 from ..terms.product_rows cimport add_block, add_product, begin_rows
 from .couplings cimport add_stiffness
 from .curves cimport moved_place, rate_along, rate_curves, turned_way
@@ -12,6 +13,7 @@ cdef Py_ssize_t COULOMB
 cdef double SMALL
 
 cdef void slide(Memory* m, Py_ssize_t dim) noexcept nogil
+cdef double _factor(Memory* m, Py_ssize_t i) noexcept nogil
 cdef double _speed(Memory* m, Py_ssize_t slip) noexcept nogil
 cdef double _resistance(Memory* m, Py_ssize_t slip, double speed) noexcept nogil
 cdef void record_slips(Memory* m, double h, Vec out) noexcept nogil

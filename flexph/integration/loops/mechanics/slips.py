@@ -17,6 +17,7 @@ if not cython.compiled:
     from ....numerics.loops.views import fill, smaller
     from ..memory.memory import Memory
     from ..terms.angles import term_gain, term_slopes
+    from ..terms.creep import add_creep, creep, creeps
     from ..terms.product_rows import add_block, add_product, begin_rows
     from .couplings import add_stiffness
     from .curves import moved_place, rate_along, rate_curves, turned_way
@@ -45,18 +46,30 @@ def slide(m: Memory, dim: int) -> None:
             m.at_product[q],
             m.end_product[q],
         )
+        if m.slips_also[i] >= 0:
+            m.slide_gain[i] *= _factor(m, i)
         rate = product_rate(m, dim, p, m.trial_mean)
         m.slide_rate[m.slips_row[i]] += m.slide_gain[i] * rate
     for k in range(m.slips_slip.size):
         c = m.slips_curve[k]
         if c >= 0:
             m.slide_rate[k] = rate_along(m, c, m.path_along[c])
+    for slip in range(m.slips_lost.size):
+        if creeps(m, slip):
+            creep(m, slip)
     for k in range(m.slips_slip.size):
+        if creeps(m, m.slips_slip[k]):
+            continue
         m.slide_force[k] = -_resistance(m, m.slips_slip[k], _speed(m, m.slips_slip[k])) * m.slide_rate[k]
         if m.slips_curve[k] >= 0:
             m.path_slid[m.slips_curve[k]] += m.slide_force[k]
     for i in range(m.slips_row.size):
         m.trial_force[m.slips_product[i]] += m.slide_force[m.slips_row[i]] * m.slide_gain[i]
+
+
+def _factor(m: Memory, i: int) -> float:
+    """Mean of the third product of the gain of a term."""
+    return 0.5 * (m.at_product[m.slips_also[i]] + m.end_product[m.slips_also[i]])
 
 
 def _speed(m: Memory, slip: int) -> float:
@@ -96,6 +109,9 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
                 _differentiate_curve(m, dim, m.slips_curve[first + k], k)
         for i in range(m.slips_term[slip], m.slips_term[slip + 1]):
             _differentiate_term(m, dim, h, i, m.slips_row[i] - first)
+        if creeps(m, slip):
+            add_creep(m, slip)
+            continue
         speed = _speed(m, slip)
         resistance = _resistance(m, slip, speed)
         bent = slope(m, m.joints_stiffness.size + slip, speed) - resistance
@@ -122,6 +138,22 @@ def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
     )
     fill(m.rows_act, 0.0)
     fill(m.rows_move, 0.0)
+    third = m.slips_also[i]
+    if third >= 0:
+        scale = _factor(m, i)
+        along *= scale
+        across *= scale
+        further = 0.5 * term_gain(
+            m.slips_weight[i],
+            m.slips_angular[i],
+            m.at_product[p],
+            m.end_product[p],
+            m.at_product[q],
+            m.end_product[q],
+        )
+        m.rows_move[k] = further * change
+        add_product(m, dim, third)
+        add_stiffness(m, dim, h, further * pushed, p, third)
     m.rows_act[k] = m.slide_gain[i]
     m.rows_move[k] = m.slide_gain[i] + along * change
     add_product(m, dim, p)

@@ -90,6 +90,7 @@ class Slips(NamedTuple):
     by: Index
     weight: Vector
     angular: Index
+    also: Index  # third products of the gains, −1 for none
     row: Index  # (w,), component
     slip: Index  # (components,)
     curve: Index  # (components,), along which a point slips, −1 for none

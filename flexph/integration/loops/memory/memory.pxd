@@ -118,6 +118,7 @@ cdef struct Memory:
     IVec slips_by
     Vec slips_weight
     IVec slips_angular
+    IVec slips_also
     IVec slips_row
     IVec slips_slip
     IVec slips_curve

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....kernels.arrays import Springs
+from ....laws.creep import CreepLaw
 from ....laws.elastic_laws import OutOfRange
 from ....laws.resistive_relations import Relation
 from ....numerics.arrays import Array
@@ -15,10 +16,18 @@ from ....numerics.loops.functions import address_of, last_failure
 from ....numerics.step_failed import StepFailed
 from .data import Index
 
-QUADRATIC, COULOMB, GENERAL, VISCOUS = 1, 2, 3, 4
-"""Kinds of relations; 0 for none."""
-KINDS = {"quadratic": QUADRATIC, "coulomb": COULOMB, "general": GENERAL, "viscous": VISCOUS}
-PARAMETERS = 5
+QUADRATIC, COULOMB, GENERAL, VISCOUS, HYPERBOLIC, CUBIC, MAGIC = range(1, 8)
+"""Kinds of relations, from HYPERBOLIC on of creep; 0 for none."""
+KINDS = {
+    "quadratic": QUADRATIC,
+    "coulomb": COULOMB,
+    "general": GENERAL,
+    "viscous": VISCOUS,
+    "hyperbolic": HYPERBOLIC,
+    "cubic": CUBIC,
+    "magic": MAGIC,
+}
+PARAMETERS = 6
 BOUC_WEN, BRISTLE = 1, 2
 """Kinds of hysteresis; 0 for none."""
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
@@ -30,18 +39,19 @@ class Resisting(NamedTuple):
     """Relations of spring-dampers and slips (m): kinds, parameters, addresses of functions and slopes (0: none)."""
 
     kind: Index  # (m,)
-    parameter: Array  # (m, 5)
+    parameter: Array  # (m, 6)
     function: Index  # (m,)
     derivative: Index  # (m,)
     steepness: Array  # (m,), slopes at rest
     resisting: Index  # spring-dampers that have a relation
 
 
-def resisting(springs: Springs, slips: tuple[Relation, ...] = ()) -> Resisting:
+def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> Resisting:
     """Arrays of the relations of spring-dampers, followed by those of slips."""
     count, size = springs.damping.size, springs.damping.size + len(slips)
     kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
     parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
+    own: list[tuple[int, Relation | CreepLaw]]
     own = [*zip(springs.resisting, springs.relations, strict=True), *enumerate(slips, count)]
     for i, relation in own:
         kind[i] = KINDS[relation.kind]
@@ -95,7 +105,7 @@ def spring_laws(springs: Springs) -> SpringLaws:
     return SpringLaws(law, first, edges, bases, power, function, strength, force, *paths, count, len(springs.scheduled))
 
 
-def _addresses(relation: Relation) -> tuple[int, int]:
+def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
     """Addresses of the function of a relation and its derivative, 0 for none."""
     function, derivative = (0 if f is None else address_of(f) for f in (relation.function, relation.derivative))
     return function, derivative

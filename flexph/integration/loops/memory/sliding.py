@@ -46,6 +46,7 @@ def slips_of(a: Arrays, first_lost: int) -> Slips:
         by=t.by,
         weight=t.weight,
         angular=t.angular,
+        also=t.also,
         row=t.row,
         slip=t.slip,
         curve=t.curve,
@@ -100,7 +101,8 @@ def products_of_rows(curves: Curves) -> tuple[Index, Index]:
 def slip_products(slips: Slips) -> list[Index]:
     """Indices of the products on which the velocity of each slip depends; slips without terms are left out."""
     parts = [slice(*ends) for ends in pairwise(slips.term)]
-    return [np.concatenate([slips.product[p], slips.by[p]]) for p in parts if p.stop > p.start]
+    used = [np.concatenate([slips.product[p], slips.by[p], slips.also[p]]) for p in parts if p.stop > p.start]
+    return [products[products >= 0] for products in used]
 
 
 def rope_products(ropes: Ropes) -> list[Index]:

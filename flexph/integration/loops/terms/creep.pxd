@@ -1,0 +1,14 @@
+from ....numerics.loops.views cimport larger
+from ..memory.memory cimport Memory
+from .product_rows cimport add_block
+from libc.math cimport atan, cos, fabs, sin, sqrt
+
+cdef Py_ssize_t CUBIC
+cdef Py_ssize_t HYPERBOLIC
+cdef double NEAR
+
+cdef bint creeps(Memory* m, Py_ssize_t slip) noexcept nogil
+cdef void creep(Memory* m, Py_ssize_t slip) noexcept nogil
+cdef double pushed(Memory* m, Py_ssize_t slip) noexcept nogil
+cdef (double, double) saturation(Memory* m, Py_ssize_t i, double x) noexcept nogil
+cdef void add_creep(Memory* m, Py_ssize_t slip) noexcept nogil

@@ -1,0 +1,95 @@
+"""Creep of rolling wheels in loops: forces against slips at a rolling speed (formulas of flexph.laws.creep).
+
+The last component of such a slip is the rolling speed, against which there is no force.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from ....laws.creep import NEAR as _NEAR
+from ..memory.relation_functions import CUBIC as _CUBIC
+from ..memory.relation_functions import HYPERBOLIC as _HYPERBOLIC
+
+if not cython.compiled:
+    from math import atan, cos, fabs, sin, sqrt
+
+    from ....numerics.loops.views import larger
+    from ..memory.memory import Memory
+    from .product_rows import add_block
+
+CUBIC = cython.declare(cython.Py_ssize_t, _CUBIC)
+HYPERBOLIC = cython.declare(cython.Py_ssize_t, _HYPERBOLIC)
+NEAR = cython.declare(cython.double, _NEAR)
+
+
+def creeps(m: Memory, slip: int) -> bool:
+    """True for a slip with a creep law."""
+    return m.joints_kind[m.joints_stiffness.size + slip] >= HYPERBOLIC
+
+
+def creep(m: Memory, slip: int) -> None:
+    """Forces against the components of a slip."""
+    i = m.joints_stiffness.size + slip
+    first = m.slips_first[slip]
+    last = m.slips_first[slip + 1] - 1
+    speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
+    ratio = saturation(m, i, pushed(m, slip) / (speed * m.joints_parameter[i][2]))[0]
+    for k in range(first, last):
+        m.slide_force[k] = -m.joints_parameter[i][k - first] * m.slide_rate[k] * ratio / speed
+    m.slide_force[last] = 0.0
+
+
+def pushed(m: Memory, slip: int) -> float:
+    """Magnitude of the components of slip times their stiffnesses."""
+    i = m.joints_stiffness.size + slip
+    first = m.slips_first[slip]
+    square = 0.0
+    for k in range(first, m.slips_first[slip + 1] - 1):
+        square += (m.joints_parameter[i][k - first] * m.slide_rate[k]) ** 2
+    return sqrt(square)
+
+
+def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
+    """Saturation q(x) and its slope."""
+    kind = m.joints_kind[i]
+    if kind == HYPERBOLIC:
+        return 1.0 / (1.0 + x), -1.0 / ((1.0 + x) * (1.0 + x))
+    if kind == CUBIC:
+        if x < 3.0:
+            return 1.0 - x / 3.0 + x * x / 27.0, 2.0 * x / 27.0 - 1.0 / 3.0
+        return 1.0 / x, -1.0 / (x * x)
+    shape = m.joints_parameter[i][3]
+    curvature = m.joints_parameter[i][4]
+    if x < NEAR:
+        bend = (curvature + 1.0) / (3.0 * shape * shape) + 1.0 / 6.0
+        return 1.0 - bend * x * x, -2.0 * bend * x
+    y = x / shape
+    u = (1.0 - curvature) * y + curvature * atan(y)
+    angle = shape * atan(u)
+    ratio = sin(angle) / x
+    steep = cos(angle) / (1.0 + u * u) * (1.0 - curvature + curvature / (1.0 + y * y))
+    return ratio, (steep - ratio) / x
+
+
+def add_creep(m: Memory, slip: int) -> None:
+    """Add the derivatives of the forces by the slips and the rolling speed; rows are those of the slip."""
+    i = m.joints_stiffness.size + slip
+    first = m.slips_first[slip]
+    last = m.slips_first[slip + 1] - 1
+    limit = m.joints_parameter[i][2]
+    speed = larger(fabs(m.slide_rate[last]), m.joints_parameter[i][5])
+    size = pushed(m, slip)
+    x = size / (speed * limit)
+    ratio, slope = saturation(m, i, x)
+    for k in range(first, last):
+        own = m.joints_parameter[i][k - first] * m.slide_rate[k]
+        for l in range(first, last):
+            value = m.joints_parameter[i][k - first] * ratio / speed if k == l else 0.0
+            if size > 0.0:
+                other = m.joints_parameter[i][l - first]
+                value += own * other * other * m.slide_rate[l] * slope / (size * speed * speed * limit)
+            add_block(m, k - first, l - first, value)
+        if fabs(m.slide_rate[last]) > m.joints_parameter[i][5]:
+            value = -own * (ratio + slope * x) / (speed * speed)
+            add_block(m, k - first, last - first, value if m.slide_rate[last] > 0.0 else -value)

@@ -1,0 +1,221 @@
+"""Creep of rolling wheels: forces of contact patches against small slips, saturated by friction; tyres."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..units.arguments import quantities
+
+KINDS = ("hyperbolic", "cubic", "magic")
+"""Kinds of saturation."""
+NEAR = 1e-4
+"""Slip x up to which the Magic Formula is approximated by its series."""
+
+
+@dataclass(frozen=True)
+class CreepLaw:
+    """Force of a rolling wheel against its slip velocity s = (along, across) at a rolling speed V.
+
+        F = −(c₁s₁, c₂s₂) q(x)/V,    x = |(c₁s₁, c₂s₂)|/(V μN),    V not below the least speed
+
+    with q(0) = 1 and x q(x) ≤ 1, so that F is −c_i s_i/V for small slips and at most μN. Its power −Σ c_i s_i² q/V is
+    never positive. Made by :func:`creep` and :func:`magic_formula`.
+
+    Parameters
+    ----------
+    kind : {"hyperbolic", "cubic", "magic"}
+        Kind of saturation q.
+    parameters : tuple of float
+        c₁, c₂ [N], μN [N], shape, curvature, and least speed [m/s].
+    """
+
+    kind: Literal["hyperbolic", "cubic", "magic"]
+    parameters: tuple[float, ...]
+    remedy: ClassVar[str] = "e.g. creep(longitudinal=..., lateral=..., limit=...)"
+    function: ClassVar[None] = None
+    derivative: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or len(self.parameters) != 6:
+            raise ValueError(f"a CreepLaw has a kind of {KINDS} and six parameters, {self.remedy}, got {self!r}")
+
+    def __str__(self) -> str:
+        return f"{self.kind} creep{self.parameters}"
+
+    def force(self, slip: Array, travel: float) -> Array:
+        """Force (k,) [N] against the components of slip (k,) [m/s], the first along, at a rolling speed [m/s]."""
+        *_, least = self.parameters
+        speed = max(abs(travel), least)
+        pushed = np.array(self.parameters[: slip.size]) * slip
+        ratio, _ = self.ratio(float(np.linalg.norm(pushed)) / (speed * self.parameters[2]))
+        force: Array = -pushed * ratio / speed
+        return force
+
+    def slopes(self, slip: Array, travel: float) -> Array:
+        """Derivatives (k, k + 1) of the force by the components of slip and by the rolling speed."""
+        *_, least = self.parameters
+        stiffness, limit, speed = np.array(self.parameters[: slip.size]), self.parameters[2], max(abs(travel), least)
+        pushed = stiffness * slip
+        size = float(np.linalg.norm(pushed))
+        x = size / (speed * limit)
+        ratio, slope = self.ratio(x)
+        by_slip = -np.diag(stiffness) * ratio / speed
+        if size > 0.0:
+            by_slip = by_slip - np.outer(pushed, stiffness * pushed) * slope / (size * speed**2 * limit)
+        by_speed = (
+            pushed * (ratio + slope * x) / speed**2 * (math.copysign(1.0, travel) if abs(travel) > least else 0.0)
+        )
+        return np.column_stack([by_slip, by_speed])
+
+    def ratio(self, x: float) -> tuple[float, float]:
+        """Saturation q(x) and its slope."""
+        if self.kind == "hyperbolic":
+            return 1.0 / (1.0 + x), -1.0 / (1.0 + x) ** 2
+        if self.kind == "cubic":
+            return (1.0 - x / 3.0 + x * x / 27.0, 2.0 * x / 27.0 - 1.0 / 3.0) if x < 3.0 else (1.0 / x, -1.0 / x**2)
+        _, _, _, shape, curvature, _ = self.parameters
+        return magic_ratio(x, shape, curvature)
+
+
+def magic_ratio(x: float, shape: float, curvature: float) -> tuple[float, float]:
+    """sin(C atan(Bx − E(Bx − atan Bx)))/x for B C = 1, and its slope."""
+    if x < NEAR:
+        bend = (curvature + 1.0) / (3.0 * shape**2) + 1.0 / 6.0
+        return 1.0 - bend * x * x, -2.0 * bend * x
+    y = x / shape
+    u = (1.0 - curvature) * y + curvature * math.atan(y)
+    angle = shape * math.atan(u)
+    ratio = math.sin(angle) / x
+    steep = math.cos(angle) / (1.0 + u * u) * (1.0 - curvature + curvature / (1.0 + y * y))
+    return ratio, (steep - ratio) / x
+
+
+def _given(longitudinal: float, lateral: float | None, limit: float | None, least_speed: float) -> tuple[float, ...]:
+    along = check.not_negative("longitudinal", longitudinal)
+    across = along if lateral is None else check.not_negative("lateral", lateral)
+    bound = math.inf if limit is None else check.positive("limit", limit)
+    return along, across, bound, check.positive("least_speed", least_speed)
+
+
+@quantities(longitudinal="N", lateral="N", limit="N", least_speed="m/s")
+@checked
+def creep(
+    *,
+    longitudinal: float,
+    lateral: float | None = None,
+    limit: float | None = None,
+    saturation: Literal["cubic", "hyperbolic"] = "cubic",
+    least_speed: float = 1e-3,
+) -> CreepLaw:
+    """Linear creep of a rolling wheel (Kalker), saturated by friction.
+
+    With creepages ξ_i = s_i/V of a wheel that rolls with the speed V, and x = |(f₁ξ₁, f₂ξ₂)|/μN,
+
+        F_i = −f_i ξ_i q(x),   q = 1 − x/3 + x²/27 up to x = 3, where the wheel slides with μN (cubic),
+                               q = 1/(1 + x) (hyperbolic)
+
+    The cubic law is that of Vermeulen and Johnson for wheels on rails, and that of the brush model of a tyre whose
+    bristles have a stiffness c per length and a contact length 2a, f = 2ca². Spin creepage is left out: it does no work
+    in the linear law. At rest and up to the least speed, V is replaced by this speed.
+
+    Parameters
+    ----------
+    longitudinal : float
+        f₁ [N], along the rolling direction: the force per unit creepage.
+    lateral : float, optional
+        f₂ [N], across it (for a tyre the cornering stiffness [N/rad]); f₁ by default.
+    limit : float, optional
+        μN [N], the friction of the wheel load; none by default: linear creep.
+    saturation : {"cubic", "hyperbolic"}
+        Kind of q.
+    least_speed : float
+        Least rolling speed V [m/s]; a smaller one resists slip at rest more, but is stiffer.
+
+    Returns
+    -------
+    CreepLaw
+        Law for ``friction=`` of :func:`flexph.joints.slipping_wheel` and :func:`flexph.joints.railway_wheel`.
+
+    References
+    ----------
+    J. J. Kalker, Three-Dimensional Elastic Bodies in Rolling Contact (1990), sec. 2.2; P. J. Vermeulen, K. L. Johnson,
+    J. Appl. Mech. 31 (1964) 338; H. B. Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), sec. 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph.laws import creep
+    >>> tyre = creep(longitudinal=8e4, lateral=5e4, limit=3e3)
+    >>> tyre.force(np.array([0.0, 0.1]), 10.0).round(1)  # a slip angle of 0.01 rad
+    array([  -0. , -472.7])
+    """
+    along, across, bound, least = _given(longitudinal, lateral, limit, least_speed)
+    check.choice("saturation", saturation, KINDS[:2])
+    return CreepLaw(saturation, (along, across, bound, 1.0, 0.0, least))
+
+
+@quantities(longitudinal="N", lateral="N", limit="N", least_speed="m/s")
+@checked
+def magic_formula(
+    *,
+    longitudinal: float,
+    lateral: float | None = None,
+    limit: float,
+    shape: float = 1.3,
+    curvature: float = 0.0,
+    least_speed: float = 1e-3,
+) -> CreepLaw:
+    """Magic Formula of a tyre with given coefficients, for combined slip.
+
+    With theoretical slips σ_i = s_i/V, stiffnesses c_i and x = |(c₁σ₁, c₂σ₂)|/D,
+
+        F_i = −c_i σ_i m(x)/x,   m = sin(C atan(Bx − E(Bx − atan Bx))),   B = 1/C
+
+    so that pure slip has the slope c_i and the peak D = μN, and combined slips share D. A shape C above 1 lets the
+    force fall beyond its peak.
+
+    Parameters
+    ----------
+    longitudinal : float
+        c₁ = BCD along the rolling direction [N].
+    lateral : float, optional
+        c₂, the cornering stiffness [N/rad]; c₁ by default.
+    limit : float
+        Peak D = μN [N].
+    shape : float
+        C, above 0 and at most 2, so that no slip gains energy.
+    curvature : float
+        E, at most 1.
+    least_speed : float
+        Least rolling speed V [m/s].
+
+    Returns
+    -------
+    CreepLaw
+        Law for ``friction=`` of :func:`flexph.joints.slipping_wheel`.
+
+    References
+    ----------
+    H. B. Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eq. (4.6), and sec. 4.3.1 on similarity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexph.laws import magic_formula
+    >>> tyre = magic_formula(longitudinal=8e4, lateral=5e4, limit=3e3, shape=1.3)
+    >>> tyre.force(np.array([0.0, 5.0]), 10.0).round(1)  # far beyond the peak
+    array([   -0. , -2891.3])
+    """
+    along, across, bound, least = _given(longitudinal, lateral, limit, least_speed)
+    if not 0.0 < check.number("shape", shape) <= 2.0:
+        raise ValueError(f"shape must be above 0 and at most 2, got {shape}")
+    if check.number("curvature", curvature) > 1.0:
+        raise ValueError(f"curvature must be at most 1, got {curvature}")
+    return CreepLaw("magic", (along, across, bound, float(shape), float(curvature), least))

@@ -1,0 +1,171 @@
+"""Small motions about a steady motion as a first-order system ż = A z in the moving frame.
+
+With displacements ξ = (δr, θ, δu) in axes that turn with the frame (not with the own spins of bodies)
+
+    M ξ̈ + C ξ̇ + K ξ = Gᵀ δλ,   H ξ = 0 (positions),   N ξ̇ + Γ ξ = 0 (velocities, such as rolling),
+
+where matrices are constant if the motion is steady. With ξ = P y (H P = 0), ẏ = Z w − B y (N P Z = 0,
+B = (N P)⁺ Γ P) and z = (y, w), projection of the first equation by (P Z)ᵀ eliminates the multipliers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...kernels.state import derive
+from ...kernels.stiffness.row_slopes import row_slopes
+from ...kernels.stiffness.slip_slopes import slip_matrices
+from ...kernels.stiffness.tangent import tangent
+from ...numerics.arrays import Array, dense
+from ...numerics.ranks import singular_vectors
+from ...numerics.rotations import spin_skew
+from ..model.redundancy import RANK
+from ..model.time_table import laws
+from .moving_frame import STATES, Moving
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+SAMPLES = 3
+"""Number of later times, at multiples of the golden section of a turn, at which the motion must be the same."""
+CHANGED = 1e-8
+"""Change of the equations at later times, relative to their largest entry, that counts as zero."""
+
+
+class Equations(NamedTuple):
+    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v) over displacements in the moving frame."""
+
+    mass: Array
+    rate: Array
+    stiffness: Array
+    held: Array
+    rolling: Array
+    turning: Array
+
+    def over(self, axes: Array) -> Equations:
+        """Equations over other displacements ξ', ξ = axes ξ'."""
+        square = [axes.T @ part @ axes for part in self[:3]]
+        return Equations(*square, *(part @ axes for part in self[3:]))
+
+
+class Reduced(NamedTuple):
+    """System ż = A z, z = (y, w), with ξ = P y and ξ̇ = P (Z w − B y)."""
+
+    matrix: Array
+    positions: Array  # P
+    velocities: Array  # Z
+    bound: Array  # B
+
+    @property
+    def shapes(self) -> Array:
+        """Map (2 n_v, n) from z to (ξ, ξ̇)."""
+        P, none = self.positions, np.zeros((len(self.positions), self.velocities.shape[1]))
+        return np.block([[P, none], [-P @ self.bound, P @ self.velocities]])
+
+
+def equations(motion: Moving) -> Equations:
+    """Linearised equations of a steady motion at its time, in the moving frame."""
+    given, c = motion.given, motion.c
+    a, spin = given.mechanism.network.arrays, given.steady.spin
+    d = derive(a, c)
+    t = tangent(a, c, d, given.forces(c, motion.multipliers), spin=spin)
+    M, K = dense(t.mass), dense(t.stiffness)
+    C = dense(t.gyroscopic) + dense(t.damping)
+    if a.slips.row.size:
+        damping, bent = slip_matrices(a, (c, d), spin)
+        C, K = C + dense(damping), K + dense(bent)
+    S, faster = _turning_axes(motion)
+    K = K + M @ faster
+    G, slopes = dense(given.constraints(c)), dense(row_slopes(a, (c, d), spin, given.table.at(given.time)[0]))
+    free = nonholonomic(given.mechanism)
+    K, C = K + C @ S + M @ S @ S, C + 2.0 * M @ S
+    return Equations(M, C, K, G[~free], G[free], slopes[free] + G[free] @ S)
+
+
+def nonholonomic(mechanism: Model) -> Array:
+    """True for rows that constrain velocities only, (g,)."""
+    return np.array([law.of_rates and not law.holonomic for law in laws(mechanism)], dtype=bool)
+
+
+def _turning_axes(motion: Moving) -> tuple[Array, Array]:
+    """Matrices over the displacements of −s×, the axes of the frame seen from the bodies, and of ω̇×."""
+    columns, turning = (
+        motion.given.mechanism.network.arrays.columns.omega,
+        motion.given.mechanism.network.arrays.turning,
+    )
+    size = motion.given.mechanism.layout.velocities
+    S, faster = np.zeros((size, size)), np.zeros((size, size))
+    at = columns[turning]
+    S[at[:, :, None], at[:, None]] = -spin_skew(motion.own)[turning]
+    faster[at[:, :, None], at[:, None]] = spin_skew(motion.acceleration)[turning]
+    return S, faster
+
+
+def reduced(own: Equations) -> Reduced:
+    """System without multipliers."""
+    P = _null(own.held)
+    N = own.rolling @ P
+    Z = _null(N)
+    B = np.linalg.pinv(N, rcond=RANK) @ (own.turning @ P) if len(N) else np.zeros((P.shape[1],) * 2)
+    return Reduced(_matrix(own, P, Z, B), P, Z, B)
+
+
+def _matrix(own: Equations, P: Array, Z: Array, B: Array) -> Array:
+    M, C, K = (P.T @ part @ P for part in own[:3])
+    force = Z.T @ np.hstack([(M @ B - C) @ B + K, (C - M @ B) @ Z])
+    faster = -np.linalg.solve(Z.T @ M @ Z, force)
+    return np.vstack([np.hstack([-B, Z]), faster])
+
+
+def _null(rows: Array) -> Array:
+    """Orthonormal basis of the displacements that rows allow; the rank is that of rows of length one."""
+    if not len(rows):
+        return np.eye(rows.shape[1])
+    length = np.linalg.norm(rows, axis=1)
+    return singular_vectors(rows / np.where(length > 0.0, length, 1.0)[:, None], tolerance=RANK).null
+
+
+def system_of(motion: Moving) -> Reduced:
+    """System ż = A z of a steady motion; raises ValueError, naming it, if a part does not take part in the motion."""
+    sizes = np.diag(motion.sizes)
+    system = reduced(equations(motion).over(sizes))
+    for i in range(1, SAMPLES + 1):
+        time = _period(motion) * ((GOLDEN * i) % 1.0)
+        _refuse_changes(motion, system, (motion.after(time), motion.axes(time) @ sizes))
+    return system._replace(positions=sizes @ system.positions)
+
+
+def _period(motion: Moving) -> float:
+    """Time of the slowest turn [s], or of a displacement by the size of the mechanism."""
+    (spin, velocity), size = motion.given.steady, float(motion.sizes.max())
+    speeds = [float(np.linalg.norm(spin)), *np.linalg.norm(motion.own, axis=1)]
+    turns = [2.0 * np.pi / speed for speed in speeds if speed > 0.0]
+    return max([*turns, 0.0]) or size / max(float(np.linalg.norm(velocity)), 1e-300)
+
+
+def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]) -> None:
+    other, axes = later
+    names, own = motion.given.mechanism.constraint_names, equations(other).over(axes)
+    P, Z, B = system.positions, system.velocities, system.bound
+    free = nonholonomic(motion.given.mechanism)
+    for rows, at in ((own.held @ P, ~free), (own.rolling @ P @ Z, free), (own.turning @ P - own.rolling @ P @ B, free)):
+        size = np.abs(own.held).max(initial=0.0) + np.abs(own.rolling).max(initial=0.0)
+        pace = max(1.0, np.abs(own.turning).max(initial=0.0) / max(size, 1e-300))
+        missed = np.abs(rows).max(axis=1, initial=0.0)
+        if missed.max(initial=0.0) > CHANGED * size * pace:
+            name = [n for n, own_row in zip(names, at, strict=True) if own_row][int(missed.argmax())]
+            raise ValueError(f"{STATES}: {name!r} does not move along with its motion; {ELSE}")
+    then, here = _matrix(own, P, Z, B), system.matrix
+    if np.abs(then - here).max(initial=0.0) > CHANGED * np.abs(here).max(initial=0.0):
+        turning = [n for n, s in zip(motion.given.mechanism.frames, motion.own, strict=True) if s.any()]
+        raise ValueError(
+            f"{STATES}: its equations change as it goes on. Bodies that turn relative to others "
+            f"({', '.join(map(repr, turning)) or 'none'}) must be symmetric about their axes, as must all that acts on "
+            f"them; {ELSE}"
+        )
+
+
+ELSE = "for periodic motions take flexph.analysis.floquet"

@@ -1,0 +1,126 @@
+"""Spectrum of small motions about a steady motion with relative motion, such as steady rolling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import eig, null_space
+
+from ...contacts.arrays import has_slipping_wheel, refuse_contacts
+from ...joints.rows.connection import refuse_other_laws
+from ...kernels.state import derive
+from ...numerics.arrays import Array
+from ...systems.inputs import Input
+from ..model.constraints import velocities_of
+from ..model.state import State, configuration
+from ..model.time_table import laws
+from ..statics.small_motion import Spectrum, shape_parts
+from ..statics.steady_rotation import is_rigid_motion
+from ..statics.whirl import whirl
+from .linearised import system_of
+from .moving_frame import moving
+from .symmetries import symmetries
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+NEUTRAL = 1e-15
+"""Singular value, relative to the largest, below which a matrix has the eigenvalue zero."""
+
+
+def has_relative_motion(mechanism: Model, state: State) -> bool:
+    """True if a state moves and has rows of rates, slipping wheels, or bodies that do not move as one rigid body."""
+    c = configuration(mechanism, state.x)
+    if not np.any(velocities_of(mechanism, c)):
+        return False
+    rolls = any(law.of_rates for law in laws(mechanism)) or any(map(has_slipping_wheel, mechanism.connections))
+    return rolls or not is_rigid_motion(mechanism, state)
+
+
+class _Modes(NamedTuple):
+    """Exponents (k,), states z (n, k), and bounds of the errors of the exponents (k,)."""
+
+    values: Array
+    states: Array
+    doubts: Array
+
+
+def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
+    """Exponents of small motions about a steady motion, without those along its symmetries."""
+    refuse_contacts(mechanism.connections, "mechanism.spectrum about a steady motion", has_slips=True)
+    refuse_other_laws(mechanism.connections, "mechanism.spectrum")
+    motion = moving(mechanism, state, inputs)
+    system = system_of(motion)
+    known = symmetries(motion, system)
+    modes = _modes(system.matrix, known.basis)
+    order = np.lexsort((np.abs(modes.values.real), np.abs(modes.values.imag).round(12)))
+    values, shapes = modes.values[order], system.positions @ modes.states[: system.positions.shape[1], order]
+    top = np.take_along_axis(shapes, np.abs(shapes).argmax(axis=0)[None], axis=0)
+    shapes = shapes / np.where(top == 0.0, 1.0, top)
+    a, spin = mechanism.network.arrays, motion.given.steady.spin
+    turned = 1j * whirl(a, (motion.c, derive(a, motion.c)), spin, shapes) if np.any(spin) else 0.0
+    growing = modes.values.real > modes.doubts
+    growth = float(modes.values.real[growing].max(initial=0.0))
+    return Spectrum(
+        values=values,
+        shapes=shapes,
+        about="steady motion",
+        message=_message(known.names, growth, neutral=int(np.sum(values == 0.0))),
+        parts=shape_parts(mechanism),
+        fixed_values=values + turned,
+        symmetries=known.names,
+    )
+
+
+def _message(names: tuple[str, ...], growth: float, *, neutral: int) -> str:
+    verdict = f"unstable: grows with {growth:.4g} 1/s" if growth else "no growing motion"
+    left = f"; without its symmetries ({', '.join(names)})" if names else ""
+    others = f"; {neutral} of value zero lead to other steady motions, as another speed" if neutral else ""
+    return f"small motions about a steady motion, in the frame that moves with it ({verdict}){left}{others}"
+
+
+def _modes(matrix: Array, symmetric: Array) -> _Modes:
+    """Eigenvalues modulo an invariant subspace; those of a singular remainder are exactly zero."""
+    others = null_space(symmetric.T) if symmetric.shape[1] else np.eye(len(matrix))
+    rest = others.T @ matrix @ others
+    inner, regular = _regular(rest)
+    zeros = len(rest) - len(regular)
+    values, y, x = eig(regular, left=True) if regular.size else (np.zeros(0), *[np.zeros((0, 0))] * 2)
+    noise = 10.0 * np.finfo(float).eps * len(matrix) * float(np.linalg.norm(regular))
+    doubts = noise / np.maximum(np.abs(np.sum(y.conj() * x, axis=0)), np.finfo(float).tiny)
+    states = np.hstack([_completed(matrix, symmetric, others @ inner @ x, values), others @ _neutral(rest, zeros)])
+    return _Modes(np.append(values, np.zeros(zeros)), states, np.append(doubts, np.zeros(zeros)))
+
+
+def _regular(matrix: Array) -> tuple[Array, Array]:
+    """Basis Q (n, r) of an invariant subspace that contains the range, and the regular matrix QᵀAQ."""
+    inner, rest = np.eye(len(matrix)), matrix
+    while rest.size:
+        left, size, _ = np.linalg.svd(rest)
+        rank = int(np.sum(size > NEUTRAL * size[0]))
+        if rank == len(rest):
+            break
+        inner, rest = inner @ left[:, :rank], left[:, :rank].T @ rest @ left[:, :rank]
+    return inner, rest
+
+
+def _neutral(rest: Array, count: int) -> Array:
+    """Directions of exponent zero: the kernel, repeated where there are fewer than ``count``."""
+    if not count:
+        return np.zeros((len(rest), 0), dtype=complex)
+    right = np.linalg.svd(rest)[2].conj().T[:, ::-1]
+    return right[:, [0] * count].astype(complex) if count > right.shape[1] else right[:, :count].astype(complex)
+
+
+def _completed(matrix: Array, symmetric: Array, states: Array, values: Array) -> Array:
+    """Eigenvectors with their parts along the symmetries."""
+    if not symmetric.shape[1]:
+        return states
+    own, back = symmetric.T @ matrix @ symmetric, symmetric.T @ matrix @ states
+    parts = [
+        np.linalg.lstsq(s * np.eye(len(own)) - own, column, rcond=None)[0]
+        for s, column in zip(values, back.T, strict=True)
+    ]
+    return states + symmetric @ np.array(parts).T if parts else states
