@@ -24,7 +24,7 @@ from flexph.case import Case, Check, Option
 from flexph.control import feedback, inject_damping, passive_observer, port_spring
 from flexph.export.tables import write_table
 from flexph.linear import (
-    Damping,
+    DampingRatios,
     FrequencyResponse,
     TimeResponse,
     damping_ratios,
@@ -50,7 +50,7 @@ class Result:
     responses: Mapping[str, FrequencyResponse]
     loops: Mapping[str, LinearPHDAE]
     closed: Mapping[str, FrequencyResponse]
-    damping: Mapping[str, Damping]
+    damping: Mapping[str, DampingRatios]
     steps: Mapping[str, TimeResponse]
     zeros: Array
 

@@ -1,8 +1,8 @@
 """The public names of :mod:`flexph.laws`: each is loaded when it is asked for."""
 
-from .creep import CreepLaw as CreepLaw
-from .creep import creep as creep
-from .creep import magic_formula as magic_formula
+from .creep_laws import CreepLaw as CreepLaw
+from .creep_laws import creep as creep
+from .creep_laws import magic_formula as magic_formula
 from .elastic_laws import ElasticLaw as ElasticLaw
 from .elastic_laws import backlash as backlash
 from .elastic_laws import bilinear as bilinear

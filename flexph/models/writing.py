@@ -18,7 +18,7 @@ from flexph.files.durable import refuse_suffix, staged
 from flexph.joints.rows.connection import Connection
 from flexph.joints.rows.vectors import Ground
 from flexph.laws import ElasticLaw, ForceLaw, HysteresisLaw
-from flexph.laws.creep import CreepLaw
+from flexph.laws.creep_laws import CreepLaw
 from flexph.laws.resistive_relations import Relation
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked

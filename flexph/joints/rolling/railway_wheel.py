@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...laws.creep import CreepLaw
+from ...laws.creep_laws import CreepLaw
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...laws.creep import CreepLaw
+from ...laws.creep_laws import CreepLaw
 from ...laws.resistive_relations import Relation
 from ...numerics import checks as check
 from ...numerics.arguments import checked

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ...laws.creep import CreepLaw
+from ...laws.creep_laws import CreepLaw
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.hysteresis import HysteresisLaw
 from ...laws.resistive_relations import Relation

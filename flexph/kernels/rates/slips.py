@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...laws.creep import CreepLaw
+from ...laws.creep_laws import CreepLaw
 from ...laws.resistive_relations import Relation
 from ...numerics.arrays import Array
 from .terms import Index, term_gains, term_slopes

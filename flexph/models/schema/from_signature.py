@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from flexph.joints.rows.friction import CoulombFriction
 from flexph.joints.rows.vectors import Ground
-from flexph.laws.creep import CreepLaw
+from flexph.laws.creep_laws import CreepLaw
 from flexph.laws.resistive_relations import Relation
 from flexph.laws.spring_law import SpringLaw
 

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Tag
 from scipy.spatial.transform import Rotation
 
 from flexph.joints.rows.friction import CoulombFriction as CoulombLaw
-from flexph.laws.creep import creep, magic_formula
+from flexph.laws.creep_laws import creep, magic_formula
 from flexph.laws.resistive_relations import coulomb, quadratic, resistive, viscous
 
 from ...units.quantities import is_quantity, read_quantity, read_unit

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexph.laws import creep, magic_formula
-from flexph.laws.creep import CreepLaw
+from flexph.laws.creep_laws import CreepLaw
 
 LAWS = {
     "linear": creep(longitudinal=3e4, lateral=2e4),

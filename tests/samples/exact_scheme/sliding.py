@@ -7,7 +7,7 @@ with |T| = μ|λ| where it slips. Both act by the transpose of what measures the
 
 import numpy as np
 
-from flexph.laws.creep import CreepLaw
+from flexph.laws.creep_laws import CreepLaw
 
 from .constraints import gains
 from .curves import on_products

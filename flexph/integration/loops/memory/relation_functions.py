@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....kernels.arrays import Springs
-from ....laws.creep import CreepLaw
+from ....laws.creep_laws import CreepLaw
 from ....laws.elastic_laws import OutOfRange
 from ....laws.resistive_relations import Relation
 from ....numerics.arrays import Array

@@ -1,4 +1,4 @@
-"""Creep of rolling wheels in loops: forces against slips at a rolling speed (formulas of flexph.laws.creep).
+"""Creep of rolling wheels in loops: forces against slips at a rolling speed (formulas of flexph.laws.creep_laws).
 
 The last component of such a slip is the rolling speed, against which there is no force.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import cython
 
-from ....laws.creep import NEAR as _NEAR
+from ....laws.creep_laws import NEAR as _NEAR
 from ..memory.relation_functions import CUBIC as _CUBIC
 from ..memory.relation_functions import HYPERBOLIC as _HYPERBOLIC
 
