@@ -25,6 +25,7 @@ import numpy as np
 import rigid
 from flexph import Mechanism, Solution, Trajectory, connect, force, integrate
 from flexph.case import Case, Check, Option
+from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes, sphere_shape
 from flexph.export.tables import write_table
 from flexph.joints import wheel
 from flexph.numerics import checks as check
@@ -108,9 +109,20 @@ def reduced() -> rigid.MultibodySystem:
 def robot() -> Mechanism:
     """The drive as a mechanism: a body, one wheel in the middle of the axle for both, and follower forces."""
     ports = {"axle": (0.0, 0.0), **{name: (0.0, 0.5 * side * TRACK) for name, side in WHEELS.items()}}
-    chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports)
+    chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports, shape=drawn())
     pushed = [force(f"robot.{name}", axes="section", name=name) for name in WHEELS]
     return connect({"robot": chassis}, [wheel("robot.axle"), *pushed])
+
+
+def drawn() -> Shape:
+    """Surface of chassis, wheels and castor, seen from above."""
+    wheels = [
+        cylinder_shape(0.03, 0.07, axis=(0.0, 1.0, 0.0), centre=(0.0, 0.5 * side * TRACK, 0.07))
+        for side in WHEELS.values()
+    ]
+    axle = cylinder_shape(TRACK, 0.01, axis=(0.0, 1.0, 0.0), centre=(0.0, 0.0, 0.07))
+    chassis = box_shape((0.3, 0.26, 0.08), centre=(0.09, 0.0, 0.09))
+    return joined_shapes([*wheels, axle, chassis, sphere_shape(0.025, centre=(0.21, 0.0, 0.025))])
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,11 @@ import rigid
 from flexph import GROUND, Body, Event, Mechanism, Solution, State, connect, hinge, integrate, slider
 from flexph.bodies.body import Port
 from flexph.bodies.elasticity import Elasticity
+from flexph.bodies.fields import View
 from flexph.bodies.inertia import Inertia
 from flexph.case import Case, Check, Option
 from flexph.contacts import Plane, Rigid, contact
+from flexph.drawing import Shape, box_shape, cylinder_shape, joined_shapes, sphere_shape
 from flexph.export.tables import write_table
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
@@ -77,7 +79,39 @@ def bird() -> Body:
         sparse.csr_array((1, 0)),
     )  # fmt: skip
     beak = ports["beak"]
-    return Body(inertia.plus_point(-BEAK, beak.position, beak.shape), ports, spring, momenta="constant")
+    inertia = inertia.plus_point(-BEAK, beak.position, beak.shape)
+    return Body(inertia, ports, spring, view=drawn(), momenta="constant")
+
+
+def drawn() -> View:
+    """Surfaces of sleeve, spring and bird, which turn by φ_M about the pole and by φ_S about the end of the spring."""
+    sleeve = joined_shapes(
+        [box_shape((0.001, 2.0 * H_M, 0.006), centre=(side * R_M, 0.0, 0.0)) for side in (-1.0, 1.0)]
+        + [box_shape((L_M - R_M, 0.0015, 0.0015), centre=(0.5 * (L_M + R_M), 0.0, 0.0))]
+    )
+    tip = L_M + L_G - L_S
+    bird = joined_shapes(
+        [
+            box_shape((L_G, 0.001, 0.001), centre=(L_M + 0.5 * L_G, 0.0, 0.0)),
+            _oval((0.006, 0.013, 0.006), (L_M + L_G, -0.002)),
+            _oval((0.005, 0.005, 0.005), (L_M + L_G - 0.002, H_S - 0.004)),
+            cylinder_shape(L_S - 0.005, 0.001, centre=(tip + 0.5 * (L_S - 0.005), H_S, 0.0)),
+        ]
+    )
+    surface, own = joined_shapes([sleeve, bird]), len(sleeve.points)
+    x, y, z = surface.points.T
+    rows = np.zeros((len(x), 2, 2))
+    rows[:own, :, 0] = np.column_stack([-y, x])[:own]
+    rows[own:, 1, 0] = L_M
+    rows[own:, :, 1] = np.column_stack([-y, x - L_M])[own:]
+    points = np.column_stack([x - R_0, y])
+    return View(points, surface.triangles, "triangle", sparse.csr_array(rows.reshape(-1, 2)), heights=z)
+
+
+def _oval(half: tuple[float, float, float], centre: tuple[float, float]) -> Shape:
+    """Ellipsoid with half axes [m]."""
+    ball = sphere_shape(1.0)
+    return Shape(ball.points * half + np.array([*centre, 0.0]), ball.triangles)
 
 
 def toy() -> Mechanism:

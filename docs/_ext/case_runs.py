@@ -175,7 +175,7 @@ def keep_motion(name: str, folder: Path, cover: Cover) -> None:
 def shrink(path: Path) -> None:
     """Write a picture again with 256 colours, where that is smaller: of curves it looks the same."""
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     packed = BytesIO()
     small.save(packed, format="PNG", optimize=True)
     if len(packed.getvalue()) < path.stat().st_size:
