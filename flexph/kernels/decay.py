@@ -15,13 +15,17 @@ frequencies, and the factor ρ per step at high ones.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import eigh
 
 from ..numerics.arrays import Array, dense
 from .arrays import Arrays, Index
+
+MANY = 300
+"""Stresses of a body beyond which products with C⁻¹ are sparse."""
 
 
 class Vibrations(NamedTuple):
@@ -45,7 +49,7 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
     for body in a.flexing if bodies is None else bodies:
         u, rows = np.flatnonzero(a.body_u == body), np.flatnonzero(a.body_stress == body)
         columns, s = np.concatenate([own[body], first + u]), own.shape[1]
-        strain, stiffness = dense(a.strain[rows][:, u]), dense(a.stiffness[rows][:, rows])
+        strain, stiffness = dense(a.strain[rows][:, u]), _stiffness(a, rows)
         K, M = np.zeros((2, columns.size, columns.size))
         K[s:, s:] = strain.T @ (stiffness @ strain)
         M[:s, :s], M[:s, s:], M[s:, :s], M[s:, s:] = a.J[body], a.n[:, u], a.n[:, u].T, flexible_mass(a, u)
@@ -53,6 +57,12 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
         strains = strain @ modes[s:]
         vibrations.append(Vibrations(np.maximum(squares, 0.0), modes, stiffness @ strains, strains, rows, columns))
     return vibrations
+
+
+def _stiffness(a: Arrays, rows: Index) -> Any:
+    """C⁻¹ of some stresses, sparse of many: few of them are coupled."""
+    own = a.stiffness[rows][:, rows]
+    return sparse.csr_array(own) if rows.size > MANY else dense(own)
 
 
 def flexible_mass(a: Arrays, u: Array) -> Array:

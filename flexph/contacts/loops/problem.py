@@ -23,7 +23,7 @@ class Space(NamedTuple):
     best: Array  # (m,)
     kept: Array  # (m,)
     unknown: Array  # (m,)
-    rates: Array  # (m,)
+    rates: Array  # (padded,)
     missed: Array  # (m,)
     right: Array  # (m,)
     turning: Array  # (c, 2, 2), of slips by rates
@@ -35,7 +35,7 @@ class Space(NamedTuple):
 def space_of(m: int, c: int) -> Space:
     """Work space for given numbers of impulses and contacts."""
     whole = [np.empty(m, dtype=np.int64) for _ in range(4)]
-    vectors = [np.empty(padded(m))[:m] for _ in range(8)]
+    vectors = [np.empty(padded(m) if name == "rates" else m) for name in Space._fields[5:13]]
     kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
     return Space._make([np.empty((m, padded(m))), *whole, *vectors, *kinds, np.zeros((15, c))])
 

@@ -113,13 +113,25 @@ def has_full_matrices(body: Body) -> bool:
 
 def constants_of_decaying(mechanism: Model) -> Constants:
     """Constant arrays of a mechanism for steps that lose energy, with full matrices of bodies that are not banded."""
+    k = mechanism.once(banded_constants)
+    vibrating, sizes = mechanism.once(_vibration), np.diff(k.inertia.first)
+    full = np.flatnonzero(vibrating.size)
+    if full.size and (np.diff(k.inertia.ptr[k.inertia.first])[full] == sizes[full] ** 2).all():  # they are full anyway
+        return k._replace(vibration=vibrating, filter=make_filter(k, mechanism.once(_is_banded)))
     return _constants_of_decaying(mechanism, mechanism.once(NearPairs).never_left_out)
 
 
+def _is_banded(mechanism: Model) -> Array:
+    return is_banded(mechanism.once(banded_constants))
+
+
+def _vibration(mechanism: Model) -> Vibration:
+    return vibration(mechanism.network.arrays, mechanism.once(_is_banded))
+
+
 def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
-    banded = is_banded(mechanism.once(banded_constants))
-    k = _constants(mechanism, vibration(mechanism.network.arrays, banded), near)
-    return k._replace(filter=make_filter(k, banded))
+    k = _constants(mechanism, mechanism.once(_vibration), near)
+    return k._replace(filter=make_filter(k, mechanism.once(_is_banded)))
 
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:

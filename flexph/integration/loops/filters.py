@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...numerics.arrays import Array
 from ...numerics.loops.views import padded, stored
+from .flexible.kept_indices import kept
 from .memory.constants import Constants
 from .memory.data import Filter, Index
 from .memory.run_space import FilterSpace
@@ -22,7 +23,28 @@ UNKNOWNS = 4
 
 def is_banded(k: Constants) -> Array:
     """Mask (b,) of bodies that lose energy by banded matrices, from the constants of conservative steps."""
-    return np.diff(k.inertia.first) > NARROW * (k.border.width + 1)
+    return np.array([_ordered(k, b)[0].size > NARROW * (_ordered(k, b)[1] + 1) for b in range(len(k.inertia.mass))])
+
+
+def _ordered(k: Constants, b: int) -> tuple[Index, int]:
+    """Order of the coordinates of a body in which its matrices have the least bandwidth, and this bandwidth."""
+    own = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
+    size = own.stop - own.start
+    if not size:
+        return np.zeros(0, dtype=np.int64), 0
+    entries = slice(int(k.inertia.ptr[own.start]), int(k.inertia.ptr[own.stop]))
+    ptr, col = k.inertia.ptr[own.start : own.stop + 1] - entries.start, k.inertia.col[entries] - own.start
+    return _least_width(ptr, col)
+
+
+@kept
+def _least_width(ptr: Index, col: Index) -> tuple[Index, int]:
+    size = ptr.size - 1
+    order = reverse_cuthill_mckee(
+        sparse.csr_array((np.ones(col.size), col, ptr), shape=(size, size)), symmetric_mode=True
+    )
+    place, row = np.argsort(order), np.repeat(np.arange(size), np.diff(ptr))
+    return order, int(np.abs(place[row] - place[col]).max(initial=0))
 
 
 def no_filter(bodies: int) -> Filter:
@@ -45,11 +67,9 @@ def make_filter(k: Constants, banded: Array) -> Filter:
         entries = slice(int(k.inertia.ptr[own.start]), int(k.inertia.ptr[own.stop]))
         ptr, col = k.inertia.ptr[own.start : own.stop + 1] - entries.start, k.inertia.col[entries] - own.start
         size = own.stop - own.start
-        graph = sparse.csr_array((np.ones(col.size), col, ptr), shape=(size, size))
-        order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        order, plain_width[b] = _ordered(k, b)
         place[own] = np.argsort(order)
         row = np.repeat(np.arange(size), np.diff(ptr))
-        plain_width[b] = np.abs(place[own][row] - place[own][col]).max()
         number[own], rows[b] = _numbers(order, k.border.local[own], s + d)
         inner = np.where(number[own] < rows[b], number[own], -1)
         width[b] = _width(inner[row], inner[col])

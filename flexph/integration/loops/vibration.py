@@ -46,12 +46,10 @@ def vibration(a: Arrays, banded: Array) -> Vibration:
 def decay_space(k: Constants) -> DecaySpace:
     """Work space of the decaying scheme, all zeros."""
     v, z, (_, d) = k.vibration, np.zeros, k.inertia.weight.shape
-    velocities, stresses = v.size, np.where(v.size > 0, np.diff(v.stresses), 0).astype(np.int64)
-    matrices, largest = int((velocities**2).sum()), int(velocities.max(initial=0))
+    velocities, matrices, largest = int(v.size.sum()), int((v.size**2).sum()), int(v.size.max(initial=0))
     return DecaySpace(
-        *(z(1), z(1), z(matrices), z(matrices), z(int((stresses**2).sum())), z(int((stresses**2).sum()))),
-        *(z(matrices), z(int(velocities.sum()), dtype=np.int64), z(largest), z(largest**2 + d**2), z(largest**2)),
-        *(z(int((stresses * velocities).max(initial=0))), z((d, d)), z(k.border.l.size)),
+        *(z(1), z(1), z(matrices), z(matrices), z(velocities), z(matrices), z(velocities, dtype=np.int64)),
+        *(z(largest), z(largest**2 + d**2), z(largest**2), z(largest**2), z(largest**2), z((d, d)), z(k.border.l.size)),
     )
 
 

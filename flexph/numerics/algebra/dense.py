@@ -1,4 +1,7 @@
-"""Small full matrices: LU factorisation, and null spaces by Householder QR."""
+"""Full matrices: products, LU factorisation, least squares and null spaces by Householder QR.
+
+A library would be faster for hundreds of rows, but with other round-off on each processor and number of threads.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from ..arrays import Array
 if not cython.compiled:
     from math import copysign, fabs, sqrt
 
-    from ..loops.views import fewest, fill
+    from ..loops.views import add_product, add_row, fewest, fill
 
 
 DOUBT = cython.declare(cython.double, 5.0)
 """Factor around the limit within which the rank counts as undecided."""
+BLOCK = cython.declare(cython.Py_ssize_t, 32)
+"""Number of columns, or rows, that are eliminated at once."""
 
 
 def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array) -> int:
@@ -109,10 +114,29 @@ def least_squares(A: Array, gain: Array, space: Array, x: Array) -> None:
 
 
 def factor(A: Array, pivot: Array) -> None:
-    """Factor a small matrix in place, with row exchanges; zero pivots give NaN or infinity."""
+    """Factor a matrix in place, with row exchanges; zero pivots give NaN or infinity.
+
+    Columns are eliminated in blocks; each entry takes its products in the order of elimination by single columns.
+    """
+    n = A.shape[0]
+    for number in range((n + BLOCK - 1) // BLOCK):
+        first = number * BLOCK
+        last = fewest(first + BLOCK, n)
+        _factor_columns(A, pivot, first, last)
+        if last < n:
+            for i in range(first + 1, last):
+                add_product(A, i * n + last, -1.0, A, i * n + first, A, first * n + last, 1, i - first, n - last)
+            corner = last * n + first
+            add_product(
+                A, corner + last - first, -1.0, A, corner, A, first * n + last, n - last, last - first, n - last
+            )
+
+
+def _factor_columns(A: Array, pivot: Array, first: int, last: int) -> None:
+    """Eliminate some columns below the diagonal, with exchanges of whole rows."""
     held1 = cython.declare(cython.double)
     n = A.shape[0]
-    for k in range(n):
+    for k in range(first, last):
         p = k
         for i in range(k + 1, n):
             if fabs(A[i][k]) > fabs(A[p][k]):
@@ -126,7 +150,7 @@ def factor(A: Array, pivot: Array) -> None:
         inverse = 1.0 / A[k][k]
         for i in range(k + 1, n):
             A[i][k] *= inverse
-            for j in range(k + 1, n):
+            for j in range(k + 1, last):
                 A[i][j] -= A[i][k] * A[k][j]
 
 
@@ -152,19 +176,45 @@ def solve_many(A: Array, pivot: Array, X: Array) -> None:
     held1 = cython.declare(cython.double)
     n = X.shape[0]
     columns = X.shape[1]
+    wide = A.shape[1]
     for k in range(n):
         if pivot[k] != k:
             for c in range(columns):
                 held1 = X[k][c]
                 X[k][c] = X[pivot[k]][c]
                 X[pivot[k]][c] = held1
-    for i in range(n):
-        for j in range(i):
+    for number in range((n + BLOCK - 1) // BLOCK):
+        first = number * BLOCK
+        last = fewest(first + BLOCK, n)
+        add_product(X, first * columns, -1.0, A, first * wide, X, 0, last - first, first, columns)
+        for i in range(first, last):
+            for j in range(first, i):
+                for c in range(columns):
+                    X[i][c] -= A[i][j] * X[j][c]
+    for number in range((n + BLOCK - 1) // BLOCK - 1, -1, -1):
+        first = number * BLOCK
+        last = fewest(first + BLOCK, n)
+        add_product(
+            X, first * columns, -1.0, A, first * wide + last, X, last * columns, last - first, n - last, columns
+        )
+        for i in range(last - 1, first - 1, -1):
+            for j in range(i + 1, last):
+                for c in range(columns):
+                    X[i][c] -= A[i][j] * X[j][c]
             for c in range(columns):
-                X[i][c] -= A[i][j] * X[j][c]
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            for c in range(columns):
-                X[i][c] -= A[i][j] * X[j][c]
-        for c in range(columns):
-            X[i][c] /= A[i][i]
+                X[i][c] /= A[i][i]
+
+
+def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
+    """Product of A without its first ``skipped`` columns and B, written to the first columns of ``out``."""
+    for i in range(A.shape[0]):
+        for j in range(B.shape[1]):
+            out[i][j] = 0.0
+    add_product(out, 0, 1.0, A, skipped, B, 0, A.shape[0], B.shape[0], B.shape[1])
+
+
+def add_rows(col: Array, first: int, val: Array, B: Array, row: int, out: Array) -> None:
+    """Add val_e times a row of B to the row col_e − ``first`` of ``out``, for all entries e of a sparse row."""
+    columns = B.shape[1]
+    for e in range(col.size):
+        add_row(out, (col[e] - first) * columns, val[e], B, row * columns, columns)

@@ -196,6 +196,61 @@ template <class V, class T> FLEXPH_INLINE void mix(const V &out, Size i, T x, co
     auto *o = out.p + i; const auto *a = A.p + i, *b = B.p + i; auto X = filled(Entry(x)), Y = filled(Entry(y));
     for (Size k = 0; k < count; k += LANES) store(o + k, X * load(a + k) + Y * load(b + k));
 }
+// out += share A B for rows, inner and columns numbers of the matrices that begin at the entries o, a and b; share is ±1.
+// Each entry takes its products one by one, in the order of the inner index, whatever is computed at once.
+template <int ROWS, class L> FLEXPH_INLINE void add_lanes(const Mat &out, Size o, double share, const Mat &A, Size a,
+        const double *B, Size step, Size inner) {
+    const Size wide = out.shape[1], by = A.shape[1];
+    L total[ROWS][2];
+    double *to = out.p + o;
+    const double *f = A.p + a;
+    for (int r = 0; r < ROWS; r++) for (int l = 0; l < 2; l++) total[r][l] = load(to + r * wide + l * LANES);
+    for (Size k = 0; k < inner; k++, f++, B += step) {
+        L b0 = load(B), b1 = load(B + LANES);
+        for (int r = 0; r < ROWS; r++) {
+            L factor = filled(share * f[r * by]);
+            total[r][0] = total[r][0] + factor * b0;
+            total[r][1] = total[r][1] + factor * b1;
+        }
+    }
+    for (int r = 0; r < ROWS; r++) for (int l = 0; l < 2; l++) store(to + r * wide + l * LANES, total[r][l]);
+}
+FLEXPH_INLINE void add_product(const Mat &out, Size o, double share, const Mat &A, Size a, const Mat &B, Size b,
+        Size rows, Size inner, Size columns) {
+    if (rows <= 0 || inner <= 0 || columns <= 0) return;
+    const Size wide = out.shape[1], by = A.shape[1], step = B.shape[1];
+    check(o + (rows - 1) * wide + columns - 1, out.count()); check(a + (rows - 1) * by + inner - 1, A.count());
+    check(b + (inner - 1) * step + columns - 1, B.count());
+    typedef decltype(filled(0.0)) L;
+    const Size DEEP = 256;  // rows of B at once, of which two lanes lie in the first cache
+    double panel[DEEP * 2 * LANES];
+    for (Size first = 0; first < inner; first += DEEP) {
+        const Size deep = inner - first < DEEP ? inner - first : DEEP;
+        Size c = 0;
+        for (; c + 2 * LANES <= columns; c += 2 * LANES) {
+            const double *from = B.p + b + first * step + c;
+            for (Size k = 0; k < deep; k++) for (Size l = 0; l < 2 * LANES; l++) panel[k * 2 * LANES + l] = from[k * step + l];
+            Size r = 0;
+            for (; r + 4 <= rows; r += 4) add_lanes<4, L>(out, o + r * wide + c, share, A, a + r * by + first, panel, 2 * LANES, deep);
+            for (; r < rows; r++) add_lanes<1, L>(out, o + r * wide + c, share, A, a + r * by + first, panel, 2 * LANES, deep);
+        }
+        if (c < columns)
+            for (Size r = 0; r < rows; r++) for (Size k = 0; k < deep; k++) {
+                const double factor = share * A.p[a + r * by + first + k];
+                for (Size j = c; j < columns; j++) out.p[o + r * wide + j] += factor * B.p[b + (first + k) * step + j];
+            }
+    }
+}
+// out[o:] += factor B[b:], for so many entries and no more
+FLEXPH_INLINE void add_row(const Mat &out, Size o, double factor, const Mat &B, Size b, Size count) {
+    check(o + count, out.count() + 1); check(b + count, B.count() + 1);
+    double *to = out.p + o;
+    const double *from = B.p + b;
+    auto f = filled(factor);
+    Size k = 0;
+    for (; k + LANES <= count; k += LANES) store(to + k, load(to + k) + f * load(from + k));
+    for (; k < count; k++) to[k] += factor * from[k];
+}
 // Have entries brought into the cache, to be written: processors do not foresee rows of a band
 template <class V> FLEXPH_INLINE void prefetch(const V &A, Size i, Size count) {
 #if defined(__GNUC__)

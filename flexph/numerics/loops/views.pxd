@@ -97,6 +97,8 @@ cdef extern from "views.hpp" namespace "flexph" nogil:
     void take(CVec, Py_ssize_t, CMat, Py_ssize_t, double complex, Py_ssize_t)
     void take(CVec, Py_ssize_t, CVec, Py_ssize_t, double complex, Py_ssize_t)
     void take_rows[V](V, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t)
+    void add_product(Mat, Py_ssize_t, double, Mat, Py_ssize_t, Mat, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t)
+    void add_row(Mat, Py_ssize_t, double, Mat, Py_ssize_t, Py_ssize_t)
     void mix(Vec, Py_ssize_t, double, Vec, double, Vec, Py_ssize_t)
     void mix(Mat, Py_ssize_t, double, Mat, double, Mat, Py_ssize_t)
     void mix(CMat, Py_ssize_t, double complex, CMat, double complex, CMat, Py_ssize_t)

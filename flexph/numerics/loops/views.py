@@ -165,6 +165,28 @@ def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) ->
     o[...] = _times(x, a) + _times(y, b)
 
 
+def add_product(
+    out: Any, o: int, share: float, A: Any, a: int, B: Any, b: int, rows: int, inner: int, columns: int
+) -> None:
+    """Add share A B, ±1, to ``out``, for parts of the matrices that begin at the entries o, a and b."""
+    if rows <= 0 or inner <= 0 or columns <= 0:
+        return
+    to, left, right = (_part_at(X, *x) for X, x in ((out, (o, columns)), (A, (a, inner)), (B, (b, columns))))
+    for k in range(inner):
+        to[:rows] += (share * left[:rows, k, None]) * right[k]
+
+
+def _part_at(A: Any, first: int, columns: int) -> Any:
+    """Rows of a matrix from an entry on, with so many columns."""
+    row, column = divmod(first, A.shape[1])
+    return A[row:, column : column + columns]
+
+
+def add_row(out: Any, o: int, factor: float, B: Any, b: int, count: int) -> None:
+    """Compute out[o:] += factor · B[b:] for ``count`` entries."""
+    out.reshape(-1)[o : o + count] += factor * B.reshape(-1)[b : b + count]
+
+
 def prefetch(A: Any, i: int, count: int) -> None:
     """Prefetch entries into the cache; no effect in uncompiled loops."""
 

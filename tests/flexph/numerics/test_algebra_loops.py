@@ -98,3 +98,37 @@ def test_sums_over_lanes_are_those_of_numpy(dim):
     np.testing.assert_allclose(C, rows, rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(out[1], mean[1] @ form + x[col[2:5]] @ val[1:4], rtol=1e-14, atol=1e-14)
     assert not out[[0, 2]].any()
+
+
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 70])
+def test_the_full_solver_in_blocks(size):
+    """By blocks of 32 rows: against LAPACK, and factors to the bits of an elimination column by column."""
+    factor, solve, solve_many = (of_algebra(name, "dense") for name in ("factor", "solve", "solve_many"))
+    rng = np.random.default_rng(size)
+    matrix, right = rng.standard_normal((size, size)), rng.standard_normal((size, 5))
+    A, pivot, X = matrix.copy(), np.zeros(size, dtype=np.int64), right.copy()
+    factor(A, pivot)
+    single = matrix.copy()
+    for k in range(size):
+        single[[k, pivot[k]]] = single[[pivot[k], k]]
+        single[k + 1 :, k] *= 1.0 / single[k, k]
+        single[k + 1 :, k + 1 :] -= single[k + 1 :, k, None] * single[k, k + 1 :]
+    np.testing.assert_array_equal(A, single)
+    solve_many(A, pivot, X)
+    one = right[:, 0].copy()
+    solve(A, pivot, one)
+    bound = 1e-14 * np.linalg.cond(matrix) * np.abs(np.linalg.solve(matrix, right)).max()
+    np.testing.assert_allclose(X, np.linalg.solve(matrix, right), rtol=0.0, atol=bound)
+    np.testing.assert_allclose(one, X[:, 0], rtol=0.0, atol=bound)
+
+
+def test_products_with_parts_of_matrices():
+    multiply, add_rows = (of_algebra(name, "dense") for name in ("multiply", "add_rows"))
+    rng = np.random.default_rng(5)
+    A, B, out = rng.standard_normal((6, 9)), rng.standard_normal((7, 13)), np.full((6, 14), 2.0)
+    multiply(A, 2, B, out)
+    np.testing.assert_allclose(out[:, :13], A[:, 2:] @ B, rtol=0.0, atol=1e-14)
+    assert (out[:, 13] == 2.0).all()
+    sums = np.zeros((4, 13))
+    add_rows(np.array([10, 13]), 10, np.array([0.5, -2.0]), B, 3, sums)
+    np.testing.assert_array_equal(sums, np.array([0.5, 0.0, 0.0, -2.0])[:, None] * B[3])

@@ -7,77 +7,57 @@ import cython
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from ....numerics.algebra.dense import factor, solve
+    from math import sqrt
+
+    from ....numerics.algebra.dense import factor, multiply, solve
     from ....numerics.loops.views import block, fill, part
     from ..memory.memory import Memory
     from .inertia import turning_inertia
 
 
 def prepare(m: Memory, b: int, h: float) -> None:
-    """Compute B, ½A and their products with constants for a step length."""
+    """Compute B = Σ α ω²h²/(4 + ω²h²) v vᵀ, B M, and the weights a = ½α h²/(4 + ω²h²) of the modes, for a step length.
+
+    With S = C⁻¹D₀V, ½A C⁻¹ = S a Sᵀ.
+    """
     size = m.vibration_size[b]
-    count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]
-    B = block(m.decay_mobility, m.vibration_matrix[b], size, size)
-    A = block(m.decay_softening, m.vibration_stress[b], count, count)
-    _sum_modes(m, b, h, B, A)
-    _multiply_constants(m, b, B, A)
-
-
-def _sum_modes(m: Memory, b: int, h: float, B: Array, A: Array) -> None:
-    """Matrices B = Σ α ω²h²/(4 + ω²h²) v vᵀ and ½A = Σ ½α h²/(4 + ω²h²) (C⁻¹D₀v) (D₀v)ᵀ of a body."""
-    size = B.shape[0]
-    count = A.shape[0]
+    n = m.inertia_first[b + 1] - m.inertia_first[b]
     V = block(m.vibration_mode, m.vibration_matrix[b], size, size)
-    S = block(m.vibration_stressed, m.vibration_strain[b], count, size)
-    D = block(m.vibration_strained, m.vibration_strain[b], count, size)
-    fill(B, 0.0)
-    fill(A, 0.0)
+    B = block(m.decay_mobility, m.vibration_matrix[b], size, size)
+    scaled = block(m.decay_columns, 0, size, size)
+    turned = block(m.decay_left, 0, size, size)
     for k in range(size):
         square = m.vibration_square[m.vibration_at[b] + k]
         share = m.decay_share[0] * h * h / (4.0 + h * h * square)
+        m.decay_softening[m.vibration_at[b] + k] = 0.5 * share
         for i in range(size):
-            for j in range(size):
-                B[i][j] += share * square * V[i][k] * V[j][k]
-        for i in range(count):
-            for j in range(count):
-                A[i][j] += 0.5 * share * S[i][k] * D[j][k]
-
-
-def _multiply_constants(m: Memory, b: int, B: Array, A: Array) -> None:
-    """Products B M in the columns of the coordinates, and ½A C⁻¹."""
-    size = B.shape[0]
-    n = m.inertia_first[b + 1] - m.inertia_first[b]
+            scaled[i][k] = sqrt(share * square) * V[i][k]
+            turned[k][i] = scaled[i][k]
+    multiply(scaled, 0, turned, B)  # symmetric to the last bit
     M = block(m.vibration_inertia, m.vibration_mass[b], n, n)
-    BM = block(m.decay_by_inertia, m.vibration_matrix[b], size, size)
-    multiply(B, size - n, M, BM)
-    first = m.vibration_stresses[b]
-    T = block(m.decay_stiffness, m.vibration_stress[b], A.shape[0], A.shape[0])
-    fill(T, 0.0)
-    for k in range(A.shape[0]):
-        for e in range(m.elastic_inverse_ptr[first + k], m.elastic_inverse_ptr[first + k + 1]):
-            column = m.elastic_inverse_col[e] - first
-            for i in range(A.shape[0]):
-                T[i][column] += A[i][k] * m.elastic_inverse_val[e]
-
-
-def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
-    """Product of A without its first ``skipped`` columns and B, written to the first columns of ``out``."""
-    for i in range(A.shape[0]):
-        for j in range(B.shape[1]):
-            out[i][j] = 0.0
-        for k in range(B.shape[0]):
-            for j in range(B.shape[1]):
-                out[i][j] += A[i][skipped + k] * B[k][j]
+    multiply(B, size - n, M, block(m.decay_by_inertia, m.vibration_matrix[b], size, size))
 
 
 def soften(m: Memory, b: int) -> None:
     """Add ½AΔσ to σ̃."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]
-    A = block(m.decay_softening, m.vibration_stress[b], count, count)
+    size = m.vibration_size[b]
+    at = m.vibration_at[b]
+    S = block(m.vibration_stressed, m.vibration_strain[b], count, size)
+    D = block(m.vibration_strained, m.vibration_strain[b], count, size)
+    q = part(m.decay_rate, 0, size)
+    fill(q, 0.0)
+    for j in range(count):
+        for k in range(size):
+            q[k] += D[j][k] * m.trial_jump[first + j]
+    for k in range(size):
+        q[k] *= m.decay_softening[at + k]
     for i in range(count):
-        for j in range(count):
-            m.trial_stress[first + i] += A[i][j] * m.trial_jump[first + j]
+        total = 0.0
+        for k in range(size):
+            total += S[i][k] * q[k]
+        m.trial_stress[first + i] += total
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:

@@ -7,17 +7,15 @@ import cython
 from ....numerics.arrays import Array
 
 if not cython.compiled:
-    from ....numerics.algebra.dense import solve_many
-    from ....numerics.loops.views import block, entries, fill, part
+    from ....numerics.algebra.dense import add_rows, multiply, solve_many
+    from ....numerics.loops.views import add_product, block, entries, fill, part
     from ..memory.memory import Memory
     from ..terms.border import add
-    from .full import multiply
     from .inertia import turning_inertia
 
 
 def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
     """Correct the Jacobian of a body: for w₁, which differs from 2ŵ − w₀, and for the softened stresses."""
-    s = 1 if dim == 2 else 3
     size = m.vibration_size[b]
     at = m.vibration_at[b]
     B = block(m.decay_mobility, m.vibration_matrix[b], size, size)
@@ -28,22 +26,22 @@ def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
     multiply(B, 0, N, X)
     solve_many(F, part(m.decay_pivot, at, at + size), X)
     _rate_slopes(m, dim, h, b, N)
+    P = block(m.decay_left, 0, size, size)
+    multiply(N, 0, X, P)
     for i in range(size):
-        _gain_row(m, b, i, N, X)
-    _add_softening(m, h, b, size - s)
+        for j in range(size):
+            P[i][j] = -P[i][j]
+    _add_softening(m, h, b, P)
+    for i in range(size):
+        _add_row(m, b, i, P[i])
 
 
-def _gain_row(m: Memory, b: int, i: int, N: Array, X: Array) -> None:
-    """Subtract a row of N X from the Jacobian."""
+def _add_row(m: Memory, b: int, i: int, values: Array) -> None:
+    """Add values to a row of the Jacobian of a body."""
     s = m.end_w.shape[1]
     first = m.inertia_first[b]
-    row = part(m.decay_rate, 0, X.shape[1])
-    fill(row, 0.0)
-    for k in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            row[j] -= N[i][k] * X[k][j]
-    for j in range(X.shape[1]):
-        value = row[j]
+    for j in range(values.size):
+        value = values[j]
         if i < s and j < s:
             add(m, m.border_w[b][i], m.border_w[b][j], value)
         elif i < s:
@@ -135,20 +133,30 @@ def _add_turning(m: Memory, dim: int, h: float, b: int, w: Array, N: Array) -> N
             N[s + i][s + j] += total
 
 
-def _add_softening(m: Memory, h: float, b: int, n: int) -> None:
-    """Add h² D̄ᵀ ½A C⁻¹ D₁ of a body."""
+def _add_softening(m: Memory, h: float, b: int, P: Array) -> None:
+    """Add h² D̄ᵀ ½A C⁻¹ D₁ = (h D̄ᵀS) a (h D₁ᵀS)ᵀ of a body to the block of its coordinates."""
+    size = P.shape[0]
+    n = m.inertia_first[b + 1] - m.inertia_first[b]
+    at = m.vibration_at[b]
+    mean = block(m.decay_slopes, 0, n, size)
+    end = block(m.decay_columns, 0, n, size)
+    _sum_rows(m, b, m.trial_D, mean)
+    _sum_rows(m, b, m.system_D, end)
+    turned = block(m.decay_right, 0, size, n)
+    for k in range(size):
+        weight = h * h * m.decay_softening[at + k]
+        for j in range(n):
+            turned[k][j] = weight * end[j][k]
+    add_product(P, (size - n) * (size + 1), 1.0, mean, 0, turned, 0, n, size, n)
+
+
+def _sum_rows(m: Memory, b: int, D: Array, out: Array) -> None:
+    """Product DᵀS of strain rows of a body."""
     first = m.vibration_stresses[b]
-    coordinate = m.inertia_first[b]
     count = m.vibration_stresses[b + 1] - first
-    T = block(m.decay_stiffness, m.vibration_stress[b], count, count)
-    Y = block(m.decay_rows, 0, count, n)
-    fill(Y, 0.0)
-    for i in range(count):
-        for k in range(count):
-            for e in range(m.elastic_ptr[first + k], m.elastic_ptr[first + k + 1]):
-                Y[i][m.elastic_col[e] - coordinate] += h * h * T[i][k] * m.system_D[e]
+    S = block(m.vibration_stressed, m.vibration_strain[b], count, out.shape[1])
+    fill(out, 0.0)
     for k in range(count):
-        for e in range(m.elastic_ptr[first + k], m.elastic_ptr[first + k + 1]):
-            row = m.inertia_ptr[m.elastic_col[e]]
-            for j in range(n):
-                m.system_flexible[m.border_place[row + j]] += m.trial_D[e] * Y[k][j]
+        start = m.elastic_ptr[first + k]
+        end = m.elastic_ptr[first + k + 1]
+        add_rows(part(m.elastic_col, start, end), m.inertia_first[b], part(D, start, end), S, k, out)

@@ -131,7 +131,5 @@ def ranges_of(ptr: Index, rows: Index) -> Index:
 def pairs_of(ptr: Index, first: Index, second: Index) -> tuple[Index, Index]:
     """Pairs of all entries of one row with all of another, for pairs of rows."""
     sizes = np.diff(ptr)
-    counts = sizes[first] * sizes[second]
-    local = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    left, right = np.divmod(local, np.repeat(sizes[second], counts))
-    return left + np.repeat(ptr[first], counts), right + np.repeat(ptr[second], counts)
+    left = np.repeat(ranges_of(ptr, first), np.repeat(sizes[second], sizes[first]))
+    return left, ranges_of(ptr, np.repeat(second, sizes[first]))

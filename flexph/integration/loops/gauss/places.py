@@ -59,11 +59,15 @@ def _translate(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Arms of the nodes, and their speeds in ``run.moved``."""
+    """Arms of the nodes, and their speeds in ``run.moved``; on rigid bodies that turn, the arms R x solve ȧ = Ω × a."""
     d = dim
     for i in range(g.stages.size):
         _push(stage(g.stages, i), dim)
     for n in range(m.nodes_body.size):
+        if _is_rigid(m, m.nodes_body[n]):
+            for i in range(g.stages.size):
+                _turn_arm(stage(g.stages, i), dim, n)
+            continue
         for i in range(g.stages.size):
             for k in range(d):
                 total = 0.0
@@ -75,11 +79,30 @@ def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
         _speed_up(stage(g.stages, i), dim)
 
 
+def _is_rigid(m: Memory, b: int) -> bool:
+    """True for a body that turns and has no flexible coordinates."""
+    return m.inertia_turns[b] > 0 and m.inertia_first[b] == m.inertia_first[b + 1]
+
+
+def _turn_arm(s: Memory, dim: int, n: int) -> None:
+    """Arm R x of a node on a rigid body."""
+    R = s.end_R[s.nodes_body[n]]
+    x = s.nodes_position[n]
+    arm = s.end_arm[n]
+    for k in range(dim):
+        total = 0.0
+        for j in range(dim):
+            total += R[k][j] * x[j]
+        arm[k] = total
+
+
 def _push(s: Memory, dim: int) -> None:
     """Part R⁻ᵀφu̇ of the speeds of nodes."""
     d = dim
     for n in range(s.nodes_body.size):
         b = s.nodes_body[n]
+        if _is_rigid(s, b):  # it is zero
+            continue
         for k in range(d):
             s.stage_pushed[n][k] = 0.0
         for j in range(d):

@@ -636,13 +636,13 @@ cdef struct Memory:
     Vec decay_mobility
     Vec decay_by_inertia
     Vec decay_softening
-    Vec decay_stiffness
     Vec decay_factor
     IVec decay_pivot
     Vec decay_rate
     Vec decay_columns
     Vec decay_slopes
-    Vec decay_rows
+    Vec decay_left
+    Vec decay_right
     Mat decay_turn
     Vec decay_mu
     Vec filtering_factors

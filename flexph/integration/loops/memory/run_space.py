@@ -91,14 +91,14 @@ class DecaySpace(NamedTuple):
     length: Vector  # (1,), step length of the coefficients [s]
     mobility: Vector  # B
     by_inertia: Vector  # B M of the columns of the coordinates, at (v, n) of each matrix
-    softening: Vector  # ½A
-    stiffness: Vector  # ½A C⁻¹
+    softening: Vector  # weights a of the modes in ½A C⁻¹ = S a Sᵀ
     factor: Vector  # 1 + B M(u₁), factored
     pivot: Index
     rate: Vector  # work space, of one body: a right-hand side
     columns: Vector  # matrices of its velocities
     slopes: Vector
-    rows: Vector  # stresses by coordinates
+    left: Vector
+    right: Vector
     turn: Matrix  # (d, d)
     mu: Vector  # (g,)
 

@@ -243,7 +243,7 @@ def _near(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
         part(v, 2 * wide, 2 * wide + size),
         part(v, 3 * wide, 3 * wide + size),
         part(v, 4 * wide, 4 * wide + size),
-        part(v, 5 * wide, 5 * wide + size),
+        part(v, 5 * wide, 6 * wide),  # rates, with what whole lanes write
         part(v, 6 * wide, 6 * wide + size),
         part(v, 7 * wide, 7 * wide + size),
         law.turning,
