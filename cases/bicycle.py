@@ -191,7 +191,12 @@ def _draw(result: Result, path: Path) -> None:
             label="imaginary part" if k == 0 else None,
         )  # fmt: skip
         diagram.plot(
-            result.speeds, closed[:, k].real, "k.", markersize=1, label="published equations" if k == 0 else None
+            result.speeds,
+            closed[:, k].real,
+            "k.",
+            markersize=1,
+            zorder=5,
+            label="published equations" if k == 0 else None,
         )
     diagram.axvspan(WEAVE, CAPSIZE, color="0.9", zorder=0)
     diagram.set(xlabel="speed [m/s]", ylabel="exponent [1/s]", ylim=(-10.0, 10.0))

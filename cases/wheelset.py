@@ -224,7 +224,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def _draw(result: Result, path: Path) -> None:
     figure = new_figure(8.5, 4.0)
     diagram, over_time = figure.subplots(1, 2, width_ratios=(2, 3))
-    slow = np.sort(np.where(result.exponents.imag > 0.0, result.exponents.real, np.nan), axis=1)[:, 0]
+    slow = np.nanmax(np.where(result.exponents.imag > 0.0, result.exponents.real, np.nan), axis=1)
     exact = [max((s.real for s in closed_form(float(v)) if s.imag > 0.0), default=np.nan) for v in result.speeds]
     diagram.plot(result.speeds, slow, "C0o", markersize=4, markerfacecolor="none", label="spectrum")
     diagram.plot(result.speeds, exact, "k-", linewidth=0.8, label="linear equations")

@@ -11,7 +11,7 @@ from ...joints.rows.connection import measures
 from ...kernels.rates.curves import KINK, OFF
 from ...kernels.ropes import FULL, TOUCHING, arcs
 from ...kernels.state import Derived
-from ...mechanisms.model.geometry_checks import port_on
+from ...mechanisms.model.geometry_checks import is_surface, port_on
 from ...numerics.step_failed import MotionEnded, StepFailed
 from .start import Place
 
@@ -40,6 +40,9 @@ def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
     fallen = np.flatnonzero(after.product[t.positive] <= t.least)
     if fallen.size:
         name = mechanism.constraint_names[t.positive_row[fallen[0]]]
+        if is_surface(mechanism, t.positive_row[fallen[0]]):
+            reason = f"the body on which {name!r} rolls tilts"
+            raise MotionEnded(reason, iterations, advice="guide it by a joint that keeps its normal (planar, revolute)")
         reason = f"the disc of {name!r} comes to lie flat on the ground"
         raise MotionEnded(reason, iterations, advice=BEFORE)
 

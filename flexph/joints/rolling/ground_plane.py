@@ -1,4 +1,4 @@
-"""The ground as a plane on which wheels and discs roll."""
+"""The plane on which wheels and discs roll, of the ground or of a moving body."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from ..rows.connection import Row
 from ..rows.directions import axis, fitting, frame_about, unit
 from ..rows.laws import Offset
 from ..rows.rate_laws import Rolling
-from ..rows.vectors import Direction, Ground, PortName, Product, Turn, Vector, Weighed, between, body_port
+from ..rows.vectors import Direction, Ground, PortName, Product, Turn, Vector, Weighed, along, between, body_port
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Plane of the ground (in two dimensions a line) with a unit normal, and the port that moves over it."""
+    """Plane (in two dimensions a line) of the ground or of a body with a unit normal, and the port that moves over it.
+
+    The normal is given in the section of the plane. In space that of a body must keep its direction in the world.
+    """
 
     port: str
-    ground: Ground
+    ground: PortName
     normal: Direction
 
     @property
@@ -34,8 +37,8 @@ class Plane:
         return ((n[1], -n[0]),) if self.dim == 2 else frame_about(n)
 
     def place(self, direction: Direction) -> Product:
-        """Component of the port's position, from the ground, along a world direction."""
-        return Product(between(self.port, self.ground), Vector(fixed=direction))
+        """Component of the port's position, from the plane's, along a direction in the section of the plane."""
+        return Product(between(self.port, self.ground), along(self.ground, direction))
 
     @property
     def height(self) -> Product:
@@ -47,18 +50,40 @@ class Plane:
         """The constant 1 as a product, n·n."""
         return Product(Vector(fixed=self.normal), Vector(fixed=self.normal))
 
+    @property
+    def upright(self) -> Product | None:
+        """Product of the normals of a moving body in its section and in the world, 1 as long as it does not tilt."""
+        if self.dim == 2 or isinstance(self.ground, Ground):
+            return None
+        return Product(along(self.ground, self.normal), Vector(fixed=self.normal))
+
     def turn(self, tangent: Direction, lever: float) -> Turn:
         """Term ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``."""
+        return Turn(self.port, tuple(-lever * x for x in self._across(tangent)))
+
+    def _across(self, tangent: Direction) -> list[float]:
         n = self.normal
-        across = (n[0] * tangent[1] - n[1] * tangent[0],) if self.dim == 2 else np.cross(n, tangent).tolist()
-        return Turn(self.port, tuple(-lever * x for x in across))
+        return [n[0] * tangent[1] - n[1] * tangent[0]] if self.dim == 2 else np.cross(n, tangent).tolist()
 
     def rolling(self, lever: float) -> tuple[Row, ...]:
-        """Rows that forbid slip of the point at −lever n from the port: ``t·(v + Ω × (−lever n)) = 0``."""
-        return tuple(
-            Row(name, Rolling((Weighed(self.place(t), self.one),), (self.turn(t, lever),)))
-            for name, t in zip(rolling_names(self.dim), self.tangents, strict=True)
-        )
+        """Rows that forbid slip of the point at −lever n from the port: ``t·(v + Ω × (−lever n)) = 0``.
+
+        On a body, v is the rate of the place in its section and Ω the spin relative to it.
+        """
+        rows = []
+        for name, t in zip(rolling_names(self.dim), self.tangents, strict=True):
+            turns = [self.turn(t, lever)]
+            if not isinstance(self.ground, Ground):
+                turns.append(Turn(self.ground, tuple(lever * x for x in self._across(t))))
+            rows.append(Row(name, Rolling(self._rates(t), tuple(turns), upright=self.upright)))
+        return tuple(rows)
+
+    def _rates(self, tangent: Direction) -> tuple[Weighed, ...]:
+        """Terms of the velocity of the port over the plane, along a tangent of the world (in the plane of its body)."""
+        if self.upright is None:
+            return (Weighed(self.place(tangent), self.one),)
+        fixed = Vector(fixed=tangent)
+        return tuple(Weighed(self.place(d), Product(along(self.ground, d), fixed)) for d in self.tangents)
 
     def level(self, height: float) -> Row:
         """Row that keeps the port at a height [m]."""
@@ -83,6 +108,14 @@ def given_normal(normal: Sequence[float] | None) -> Direction | None:
     return None if normal is None else unit("normal", normal)
 
 
-def plane(port: str, ground: Ground, normal: Direction | None, dim: int) -> Plane:
-    """Plane of the ground in 2 or 3 dimensions; the default normal is y in two and z in three."""
+def on_surface(port: str, surface: PortName) -> PortName:
+    """Return the port of a plane; raises ValueError if it is on the body that rolls."""
+    body_port(port)
+    if isinstance(surface, str) and surface.partition(".")[0] == port.partition(".")[0]:
+        raise ValueError(f"a body cannot roll on itself: both ports are of {port.partition('.')[0]!r}")
+    return surface
+
+
+def plane(port: str, ground: PortName, normal: Direction | None, dim: int) -> Plane:
+    """Plane in 2 or 3 dimensions; the default normal is y in two and z in three."""
     return Plane(port, ground, axis(dim - 1, dim) if normal is None else fitting("normal", normal, dim))

@@ -9,8 +9,8 @@ from ..rows.connection import Connection, Form, PortName, Row
 from ..rows.directions import fitting, unit
 from ..rows.rate_laws import Contact, Rolling
 from ..rows.signs import Solid
-from ..rows.vectors import GROUND, Direction, Product, Vector, Weighed, along
-from .ground_plane import Plane, given_normal, on_ground, plane, rolling_names
+from ..rows.vectors import GROUND, Direction, Ground, Product, Vector, Weighed, along
+from .ground_plane import Plane, given_normal, on_surface, plane, rolling_names
 
 
 @quantities(radius="m")
@@ -34,20 +34,21 @@ def rolling_disc(
 
     These are polynomials with exact increments, so that the height does not drift; the multipliers times s are the
     forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start is refused, and a run
-    ends there. In two dimensions, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, ``n·p = r``.
+    ends there. In two dimensions, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned by −90°, ``n·p = r``;
+    there the plane may be that of a moving body, with p and ω relative to it.
 
     Parameters
     ----------
     port : str
         Centre of the disc; the section there must not turn relative to its body.
     ground : str or Ground
-        Position of the plane on which it rolls.
+        Position of the plane on which it rolls: a place of the ground, in two dimensions also a port of a body.
     radius : float
         Radius r [m].
     axis : array_like, optional
         Axis of the disc in the axes of the section; in space only.
     normal : array_like, optional
-        Unit normal n of the ground; by default y in the plane and z in space.
+        Unit normal n of the ground, or in the section of the body; by default y in the plane and z in space.
 
     name : str, optional
         Name of the joint; by default its kind and its ports.
@@ -58,7 +59,7 @@ def rolling_disc(
         The joint, for :func:`flexph.connect`.
     """
     floor, size, upward = (
-        on_ground("rolling_disc", port, ground),
+        on_surface(port, ground),
         check.positive("radius", radius, "m"),
         given_normal(normal),
     )
@@ -72,6 +73,8 @@ def rolling_disc(
                     "a rolling_disc takes no axis in the plane, where it is seen from the side: leave axis= out"
                 )
             return Form((*on.rolling(size), on.level(size)), signs=(Solid("wheel", port, radius=size),))
+        if not isinstance(floor, Ground):
+            raise ValueError(f"a rolling_disc that may tilt rolls on GROUND, got {floor!r}: a wheel rolls on a body")
         if across is None:
             raise ValueError("a rolling_disc needs axis=(x, y, z) in space, in the axes of the port's section")
         direction = fitting("axis", across, 3)

@@ -17,11 +17,13 @@ class Rolling(RowLaw):
     """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
     Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose, with w Π̄_m on Π_k and with
-    the torque a on the body, so that its work is zero at every step size.
+    the torque a on the body, so that its work is zero at every step size. A run ends where the product ``upright`` of
+    two unit vectors, on whose direction the law relies, falls below 1.
     """
 
     weighed: tuple[Weighed, ...]
     turns: tuple[Turn, ...] = ()
+    upright: Product | None = None
 
     value = None
     shape = (0,)

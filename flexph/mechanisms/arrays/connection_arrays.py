@@ -13,6 +13,7 @@ from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
 from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
 from ...joints.rows.rate_laws import Contact
+from ...joints.rows.rate_laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import Product, Turn
 from ...kernels.arrays import Rolling, Springs
@@ -27,6 +28,8 @@ from ...laws.resistive_relations import Relation
 from ...numerics.rotations import spins
 from .numbering import Numbering, indices
 
+UPRIGHT = 1.0 - 1e-8
+"""Cosine of the tilt of a moving surface down to which wheels roll on it (0.14 mrad)."""
 FLAT = 1e-6
 """Sine of the angle between a disc and the ground above which it has a point of contact."""
 
@@ -100,7 +103,8 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
     terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
     turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
-    contacts = [(i, law) for i, _, law in rows if isinstance(law, Contact)]
+    positive = [(i, law.height, FLAT * law.radius) for i, _, law in rows if isinstance(law, Contact)]
+    positive += [(i, law.upright, UPRIGHT) for i, _, law in rows if isinstance(law, RollingLaw) and law.upright]
     return Rolling(
         row=indices(i for i, _, _ in terms),
         product=indices(numbering.product(term.product) for _, term, _ in terms),
@@ -112,9 +116,9 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
         spin_body=indices(body for _, body, _ in turns),
         spin_axis=np.array([a for _, _, a in turns]).reshape(len(turns), spins(next(iter(bodies.values())).dim)),
         free=indices(int(law.of_rates) for _, _, law in rows),
-        positive_row=indices(i for i, _ in contacts),
-        positive=indices(numbering.product(law.height) for _, law in contacts),
-        least=np.array([FLAT * law.radius for _, law in contacts]),
+        positive_row=indices(i for i, _, _ in positive),
+        positive=indices(numbering.product(product) for _, product, _ in positive),
+        least=np.array([least for _, _, least in positive]),
     )
 
 

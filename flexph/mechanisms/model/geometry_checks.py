@@ -9,12 +9,14 @@ import numpy as np
 
 from ...contacts.levels import gaps_at, near_at
 from ...joints.rows.connection import measures
+from ...joints.rows.rate_laws import Rolling
 from ...kernels.contacts.gap_arrays import AXIAL, DISTANCE
 from ...kernels.rates.curves import Curve
 from ...kernels.rates.on_curves import OnCurve
 from ...kernels.state import Configuration, Derived
 from ...numerics.arrays import Array
 from .constraints import CONSISTENT
+from .time_table import laws
 
 if TYPE_CHECKING:
     from .model import Model
@@ -40,15 +42,27 @@ def check_lengths(mechanism: Model, product: Array) -> None:
 
 
 def check_discs(mechanism: Model, product: Array) -> None:
-    """Raise ValueError if a disc lies flat on the ground or is below it."""
+    """Raise ValueError if a disc lies flat on the ground or is below it, or if a surface is tilted."""
     t = mechanism.network.arrays.rolling
     for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
+        if height <= least and is_surface(mechanism, row):
+            raise ValueError(
+                f"{mechanism.constraint_names[row]}: the body on which it rolls must keep its normal, but it is tilted "
+                f"by {np.arccos(np.clip(height, -1.0, 1.0)):.2g} rad: give normal= in the section of that body, with "
+                "the components that it has in the world, and guide the body by a joint that keeps it (planar)"
+            )
         if height <= least:
             raise ValueError(
                 f"{mechanism.constraint_names[row]}: the centre of the disc must be above the ground, got a height of "
                 f"{height:.3g} m (a disc that lies flat has no point of contact); give a guess of its height in "
                 "mechanism.assemble(...)"
             )
+
+
+def is_surface(mechanism: Model, row: int) -> bool:
+    """True if a row is of a wheel on a moving body."""
+    law = laws(mechanism)[row]
+    return isinstance(law, Rolling)
 
 
 def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:

@@ -138,9 +138,9 @@ class _PoseValues:
         self.stated = anchor(mechanism, product)
         self._coefficient, self._offset = TimeTable(mechanism, self.stated).at(time)
         self.gap = constraint_sums(a, product, self._coefficient, self._offset)
-        self._rows, heights, self._by = _contact_heights(a, product, self._offset)
+        self._rows, self._heights, heights, self._by = _contact_heights(a, product, self._offset)
         if self._rows.size:
-            self.gap[self._rows] = product[a.rolling.positive] - heights
+            self.gap[self._rows] = product[self._heights] - heights
         self.on_curves = all_at_state(a.curves, product)
         self.gap += curve_gaps(a.curves, self.on_curves, self.gap.size)
         if a.dim == 2:
@@ -154,7 +154,7 @@ class _PoseValues:
         if not rows.size:
             return G
         gains = np.ones(G.shape[0])
-        gains[rows] = 2.0 * self._offset[rows] / by[a.rolling.positive]
+        gains[rows] = 2.0 * self._offset[rows] / by[self._heights]
         return scale_rows(G, gains)
 
     @cached_property
@@ -172,22 +172,23 @@ def _least_step(matrix: Any, wanted: Array) -> Array:
     return np.linalg.lstsq(dense(matrix), wanted, rcond=1e-10)[0]
 
 
-def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array]:
-    """Rows of tilting discs, their contact heights r s, and the products with these heights inserted.
+def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array, Array]:
+    """Rows of tilting discs, the products of their heights, these at contact, r s, and products with these inserted.
 
     0 = ½(Π²/r + r Π_e² − r) has zero slope at Π = 0, where assembly may start; assembly therefore closes 0 = Π − r s,
     with the slopes of a disc that does not lie quite flat.
     """
     t = a.rolling
-    if not t.positive_row.size:
-        return t.positive_row, np.zeros(0), product
-    by = product.copy()
-    rows, radius = t.positive_row, 2.0 * offset[t.positive_row]
-    own = (t.square > 0) & ~np.isin(t.product, t.positive)
+    discs = t.free[t.positive_row] == 0  # the others are normals of moving bodies
+    rows, positive = t.positive_row[discs], t.positive[discs]
+    if not rows.size:
+        return rows, positive, np.zeros(0), product
+    by, radius = product.copy(), 2.0 * offset[rows]
+    own = (t.square > 0) & ~np.isin(t.product, positive)
     tilt = total(t.row[own], 0.5 * t.weight[own] * product[t.product[own]] ** 2, offset.size)[rows]
     heights = np.sqrt(np.maximum(radius * (radius - 2.0 * tilt), 0.0))
-    by[t.positive] = np.maximum(heights, SHALLOW * radius)
-    return rows, heights, by
+    by[positive] = np.maximum(heights, SHALLOW * radius)
+    return rows, positive, heights, by
 
 
 def explain_open(closure: Closure, at: Placed, size: float) -> str:

@@ -562,7 +562,7 @@ FLAT = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
         (PLAIN, lambda: rolling_disc("b.centre", radius=1.0), "needs axis="),
         (FLAT, lambda: rolling_disc("b.centre", radius=1.0, axis=(0, 1)), "takes no axis in the plane"),
         (PLAIN, lambda: rolling_disc("b.centre", radius=1.0, axis=(0, 1)), "axis must have 3 components in space"),
-        (PLAIN, lambda: rolling_disc("b.centre", "b.centre", radius=1.0), "ground of a rolling_disc joint"),
+        (PLAIN, lambda: rolling_disc("b.centre", "b.centre", radius=1.0), "a body cannot roll on itself"),
         (
             PLAIN,
             lambda: rolling_disc("b.centre", radius=1.0, axis=(0, 0, 1), normal=(0, 0, 0)),
