@@ -1,4 +1,4 @@
-"""Draw the pictures of cases that pages show: ``python docs/figures/case_pictures.py [NAME …]`` runs the cases and copies them.
+"""Draw pictures of cases for pages: ``python docs/figures/case_pictures.py [NAME …]`` runs the cases and copies them.
 
 Runs with default parameters are those of the gallery (docs/_cache); the others are computed each time.
 """

@@ -132,8 +132,11 @@ def test_keys_and_controls_do_what_they_say(solution, tmp_path):
         ends = page.locator(".fx-scale i").all_inner_texts()
         assert ends[0] == f"−{ends[-1]}" and ends[2] == "0"
         page.get_by_label("range of the colours").select_option("instant")
-        page.wait_for_timeout(200)
-        assert page.locator(".fx-scale i").all_inner_texts() != ends
+        page.wait_for_function(
+            "ends => String([...document.querySelectorAll('.fx-scale i')].map(e => e.innerText)) !== String(ends)",
+            arg=ends,
+            timeout=10_000,
+        )
         page.locator(".fx-parts summary").click()
         page.get_by_label("arm", exact=True).uncheck()
         page.locator(".fx-parts summary").click()
