@@ -1,4 +1,7 @@
-"""Every block of code of the README and of docs/ runs, and says what the text says."""
+"""Every block of code of the README and of docs/ runs, and says what the text says.
+
+One to two minutes, as some hundred programs run; a page is run once for all of its tests.
+"""
 
 import logging
 import re

@@ -1,4 +1,7 @@
-"""The rooms of the packages: which imports which, how many modules each holds, and that no circle of files is left."""
+"""The rooms of the packages: which imports which, how many modules each holds, and that no circle of files is left.
+
+Ten seconds, as all modules are parsed, and their imports followed to the modules that define the names.
+"""
 
 import ast
 from collections import Counter

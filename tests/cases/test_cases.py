@@ -1,4 +1,7 @@
-"""Every published case: its checks pass, and the command writes its tables and pictures."""
+"""Every published case: its checks pass, and the command writes its tables and pictures.
+
+Minutes, as each case is computed.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""A notebook that is executed: what its cells show, and that its page has a moving view."""
+"""A notebook that is executed: what its cells show, and that its page has a moving view.
+
+Ten seconds, as a kernel of Jupyter is started.
+"""
 
 import base64
 import re

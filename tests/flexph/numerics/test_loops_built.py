@@ -1,4 +1,7 @@
-"""Loops as an installation has them: which modules they are, compiled and uncompiled, and what changed since."""
+"""Loops as an installation has them: which modules they are, compiled and uncompiled, and what changed since.
+
+A minute, as a compiler builds a small package, and each answer comes from a Python process of its own.
+"""
 
 import ast
 import importlib.util

@@ -1,4 +1,7 @@
-"""Views in a browser: marker ``view``, which needs playwright with a chromium."""
+"""Views in a browser: marker ``view``, which needs playwright with a chromium.
+
+Some minutes, as each test starts a browser that draws by software.
+"""
 
 import shutil
 from contextlib import contextmanager
