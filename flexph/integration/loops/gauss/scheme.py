@@ -18,7 +18,7 @@ import numpy as np
 from ....numerics.arrays import Array
 from ....numerics.gauss_tableau import Tableau, gauss
 from ..memory.data import Index
-from ..memory.memory import FIELDS, IS_CONSTANT, REAL, ROW, SYSTEMS, Cells, Memory, addresses_of
+from ..memory.memory import CONSTANTS, FIELDS, REAL, ROW, SYSTEMS, Cells, Memory, addresses_of
 from ..memory.workspace import SPANS
 from .spaces import Acceleration, Damped, acceleration_of, damped_of
 
@@ -120,7 +120,7 @@ def before_runs(run: Memory) -> BeforeRuns:
 def _stage(run: Memory, before: Memory) -> Memory:
     """Memory of a stage, with the constants of the run's memory."""
     stage = before.copy()
-    stage.addresses[_CONSTANT] = run.addresses[_CONSTANT]
+    stage.addresses[:CONSTANTS] = run.addresses[:CONSTANTS]
     return stage
 
 
@@ -142,6 +142,5 @@ def _rows_at_a_node() -> dict[int, int]:
 
 
 _NAMED, _NODES = (np.array(part) for part in zip(*_rows_at_a_node().items(), strict=True))
-_CONSTANT = np.flatnonzero(IS_CONSTANT)
 _OWN = np.flatnonzero([f"{name}_".startswith(SYSTEMS) for name in (*FIELDS, *SPANS)])
 _OWN_REALS = np.flatnonzero([name.startswith(SYSTEMS) for name in FIELDS] & REAL)

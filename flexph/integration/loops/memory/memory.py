@@ -34,8 +34,9 @@ SYSTEMS = ("system_", "defect_", "correction_")
 """Prefixes of the fields of linear systems, with their right-hand sides and solutions."""
 
 
-IS_CONSTANT = np.array([name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS])
-"""Fields that are constant during runs; they come first."""
+CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields)) for name in FIELDS)
+"""Number of fields that are constant during runs; they come first."""
+IS_CONSTANT = np.arange(len(FIELDS)) < CONSTANTS
 
 
 class Place(NamedTuple):
@@ -54,7 +55,6 @@ def address_of(array: Array | Index) -> int:
 
 
 _FIRST, _LAST = (np.array([ROW[pair[k]] for pair in SPANS.values()]) for k in range(2))
-_CHANGING = np.append(~IS_CONSTANT, np.ones(len(SPANS), dtype=bool))
 _OF_SYSTEM = np.array([f"{name}_".startswith(SYSTEMS) for name in SPANS])
 _STAGES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
 """Memories of stages by their addresses, for uncompiled loops."""
@@ -126,7 +126,7 @@ class Memory:
         one.constants, one.table, one.places, one.is_complex = self.constants, self.table, self.places, self.is_complex
         one._set_space(self.space.copy())
         addresses = self.addresses.copy()
-        addresses[_CHANGING, 0] += one.space.begin - self.space.begin
+        addresses[CONSTANTS:, 0] += one.space.begin - self.space.begin
         one._address(addresses)
         return one
 
@@ -155,7 +155,7 @@ class Memory:
         entries, row = FIELDS[name], ROW[name]
         first, *shape = self.table[row].tolist()
         span = slice(first, first + math.prod(shape))
-        constant, real = bool(IS_CONSTANT[row]), entries.kind == "float64"
+        constant, real = row < CONSTANTS, entries.kind == "float64"
         place = self.places[name] = Place(constant, real, span, tuple(shape[: entries.axes]))
         return place
 
