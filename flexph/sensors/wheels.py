@@ -11,7 +11,7 @@ from ..contacts.arrays import has_slipping_wheel
 from ..kernels.arrays import Arrays
 from ..kernels.rates.slips import slip_forces, slip_rows
 from ..kernels.state import derive, node_velocities, product_changes
-from ..laws.creep import CreepLaw
+from ..laws.creep_laws import CreepLaw
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import configuration
 from ..numerics import checks as check
