@@ -22,6 +22,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.special import mathieu_a, mathieu_b
 
 from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 
@@ -306,6 +307,21 @@ def blades(names: Names) -> None:
     closed = 1.8751**2 * np.sqrt(70e9 * thickness**2 / 12.0 / 2700.0) / 0.3**2 / (2.0 * np.pi)
     left.plot(1e3 * thickness, closed, "0.6", label="closed form", zorder=0)
     left.set(xlabel="thickness [mm]", ylabel="first frequency [Hz]")
+    left.legend()
+
+
+@picture("periodic-motions-chart", "how-to/periodic-motions")
+def stability_chart(names: Names) -> None:
+    """Growth of the rod over the frequency of its pivot, with the bands of Mathieu's equation."""
+    grid = {"frequency": np.linspace(3.0, 10.5, 121)}
+    results = names["study"](names["largest_growth"], grid, jobs=1)
+    (left,) = axes()
+    square, q = 1.5 * 9.81, 2.0 * 0.1 * 1.5
+    for order in (1, 2):
+        edges = [2.0 * np.sqrt(square / value(order, q)) for value in (mathieu_a, mathieu_b)]
+        left.axvspan(*edges, color="0.88", zorder=0, label="Mathieu" if order == 1 else None)
+    left.plot(results["frequency"], np.maximum(results["growth"], 0.0), "C0.-", label="Floquet multipliers")
+    left.set(xlabel="frequency of the pivot [rad/s]", ylabel="growth [1/s]")
     left.legend()
 
 

@@ -8,5 +8,6 @@ from .pairs import mutual_contact as mutual_contact
 from .shapes import Cylinder as Cylinder
 from .shapes import Hole as Hole
 from .shapes import Plane as Plane
+from .shapes import Rim as Rim
 from .shapes import Sphere as Sphere
 from .stops import stop as stop

@@ -16,11 +16,11 @@ from ..joints.rows.connection import Connection, measures
 from ..joints.rows.curve_laws import PointOnCurve
 from ..joints.rows.gaps import Gap, GapGroup
 from ..joints.rows.vectors import BodyVector, Ground, PortName
-from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts, Group, no_contacts
+from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, Contacts, Group, no_contacts
 from ..numerics.arrays import Array
 from .laws import Hertz, KelvinVoigt, Rigid
 
-KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL}
+KINDS = {"offset": OFFSET, "distance": DISTANCE, "angle": ANGLE, "axial": AXIAL, "rim": RIM}
 
 HOLDING = {2: 4, 3: 10}
 """Largest number of sticking pairs in a group, for each of its members, by dimension."""
@@ -172,7 +172,7 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
     if gap.sides is None or not getattr(gap.law, "friction", 0.0):
         return -1
     port: PortName = gap.sides[side]
-    if isinstance(port, Ground) or (gap.radii[side] == 0.0 and not (side == 1 and gap.kind == "offset")):
+    if isinstance(port, Ground) or (gap.radii[side] == 0.0 and not (side == 1 and gap.kind in ("offset", "rim"))):
         return -1
     own = moves(port)
     if not own.turns:

@@ -14,7 +14,7 @@ from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, betwe
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .laws import ContactLaw
-from .shapes import Cylinder, Hole, Plane, Round, Shape, Sphere
+from .shapes import Cylinder, Hole, Plane, Rim, Round, Shape, Sphere
 from .signs import Touching
 
 POINTS = "two points have no side from which they touch: give one of them a radius"
@@ -26,11 +26,11 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
     Parameters
     ----------
-    first, second : str, Sphere, Plane, Cylinder, Hole, or a list of them
+    first, second : str, Sphere, Rim, Plane, Cylinder, Hole, or a list of them
         Shapes at ports; the name of a port is a point. Supported are a point or sphere against a point, sphere, plane,
-        cylinder or hole, and a cylinder (a pin) in a hole. In space the contact acts at the port of the pin, so that a
-        clearance joint takes one contact at each end. With lists, each shape of the first is in contact with each of
-        the second: the nodes of a rod against a plane, the corners of a box.
+        cylinder or hole, a cylinder (a pin) in a hole, and the rim of a disc on a plane. In space the contact acts at
+        the port of the pin, so that a clearance joint takes one contact at each end. With lists, each shape of the
+        first is in contact with each of the second: the nodes of a rod against a plane, the corners of a box.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
@@ -94,7 +94,7 @@ def _shapes(argument: str, given: Any) -> list[Shape]:
     for shape in shapes:
         if not isinstance(shape, Shape):
             raise ValueError(
-                f"{argument} must be a port or a Sphere, Plane, Cylinder or Hole, got {check.shown(shape)}"
+                f"{argument} must be a port or a Sphere, Rim, Plane, Cylinder or Hole, got {check.shown(shape)}"
             )
     if not shapes:
         raise ValueError(f"{argument} must not be empty")
@@ -147,6 +147,8 @@ def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
 
 def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     """The pair with the round shape first; raises ValueError for pairs of shapes that are not supported."""
+    if isinstance(first, Rim) or isinstance(second, Rim):
+        return _ordered_rim(first, second)
     round_ = isinstance(first, Sphere) or (isinstance(first, Cylinder) and isinstance(second, Hole))
     if not round_ and (isinstance(second, Sphere) or (isinstance(second, Cylinder) and isinstance(first, Hole))):
         first, second, round_ = second, first, True
@@ -164,15 +166,30 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     return first, second
 
 
+def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
+    """The pair with the rim first; raises ValueError unless it is on a body and the other is a plane."""
+    first, second = (first, second) if isinstance(first, Rim) else (second, first)
+    if not isinstance(second, Plane):
+        raise ValueError(f"a Rim touches a Plane, got {type(second).__name__}: take spheres around the rim")
+    if isinstance(first.port, Ground):
+        raise ValueError("a Rim must be on a body, got one on the ground")
+    return first, second
+
+
 def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     """The gap of an ordered pair."""
     for shape in (first, second):
         if dim == 2 and isinstance(shape, Round) and shape.axis is not None:
             raise ValueError(f"a {type(shape).__name__.lower()} takes no axis in the plane, got {shape.axis}")
+    if dim == 2 and isinstance(first, Rim):
+        raise ValueError("a Rim exists in three dimensions only: in the plane take a Sphere for a disc")
     apart, none = _between(first.port, second.port), Vector(fixed=(0.0,) * dim)
     sides, radius = (first.port, second.port), first.reach
     if isinstance(second, Plane):
         normal = along(second.port, fitting("normal", tuple(second.normal), dim))
+        if isinstance(first, Rim):
+            axis, radii = along(first.port, tuple(first.axis)), (first.radius, first.crown)
+            return Gap("rim", (apart, normal, axis), 1.0, first.crown, law, sides, radii)
         return Gap("offset", (apart, normal, none), 1.0, radius, law, sides, (radius, 0.0))
     kind: GapKind = "distance"
     if isinstance(second, Hole):

@@ -13,7 +13,7 @@ from ..joints.rows.vectors import Direction, Ground
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
-from .signs import Ball, Pipe, Slab, Touching
+from .signs import Ball, Disc, Pipe, Slab, Touching
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,47 @@ class Sphere(Shape):
     def reach(self) -> float:
         """See :class:`Shape`."""
         return self.radius
+
+
+@quantities(radius="m", crown="m")
+@checked
+@dataclass(frozen=True)
+class Rim(Shape):
+    """Rim of a thin disc about an axis through a port, or a tyre with a round section; it touches planes, in space.
+
+    Its lowest point is at ``−r u − r_c n`` from its centre, with the normal n of the plane, the axis e and the
+    direction ``u = (n − (n·e) e)/s`` up the disc, s = |n × e|; the gap is ``n·p − r s − r_c``.
+
+    Parameters
+    ----------
+    port : str
+        Centre of the disc, on a body.
+    radius : float
+        Radius r of the rim, or of the circle of the centres of the tyre's section [m].
+    axis : sequence of float
+        Direction of the axis in the section at the port.
+    crown : float
+        Radius r_c of the section of a tyre [m]; 0 for the sharp rim of a disc.
+    """
+
+    radius: float
+    axis: Sequence[float]
+    crown: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check.positive("radius", self.radius, "m")
+        check.not_negative("crown", self.crown, "m")
+        object.__setattr__(self, "axis", unit("axis", self.axis))
+
+    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+        """See :class:`Shape`."""
+        return Disc(self.port, self.radius + self.crown, tuple(self.axis), self.crown)
+
+    @property
+    def reach(self) -> float:
+        """See :class:`Shape`."""
+        return self.radius + self.crown
 
 
 @checked

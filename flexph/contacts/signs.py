@@ -44,6 +44,21 @@ class Ball(Sign):
 
 
 @dataclass(frozen=True)
+class Disc(Sign):
+    """A disc about an axis through a port, with the breadth of a tyre."""
+
+    port: PortName
+    radius: float
+    axis: Direction
+    crown: float
+
+    def surface(self, places: Places, size: float) -> Moving:
+        """See :class:`Sign`."""
+        breadth = 2.0 * self.crown or 0.1 * self.radius
+        return _carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
+
+
+@dataclass(frozen=True)
 class Slab(Sign):
     """A slab for the surface of a half space, as long as the path of the ports in contact with it."""
 

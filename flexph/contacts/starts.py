@@ -9,7 +9,7 @@ import numpy as np
 from ..joints.rows.connection import Connection
 from ..kernels.arrays import Arrays
 from ..kernels.constraint_sizes import lever
-from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, Contacts
+from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.convergence.tolerances import TINY
 from ..kernels.resolution import coordinate_size
@@ -76,6 +76,7 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
     radius = np.where(
         (c.kind == OFFSET) | (c.sign < 0.0), np.abs(c.share[0] * np.where(c.kind == OFFSET, 1.0, c.offset)), c.offset
     )
+    radius = np.where(c.kind == RIM, c.share.sum(axis=0), radius)
     radius = np.where(c.kind == ANGLE, 1.0, radius)
     return np.where(radius > 0.0, radius, lever(a))
 

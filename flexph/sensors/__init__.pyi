@@ -23,3 +23,5 @@ from .states import section_rotation as section_rotation
 from .states import spring_force as spring_force
 from .states import strain as strain
 from .states import stress as stress
+from .wheels import wheel_force as wheel_force
+from .wheels import wheel_slip as wheel_slip

@@ -358,9 +358,10 @@ def _contacts() -> dict[str, Call]:
     ball, law = contacts.Sphere("a.tip", 0.1), contacts.Hertz(1e6)
     ground, (x, y) = GROUND.at(0.0, 0.0), ((1.0, 0.0), (0.0, 1.0))
     slides = {"friction": 0.3, "slip_velocity": 1e-3}
-    shapes = {"port": ground, "radius": 0.1, "normal": y, "axis": None}
+    shapes = {"port": ground, "radius": 0.1, "normal": y, "axis": None, "crown": 0.02}
     flat = {"contact", "mutual_contact", "stop", "Hertz", "KelvinVoigt", "Rigid"}
-    return from_signatures(contacts, shapes, {}, prefix="contacts.", skip=flat) | {
+    special = {"Rim": {"port": "a.tip", "axis": (0.0, 0.0, 1.0)}}
+    return from_signatures(contacts, shapes, special, prefix="contacts.", skip=flat) | {
         "contacts.contact": Call(contacts.contact, {"first": ball, "second": contacts.Plane(ground, y), "law": law,
                                                     "name": "touch"}),
         "contacts.mutual_contact": Call(contacts.mutual_contact, {"shapes": [ball, contacts.Sphere("b.tip", 0.1)],

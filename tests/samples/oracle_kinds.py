@@ -27,7 +27,7 @@ from flexph import (
     universal,
     weld,
 )
-from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Sphere, contact
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rim, Sphere, contact
 from flexph.joints import (
     CoulombFriction,
     Sheave,
@@ -159,7 +159,7 @@ PLANE = {
     "rolling disc on a body": lambda: [rolling_disc(B, "a.root", radius=0.3, normal=(0.6, 0.8))],
     "knife edge": lambda: [knife_edge(A, axis=(0.6, 0.8))],
     "slipping wheel": lambda: [slipping_wheel(B, radius=0.3, friction=viscous(0.4))],
-    "tyre from the side": lambda: [slipping_wheel(B, radius=0.3, friction=creep(longitudinal=3.0, limit=0.4))],
+    "slipping tyre from the side": lambda: [slipping_wheel(B, radius=0.3, friction=creep(longitudinal=3.0, limit=0.4))],
     "point on a curve": lambda: [on_beam()],
     "point on a curve with friction": lambda: [on_beam(friction=coulomb(0.5, speed=0.3))],
     "point on a curve with a motor": lambda: [on_beam(motor=True)],
@@ -210,12 +210,18 @@ SPACE = {
     "rolling disc": lambda: [rolling_disc(B, radius=0.3, axis=(0.0, 1.0, 0.0))],
     "knife edge": lambda: [knife_edge(A, axis=SKEW)],
     "slipping wheel": lambda: [slipping_wheel(B, A, radius=0.3, friction=coulomb(0.4, speed=0.3))],
-    "tyre, sliding": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=0.1))],
-    "tyre, gripping": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=50.0))],
-    "tyre, linear": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE))],
-    "tyre at rest": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=9.0, least_speed=40.0))],
-    "tyre by the Magic Formula": lambda: [slipping_wheel(B, A, radius=0.3, friction=magic_formula(**TYRE, **MAGIC))],
-    "railway wheel": lambda: [railway_wheel(B, A, at(0.1, 0.2, 0.3), radius=0.3, conicity=0.4, creep=HYPERBOLIC)],
+    "slipping tyre": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=0.1))],
+    "slipping tyre that grips": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=50.0))],
+    "slipping tyre without limit": lambda: [slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE))],
+    "slipping tyre at rest": lambda: [
+        slipping_wheel(B, A, radius=0.3, friction=creep(**TYRE, limit=9.0, least_speed=40.0))
+    ],
+    "slipping tyre by the Magic Formula": lambda: [
+        slipping_wheel(B, A, radius=0.3, friction=magic_formula(**TYRE, **MAGIC))
+    ],
+    "slipping railway wheel": lambda: [
+        railway_wheel(B, A, at(0.1, 0.2, 0.3), radius=0.3, conicity=0.4, creep=HYPERBOLIC)
+    ],
     "slipping roller": lambda: [slipping_wheel(B, A, radius=0.3, friction=viscous(0.4), roller=0.7)],
     "point on a curve": lambda: [on_beam()],
     "point on a curve with friction": lambda: [on_beam(friction=coulomb(0.5, speed=0.3))],
@@ -354,6 +360,8 @@ RIGID_SHAPES = {
     "balls": (3, lambda r: (Sphere(B, r), Sphere(D, 0.1))),
     "cylinder": (3, lambda r: (Sphere(B, 0.02), Cylinder(D, r, axis=SKEW))),
     "ball in a hole": (3, lambda r: (Sphere(B, 0.01), Hole(D, 0.5 * r, axis=SKEW))),
+    "rim": (3, lambda r: (Rim(B, r, axis=SKEW), Plane(at(0.0, 0.0, -0.5), (0.1, 0.2, 1.0)))),
+    "tyre on a body": (3, lambda r: (Rim(B, 0.7 * r, axis=OTHER, crown=0.3 * r), Plane(D, (0.3, 0.0, 1.0)))),
 }
 FLEXIBLE_SHAPES = {
     "point of a beam": (2, lambda r: (A, Plane(at(0.0, r - 0.5), (0.1, 1.0)))),
@@ -364,6 +372,7 @@ FLEXIBLE_SHAPES = {
     "ball of a beam": (3, lambda r: (Sphere(B, r), Sphere(A, 0.1))),
     "cylinder along a beam": (3, lambda r: (Sphere(B, 0.2), Cylinder(A, r, axis=SKEW))),
     "ball in a hole of a beam": (3, lambda r: (Sphere(B, 0.01), Hole(A, 1.5 * r, axis=SKEW))),
+    "tyre on a beam": (3, lambda r: (Rim(B, 0.7 * r, axis=OTHER, crown=0.3 * r), Plane(A, (0.3, 0.0, 1.0)))),
     "point of a beam in a hole": (3, lambda r: (A, Hole(B, r, axis=SKEW))),
 }
 

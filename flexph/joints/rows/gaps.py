@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from .vectors import PortName, Vector, between
 
-GapKind = Literal["offset", "distance", "angle", "axial"]
+GapKind = Literal["offset", "distance", "angle", "axial", "rim"]
 
 
 @dataclass(frozen=True)
@@ -15,9 +15,9 @@ class Gap:
     """Gap g = ±m − c of a measure m of world vectors, open where it is positive.
 
     Measures m by kind: ``offset`` V·W, ``distance`` |V|, ``angle`` with sine V·W and cosine V·U, ``axial``
-    |V − (V·W) W/|W|²|. Friction acts on the ports ``sides`` (None without friction); ``radii`` are the distances [m]
-    from these to the point of contact along the normal. An angle is measured from ``origin`` [rad] and unique within
-    half a turn from there.
+    |V − (V·W) W/|W|²|, ``rim`` V·W − r √(1 − (W·U)²) with the first of the ``radii``. Friction acts on the ports
+    ``sides`` (None without friction); ``radii`` are the distances [m] from these to the point of contact along the
+    normal. An angle is measured from ``origin`` [rad] and unique within half a turn from there.
     """
 
     kind: GapKind

@@ -15,7 +15,7 @@ import scipy
 from ...numerics.arrays import Array
 
 Index = np.ndarray
-OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM = range(5)
 
 
 class Group(NamedTuple):
@@ -101,7 +101,7 @@ class Contacts(NamedTuple):
     minus: Index
     fixed: Array  # (3, c, d)
     body: Index  # (2, c): bodies that friction turns
-    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V if the gap is an offset
+    share: Array  # (2, c): ρ₁ and ρ₂ over V̄, or over f_V if the gap is an offset; radii r and r_c of a rim
     owner: Index  # (c,): connection
     rigid: Array  # (c,) bool
     stiffness: Array  # K

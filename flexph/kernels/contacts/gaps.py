@@ -6,11 +6,12 @@ With V, W, U the vectors of a gap, bars the means of both ends and Δ their diff
     distance  g = ±|V| − c                   f_V = ±(V₀ + V₁)/(|V₀| + |V₁|), no unit vector
     axial     g = ±√(V·V − q²) − c           f_V = ±2(V̄ − AW̄)/(d₀ + d₁),  f_W = ∓2(AV̄ − CW̄)/(d₀ + d₁)
     angle     g = ±(α − α*)                  f_V = ±κ(c̄W̄ − s̄Ū),  f_W = ±κc̄V̄,  f_U = ∓κs̄V̄ (see kernels.springs)
+    rim       g = V·W − r s − c              f_V = W̄,  f_W = V̄ + r k Ū,  f_U = r k W̄,  k = (q₀ + q₁)/(s₀ + s₁)
 
 with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): directions of bent sections are longer than
-one. A force F on a gap acts with F f on the vectors, so that its work is F Δg at every step. Friction T acts along
-t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then no angular momentum is lost,
-and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
+one; for a rim q = W·U and s = √(1 − q²). A force F on a gap acts with F f on the vectors, so that its work is F Δg at
+every step. Friction T acts along t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then
+no angular momentum is lost, and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import moment
-from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, Contacts
+from .gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, Contacts
 
 TINY = float(np.finfo(float).tiny)
+FLAT = 1e-6
+"""Sine of the angle between the normal and the axis of a rim, below which it lies flat."""
 TOUCHING = 1e-11
 """Gap, relative to the size of the mechanism, below which bodies touch."""
 
@@ -55,12 +58,12 @@ def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
     """Gaps from the vectors (3, c, d) at both ends of a step."""
     kinds, vectors = set(c.kind.tolist()), np.array([before, after])
     if len(kinds) == 1:
-        return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset)), vectors)
+        return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset, c.share[0])), vectors)
     mean, end = np.zeros_like(before), np.zeros_like(before)
     first, last = np.zeros(c.kind.size), np.zeros(c.kind.size)
     for kind in kinds:
         own = np.flatnonzero(c.kind == kind)
-        at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own])
+        at = (before[:, own], after[:, own]), (c.sign[own], c.offset[own], c.share[0, own])
         first[own], last[own], mean[:, own], end[:, own] = _of_kind(kind, *at)
     return Gaps(first, last, mean, end, vectors)
 
@@ -68,9 +71,11 @@ def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
 Measured = tuple[Array, Array, Array, Array]
 
 
-def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array]) -> Measured:
-    """Gaps of a kind at both ends, and their gradients, from their signs and offsets."""
-    sign, offset = given
+def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array, Array]) -> Measured:
+    """Gaps of a kind at both ends, and their gradients, from their signs, offsets and radii."""
+    sign, offset, radius = given
+    if kind == RIM:
+        return _rims(*vectors, offset, radius)
     measure = {OFFSET: _offsets, DISTANCE: _distances, ANGLE: _angles, AXIAL: _axial}[kind]
     first, last, mean, end = measure(*vectors, sign * offset)
     return sign * first, sign * last, mean * sign[:, None], end * sign[:, None]
@@ -125,6 +130,23 @@ def _angles(before: Array, after: Array, limit: Array) -> Measured:
     return angle, angle + change, mean, end
 
 
+def _rims(before: Array, after: Array, offset: Array, radius: Array) -> Measured:
+    mean, end = np.zeros_like(before), np.zeros_like(before)
+    (q0, s0), (q1, s1) = (tilts(v) for v in (before, after))
+    (v, w, u), r = 0.5 * (before + after), radius[:, None]
+    k, k1 = ((q0 + q1) / (s0 + s1))[:, None], (q1 / s1)[:, None]
+    mean[0], mean[1], mean[2] = w, v + r * k * u, r * k * w
+    end[0], end[1], end[2] = after[1], after[0] + r * k1 * after[2], r * k1 * after[1]
+    first, last = (np.vecdot(x[0], x[1]) - radius * s - offset for x, s in ((before, s0), (after, s1)))
+    return first, last, mean, end
+
+
+def tilts(vector: Array) -> tuple[Array, Array]:
+    """Cosine q = W·U of the tilt of discs, (c,), and s = √(1 − q²), at least ``FLAT``."""
+    q = np.vecdot(vector[1], vector[2])
+    return q, np.sqrt(np.maximum(1.0 - q * q, FLAT**2))
+
+
 def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
     """Tangents t̄ (t, c, d), normal to f_V and as long, and ρ₁, ρ₂ (2, c, d); zero for contacts without friction."""
     normal, middle = gaps.mean[0], 0.5 * (gaps.vectors[0, 0] + gaps.vectors[1, 0])
@@ -139,6 +161,14 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
     flat = (c.kind == OFFSET)[:, None]
     arm = c.share[:, :, None] * np.where(flat, normal, middle)
     arm[1] = np.where(flat, middle - arm[0], arm[1])
+    own = np.flatnonzero(c.kind == RIM)
+    if own.size:
+        _, w, u = 0.5 * (gaps.vectors[0][:, own] + gaps.vectors[1][:, own])
+        q, s = (
+            0.5 * (one + other)[:, None] for one, other in zip(*(tilts(x[:, own]) for x in gaps.vectors), strict=True)
+        )
+        arm[0][own] = c.share[0, own, None] * (w - q * u) / s + c.share[1, own, None] * w
+        arm[1][own] = middle[own] - arm[0][own]
     return tangent * (c.friction > 0.0)[:, None], arm
 
 

@@ -23,10 +23,10 @@ MADE |= {
     name: lambda d=d, own=own: joined(d, *touching(own, SLIPPERY["hertz"]), c=block(d))
     for name, (d, own) in (RIGID_SHAPES | FLEXIBLE_SHAPES).items()
 }
-LOSSY = ("friction", "law", "slipping", "tyre", "railway", "cylindrical", "hysteresis", "bristles")
+LOSSY = ("friction", "law", "slipping", "cylindrical", "hysteresis", "bristles")
 """Names of kinds that lose energy without damping."""
-GROUNDED = {"plane", "plane of space", "point of a beam", "point of a beam of space"}
-GROUNDED |= {name for name in MADE if "slipping" in name or "tyre" in name or "railway" in name}
+GROUNDED = {"plane", "plane of space", "point of a beam", "point of a beam of space", "rim"}
+GROUNDED |= {name for name in MADE if "slipping" in name}
 GROUNDED |= {"plane: cartesian spring", "space: cartesian spring"}  # forces across the line of its points
 GROUNDED |= {name for name in MADE if "rope" in name and "between bodies" not in name}
 """Kinds on which the world acts without joint forces."""

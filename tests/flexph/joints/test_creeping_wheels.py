@@ -10,6 +10,7 @@ from flexph import GROUND, connect, hinge, integrate, planar, slider, weld
 from flexph.joints import railway_wheel, slipping_wheel
 from flexph.laws import coulomb, creep, magic_formula
 from flexph.methods import Decaying, Exact4, ExactGauss
+from flexph.sensors import wheel_force, wheel_slip
 
 UP, AXLE = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 RADIUS, MASS, WHEEL, YAW = 0.3, 800.0, 20.0, 900.0
@@ -111,6 +112,19 @@ def test_a_rolling_disc_seen_from_the_side_begins_to_roll():
     about = 2.0 * 0.1 * speed - 0.03 * spin
     np.testing.assert_allclose(about, about[0], rtol=2e-3)  # spins over steps are those of Cayley's map
     assert run.ledger.largest_residual < 1e-13
+
+
+def test_sensors_read_the_slip_and_the_force():
+    """Locked wheels slide along with the speed and across with that of their places; forces are those of the law."""
+    law = LAWS["brush"](STIFFNESS[0])
+    mechanism = car(law, law, spins=False)
+    start = driving(mechanism, 10.0, across=1.0, yaw=2.0, spin=0.0)
+    run = integrate(mechanism, start, [0.0, 1e-3])
+    slip, force = (run.measured(sensor("front tyre"))[0] for sensor in (wheel_slip, wheel_force))
+    np.testing.assert_allclose(slip, [10.0, 1.0 + 2.0 * FRONT], rtol=1e-12)
+    np.testing.assert_allclose(force, law.force(slip, 10.0), rtol=1e-12)
+    with pytest.raises(ValueError, match=r"no slipping wheel 'tyre'"):
+        run.measured(wheel_slip("tyre"))
 
 
 # --- railway wheels ---------------------------------------------------------------------------------------------------

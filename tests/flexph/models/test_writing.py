@@ -11,7 +11,7 @@ import rigid
 from cases import crank_slider, four_bar, slider_crank_3d
 from flexph import GROUND, connect, drive, hinge, slider, spring_damper
 from flexph.bodies import load_reduced, reduce_body, save_reduced
-from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Rigid, Sphere, contact, mutual_contact
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Rim, Sphere, contact, mutual_contact
 from flexph.joints import CoulombFriction, railway_wheel, slipping_wheel
 from flexph.laws import coulomb, creep, magic_formula
 from flexph.laws.resistive_relations import resistive
@@ -57,6 +57,7 @@ def assert_same(mechanism, other):
     np.testing.assert_array_equal(other.gravity, mechanism.gravity)
 
 
+FLOOR = Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 MECHANISMS = {
     "bouncing-ball file": lambda: load_model(FOLDER / "bouncing-ball.yaml").mechanism,
     "contacts": lambda: connect(
@@ -85,6 +86,10 @@ MECHANISMS = {
             hinge("a.p", GROUND, friction=CoulombFriction(0.2, radius=0.01)),
             slider("b.p", "a.q", friction=CoulombFriction(0.3), name="rail"),
         ],
+    ),
+    "rims": lambda: connect(
+        {"a": rigid.body(1.0, inertia=(0.1, 0.1, 0.1), ports={"p": (0.0, 0.0, 0.0)})},
+        [contact(Rim("a.p", 0.3, axis=(0.0, 1.0, 0.0), crown=0.05), FLOOR, Hertz(1e5, friction=0.2), name="tyre")],
     ),
     "tyres": lambda: connect(
         {name: rigid.body(1.0, inertia=(0.1, 0.1, 0.1), ports={"p": (0.0, 0.0, 0.0)}) for name in "ab"},

@@ -2,6 +2,7 @@
 
     offset    g = ±V·W − c                   distance  g = ±|V| − c
     axial     g = ±√(V·V − q²) − c           angle     g = ±(α − α*)
+    rim       g = V·W − r √(1 − (W·U)²) − c
 
 with q = V·W/|W|, as directions of sections that bend are longer than one.
 
@@ -16,7 +17,7 @@ import numpy as np
 from .kinematics import Ends
 from .numbers import cross, dot, norm, turn
 
-OFFSET, DISTANCE, ANGLE, AXIAL = range(4)
+OFFSET, DISTANCE, ANGLE, AXIAL, RIM = range(5)
 """Kinds of gaps, as the model numbers them."""
 
 
@@ -85,6 +86,12 @@ def gap(c, k, vector):
         slope = -2.0 / (length.before * length.after * (length.before + length.after))  # Δ(1/s) = slope W̄·ΔW
         gradient[0] = (V - q.mean * inverse.mean * W) / value.mean
         gradient[1] = -q.mean * (inverse.mean * V + product.mean * slope * W) / value.mean
+    elif kind == RIM:
+        r, tilt = c.share[0, k], Ends(*(dot(v[1], v[2]) for v in vector))
+        up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
+        value = Ends(*(dot(v[0], v[1]) - r * s for v, s in zip(vector, up, strict=True)))
+        lean = r * tilt.mean / up.mean  # −r Δs = lean ΔΠ
+        gradient[:] = np.array([W, V + lean * U, lean * W])
     else:
         s, c_ = (Ends(*(dot(v[0], v[i]) for v in vector)) for i in (1, 2))
         start = turn(s.before, c_.before)[0]
@@ -133,6 +140,12 @@ def _slip_rates(system, way, at, rate):
     tangent = _tangents(normal)
     first = c.share[0, k] * (normal if c.kind[k] == OFFSET else middle)
     second = middle - first if c.kind[k] == OFFSET else c.share[1, k] * middle
+    if c.kind[k] == RIM:
+        _, W, U = vector.mean
+        tilt = Ends(*(dot(v[1], v[2]) for v in vector))
+        up = Ends(*(np.sqrt(1.0 - q**2) for q in tilt))
+        first = c.share[0, k] * (W - tilt.mean * U) / up.mean + c.share[1, k] * W
+        second = middle - first
     rates = tangent @ rate
     for b, arm in zip(c.body[:, k], (first, second), strict=True):
         if b >= 0:

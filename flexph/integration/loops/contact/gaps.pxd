@@ -5,15 +5,20 @@ from libc.math cimport atan2, sqrt
 
 cdef Py_ssize_t AXIAL
 cdef Py_ssize_t DISTANCE
+cdef double FLAT
 cdef Py_ssize_t OFFSET
+cdef Py_ssize_t RIM
 cdef double TINY
 
 cdef double dot(Py_ssize_t dim, Vec a, Vec b) noexcept nogil
 cdef void place_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat r, Mat arm, Mat out) noexcept nogil
 cdef double gap_of(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector) noexcept nogil
 cdef double away(Py_ssize_t dim, Mat vector, double along) noexcept nogil
+cdef double upright(double q) noexcept nogil
 cdef double turned_gap(Memory* m, Py_ssize_t dim, Py_ssize_t c, double before) noexcept nogil
 cdef void differentiate_gap(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
+cdef (double, double, double) rim_weights(Py_ssize_t dim, Mat first, Mat last) noexcept nogil
+cdef void _differentiate_rim(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_axial(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef (double, double) axial_weights(Py_ssize_t dim, Mat first, Mat last) noexcept nogil
 cdef void _differentiate_angle(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

@@ -7,6 +7,8 @@ import cython
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import DISTANCE as _DISTANCE
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
+from ....kernels.contacts.gap_arrays import RIM as _RIM
+from ....kernels.contacts.gaps import FLAT as _FLAT
 from ....kernels.contacts.gaps import TINY as _TINY
 from ....numerics.arrays import Array
 
@@ -19,7 +21,9 @@ if not cython.compiled:
 
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
 DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
+FLAT = cython.declare(cython.double, _FLAT)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
+RIM = cython.declare(cython.Py_ssize_t, _RIM)
 TINY = cython.declare(cython.double, _TINY)
 
 
@@ -57,6 +61,8 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
         return sign * along - offset
     if kind == AXIAL:
         return sign * away(dim, vector, along / dot(dim, vector[1], vector[1])) - offset
+    if kind == RIM:
+        return along - m.contacts_share[c][0] * upright(dot(dim, vector[1], vector[2])) - offset
     return sign * atan2(along, dot(dim, v, vector[2])) - offset
 
 
@@ -66,6 +72,11 @@ def away(dim: int, vector: Array, along: float) -> float:
     for i in range(dim):
         square += (vector[0][i] - along * vector[1][i]) ** 2
     return larger(sqrt(square), TINY)
+
+
+def upright(q: float) -> float:
+    """Sine s = √(1 − q²) of the angle between the normal and the axis of a rim, at least ``FLAT``."""
+    return sqrt(larger(1.0 - q * q, FLAT * FLAT))
 
 
 def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
@@ -99,8 +110,40 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
             end[1][i] = sign * v1[0][i]
     elif kind == AXIAL:
         _differentiate_axial(m, dim, c)
+    elif kind == RIM:
+        _differentiate_rim(m, dim, c)
     else:
         _differentiate_angle(m, dim, c)
+
+
+def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, float]:
+    """Weights (q₀ + q₁)/(s₀ + s₁), q₁/s₁, and the derivative of the first by q₁."""
+    q0 = dot(dim, first[1], first[2])
+    q1 = dot(dim, last[1], last[2])
+    s0 = upright(q0)
+    s1 = upright(q1)
+    k = (q0 + q1) / (s0 + s1)
+    return k, q1 / s1, (1.0 + k * q1 / s1) / (s0 + s1)
+
+
+def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
+    """Gradients of the gap between a plane and the rim of a disc."""
+    v0 = m.touch_first
+    v1 = m.touch_last
+    mean = m.touch_mean[c]
+    end = m.touch_end[c]
+    k, k1, _ = rim_weights(dim, v0, v1)
+    r = m.contacts_share[c][0]
+    for i in range(dim):
+        v = 0.5 * (v0[0][i] + v1[0][i])
+        w = 0.5 * (v0[1][i] + v1[1][i])
+        u = 0.5 * (v0[2][i] + v1[2][i])
+        mean[0][i] = w
+        mean[1][i] = v + r * k * u
+        mean[2][i] = r * k * w
+        end[0][i] = v1[1][i]
+        end[1][i] = v1[0][i] + r * k1 * v1[2][i]
+        end[2][i] = r * k1 * v1[1][i]
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:

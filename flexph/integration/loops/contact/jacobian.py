@@ -14,6 +14,7 @@ import cython
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
 from ....kernels.contacts.gap_arrays import AXIAL as _AXIAL
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
+from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -24,12 +25,13 @@ if not cython.compiled:
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
     from .forces import is_active
-    from .gaps import away, axial_weights, dot, place_vectors
+    from .gaps import away, axial_weights, dot, place_vectors, rim_weights
     from .rubbing import moment
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
 AXIAL = cython.declare(cython.Py_ssize_t, _AXIAL)
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
+RIM = cython.declare(cython.Py_ssize_t, _RIM)
 
 
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
@@ -137,7 +139,9 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     if kind == OFFSET:
         _add_block(m, dim, contact, c, -0.5 * h * force, 0, 1)
         _add_block(m, dim, contact, c, -0.5 * h * force, 1, 0)
-    if kind in (OFFSET, ANGLE):
+    if kind == RIM:
+        _lean_over(m, dim, contact, c, h * force)
+    if kind in (OFFSET, ANGLE, RIM):
         return 0.0
     p0 = 0.0
     p1 = 0.0
@@ -155,6 +159,30 @@ def _turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
         _add_outer(m, contact, c, 2.0 * h * gain, m.touch_along[0], m.touch_along[1])
         _add_outer(m, contact, c, -2.0 * h * gain, m.touch_along[2], m.touch_along[3])
     return gain
+
+
+def _lean_over(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
+    """Add the change of the direction of the force (times the step) on the rim of a disc."""
+    first = _first_row(m)
+    v0 = m.touch_first
+    v1 = m.touch_last
+    k, _, bent = rim_weights(dim, v0, v1)
+    r = m.contacts_share[c][0]
+    _add_block(m, dim, contact, c, -0.5 * push, 0, 1)
+    _add_block(m, dim, contact, c, -0.5 * push, 1, 0)
+    _add_block(m, dim, contact, c, -0.5 * push * r * k, 1, 2)
+    _add_block(m, dim, contact, c, -0.5 * push * r * k, 2, 1)
+    for i in range(m.touch_begin[4]):
+        own = 2 if i >= m.touch_begin[2] else 1
+        acting = 0.0
+        moved = 0.0
+        if i >= m.touch_begin[1]:
+            for j in range(dim):
+                acting += 0.5 * m.system_B[first + i][j] * (v0[3 - own][j] + v1[3 - own][j])
+                moved += m.system_W[first + i][j] * v1[3 - own][j]
+        m.touch_along[0][i] = acting
+        m.touch_along[1][i] = moved
+    _add_outer(m, contact, c, -push * r * bent, m.touch_along[0], m.touch_along[1])
 
 
 def _differentiate_weights(m: Memory, dim: int) -> None:

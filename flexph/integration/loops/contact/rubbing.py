@@ -5,6 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gap_arrays import OFFSET as _OFFSET
+from ....kernels.contacts.gap_arrays import RIM as _RIM
 from ....kernels.contacts.gaps import TINY as _TINY
 from ....numerics.arrays import Array
 
@@ -13,9 +14,10 @@ if not cython.compiled:
 
     from ....numerics.loops.views import larger
     from ..memory.memory import Memory
-    from .gaps import dot
+    from .gaps import dot, upright
 
 OFFSET = cython.declare(cython.Py_ssize_t, _OFFSET)
+RIM = cython.declare(cython.Py_ssize_t, _RIM)
 TINY = cython.declare(cython.double, _TINY)
 
 
@@ -35,6 +37,8 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
         middle = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i])
         arm[0][i] = m.contacts_share[c][0] * (normal[i] if flat else middle)
         arm[1][i] = middle - arm[0][i] if flat else m.contacts_share[c][1] * middle
+    if m.contacts_kind[c] == RIM:
+        _lean(m, dim, c)
     for side in range(2):
         if m.contacts_body[c][side] >= 0:
             _turn(m, dim, m.contacts_body[c][side], h, m.touch_turn[side])
@@ -47,6 +51,21 @@ def slide(m: Memory, dim: int, c: int, h: float) -> None:
                 for i in range(m.trial_torque.shape[1]):
                     slip -= moment(dim, arm[side], tangent[t], i) * m.touch_turn[side][i]
         m.touch_slip[c][t] = slip
+
+
+def _lean(m: Memory, dim: int, c: int) -> None:
+    """Arms of the rim of a disc: its lowest point from the centre is −r (n − q e)/s − r_c n, by means of both ends."""
+    v0 = m.touch_first
+    v1 = m.touch_last
+    q0 = dot(dim, v0[1], v0[2])
+    q1 = dot(dim, v1[1], v1[2])
+    q = 0.5 * (q0 + q1)
+    s = 0.5 * (upright(q0) + upright(q1))
+    for i in range(dim):
+        w = 0.5 * (v0[1][i] + v1[1][i])
+        u = 0.5 * (v0[2][i] + v1[2][i])
+        m.touch_arm[c][0][i] = m.contacts_share[c][0] * (w - q * u) / s + m.contacts_share[c][1] * w
+        m.touch_arm[c][1][i] = 0.5 * (v0[0][i] + v1[0][i]) - m.touch_arm[c][0][i]
 
 
 def _tangents(normal: Array, tangent: Array) -> None:
