@@ -40,6 +40,7 @@ from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 from .steady.steady_spectrum import has_relative_motion, steady_spectrum
+from .touching.resting import closed_at, equilibrium_with_contacts
 
 
 def _drawing(mechanism: Mechanism) -> str:
@@ -339,6 +340,10 @@ class Mechanism(Model):
         from a pose near an unstable equilibrium it may find that one. Nonholonomic joints have many equilibria; the
         result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
 
+        With contacts, gaps are ≥ 0, normal forces N ≥ 0, and N = 0 at open gaps. Points that touch planes in the pose
+        stay there if friction can hold them, |T| ≤ μN. Else an equilibrium without friction is looked for, which is one
+        with any friction. :meth:`with_closed_contacts` gives the forces.
+
         Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model.
 
         Parameters
@@ -366,12 +371,57 @@ class Mechanism(Model):
         Raises
         ------
         ArithmeticError
-            If no equilibrium is found.
+            If no equilibrium is found; with contacts also if they slip.
         ValueError
-            For redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
+            For mutual contacts of many balls, pins in holes in space, and contacts with a ``spin``; for redundant
+            constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
             springs, dampers and joints that do not turn with a ``spin``.
         """
+        if spin is None and any(c.touches for c in self.connections):
+            return equilibrium_with_contacts(self, pose, inputs or {}, time=time, redundant=redundant)
         return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+
+    @computing(_unknowns)
+    def with_closed_contacts(
+        self, state: State, *, inputs: Mapping[str, Input] | None = None
+    ) -> tuple[Mechanism, State]:
+        """Mechanism whose closed contacts are joints, and its state, for contact forces and small motions.
+
+        A closed rigid contact is a constraint ``NAME: normal``, a compliant one a spring ``NAME``. Points on planes
+        with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of several gaps have numbers,
+        ``NAME: 2``.
+
+        Parameters
+        ----------
+        state : State
+            State from :meth:`equilibrium`.
+        inputs : mapping, optional
+            Inputs of the equilibrium.
+
+        Returns
+        -------
+        Mechanism, State
+            The mechanism without contacts, and its equilibrium with the forces as multipliers.
+
+        Raises
+        ------
+        ArithmeticError
+            If there is no equilibrium at the state.
+
+        Examples
+        --------
+        >>> import rigid
+        >>> from flexph import GROUND, connect
+        >>> from flexph.contacts import Plane, Rigid, contact
+        >>> block = rigid.body(2.0, inertia=0.1, ports={"left": (-0.2, -0.1), "right": (0.2, -0.1)})
+        >>> feet = contact(["block.left", "block.right"], Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(), name="feet")
+        >>> mechanism = connect({"block": block}, [feet], gravity=(0.0, -10.0))
+        >>> rest = mechanism.equilibrium(mechanism.assemble({"block": (0.0, 0.3, 0.1)}))
+        >>> held, state = mechanism.with_closed_contacts(rest)
+        >>> dict(zip(held.constraint_names, state.multipliers.round(9).tolist()))
+        {'feet: 1: normal': 10.0, 'feet: 2: normal': 10.0}
+        """
+        return closed_at(self, state, inputs or {})
 
     @computing(_unknowns)
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
@@ -379,7 +429,8 @@ class Mechanism(Model):
 
         At a pose, the states are the body-frame velocities at P and the stresses, and joints are constraints. At a
         state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads takes part and
-        constraints are eliminated. :meth:`LinearPHDAE.part` gives the same named parts of both.
+        constraints are eliminated; contacts that are closed there stay closed. :meth:`LinearPHDAE.part` gives the same
+        named parts of both.
 
         Parameters
         ----------
@@ -400,7 +451,8 @@ class Mechanism(Model):
         """
         if isinstance(about, Pose):
             return linearize(self, about)
-        return linearize_state(self, about, inputs or {})
+        own, at = self._at_rest(about, inputs or {})
+        return linearize_state(own, at, inputs or {})
 
     @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
@@ -478,7 +530,8 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`.
+        see :func:`flexph.analysis.floquet`. Contacts that are closed at an
+        equilibrium stay closed.
 
         Parameters
         ----------
@@ -519,7 +572,14 @@ class Mechanism(Model):
         """
         if has_relative_motion(self, state):
             return steady_spectrum(self, state, inputs or {})
-        return spectrum(self, state, inputs or {})
+        own, at = self._at_rest(state, inputs or {})
+        return spectrum(own, at, inputs or {})
+
+    def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
+        """The mechanism and a state, with closed contacts as joints if there are contacts."""
+        if any(c.touches for c in self.connections):
+            return closed_at(self, state, inputs)
+        return self, state
 
     @computing(_unknowns)
     def buckling(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> Buckling:

@@ -390,6 +390,7 @@ def _mechanism() -> dict[str, Call]:
                                                                 "restitution": 0.5, "direction": (-1.0, 0.0)}),
         "Mechanism.equilibrium": Call(made.equilibrium, {"pose": pose, "inputs": inputs, "time": 0.0,
                                                          "redundant": "refuse"}),
+        "Mechanism.with_closed_contacts": Call(made.with_closed_contacts, {"state": rest, "inputs": inputs}),
         "Mechanism.linearize": Call(made.linearize, {"about": rest, "inputs": None}),
         "Mechanism.sweep": Call(unloaded()[0].sweep, {"poses": [unloaded()[1]] * 2, "values": [0.0, 1.0], "count": 1,
                                                       "name": "angle", "follow": True}),

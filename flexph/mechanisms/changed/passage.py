@@ -80,9 +80,9 @@ def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = T
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)
-    handed = _handed(old, new, arrived)
-    _refuse_open(old, new, handed, name)
-    held, loss, work, impulse = _projected(new, handed, table_of(new, handed.anchors))
+    begun = handed(old, new, arrived)
+    _refuse_open(old, new, begun, name)
+    held, loss, work, impulse = _projected(new, begun, table_of(new, begun.anchors))
     started = {c.name for c in new.connections} - {c.name for c in old.connections}
     losses[name if strikes else ARRIVAL] = loss + (0.0 if strikes else losses[ARRIVAL])
     for drive, own in work.items():
@@ -136,7 +136,7 @@ def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
     return list(zip(names, range(len(names)), strict=True))
 
 
-def _handed(old: Model, new: Model, state: State) -> State:
+def handed(old: Model, new: Model, state: State) -> State:
     """State in the layout of another mechanism: what both have by name; new parts are anchored to the pose."""
     x = np.zeros(new.layout.size)
     theirs = {name: part for name, part in old.layout.parts.items() if part.start < old.layout.size}
@@ -145,7 +145,7 @@ def _handed(old: Model, new: Model, state: State) -> State:
             x[part] = state.x[theirs[name]]
     a = new.network.arrays
     own = configuration(new, x)
-    anchors = _carried(old, new, state.anchors, anchor(new, derive(a, own).product))
+    anchors = carried(old, new, state.anchors, anchor(new, derive(a, own).product))
     known = {name for name, measure in measures(old.connections) if measure.has_state}
     fresh = [name not in known for name, measure in measures(new.connections) if measure.has_state]
     if any(fresh):
@@ -157,7 +157,7 @@ def _handed(old: Model, new: Model, state: State) -> State:
     return replace(state, x=x, multipliers=none, anchors=anchors)
 
 
-def _carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
+def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
     """Anchors of a mechanism: those of another one by name, and fresh ones of what that does not have."""
     rows, springs = fresh.rows.copy(), fresh.springs.copy()
     theirs = dict(zip(old.constraint_names, law_values(old), strict=True))

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 
+NOISE = 1e-3
+"""Stiffness, over that of the weights, to which round-off of the stiffness is compared."""
+
+
 class Problem(NamedTuple):
     """Equilibrium problem: a mechanism under inputs at a time, in a steady motion, with a ``share`` of its weight."""
 
@@ -110,7 +114,8 @@ def newton_step(given: Problem, c: Configuration) -> Array:
     K = stiffness_at(given, c, j.arrays, j.multipliers)
     gap = constraint_gap(given.mechanism, c, given.table, given.time)
     rhs = np.concatenate([j.rows.T @ j.own - j.force, -(j.spread.T @ gap)])
-    step: Array = j.lift @ saddle(j.arrays, K, j.rows, rhs)[: j.force.size]
+    least = weight_scale(given.mechanism.network.arrays)
+    step: Array = j.lift @ saddle(j.arrays, K, j.rows, rhs, least=least)[: j.force.size]
     return step
 
 
@@ -179,16 +184,22 @@ def _is_meshed(a: Arrays) -> bool:
     return a.mean is not None and bool(stresses >= MANY * coordinates)
 
 
-def saddle(a: Arrays, block: Any, G: Any, rhs: Array) -> Array:
+def weight_scale(a: Arrays) -> float:
+    """Stiffness over displacements of the size of the mechanism that weights may have [J], below which it is noise."""
+    return NOISE * lever(a) * float(np.linalg.norm(a.weight, axis=1).sum())
+
+
+def saddle(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> Array:
     """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
 
     Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.
+    Entries of a scaled block that are round-off of a ``least`` size count as zero.
     """
     length = lever(a)
     sizes, n = displacement_sizes(a, length), block.shape[0]
     rows = np.where(a.holds_points > 0.0, length, 1.0) if G.shape[0] == a.holds_points.size else length
     scaled = scale_both(block, sizes, sizes)
-    unit = np.concatenate([sizes, np.broadcast_to(float(abs(scaled).max()) / rows, G.shape[:1])])
+    unit = np.concatenate([sizes, np.broadcast_to(max(float(abs(scaled).max()), least) / rows, G.shape[:1])])
     off = scale_both(G, unit[n:], sizes)
     matrix = blocks_of(a, (unit.size, unit.size), [(0, 0, scaled), (0, n, -off.T), (n, 0, off)])
     return unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))

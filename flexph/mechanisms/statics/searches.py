@@ -24,7 +24,7 @@ from ...numerics.corrections import Corrected, Corrections
 from ..model.constraints import constraint_gap, extent, spring_forces
 from ..model.range_of_validity import refuse_turned
 from ..model.state import flat
-from .balance import Problem, coordinates, independent_rows, moved_by, newton_step, saddle, stiffness_at
+from .balance import Problem, coordinates, independent_rows, moved_by, newton_step, saddle, stiffness_at, weight_scale
 from .balanced_state import Balance, balance_at
 from .load_steps import follow_loads
 from .stability import grows, is_minimum
@@ -213,7 +213,7 @@ class Searches:
         gap = constraint_gap(given.mechanism, c, given.table, given.time)
         rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
         for _ in range(RAISES):
-            step = saddle(whole, K + weight * M, G, rhs)[: force.size]
+            step = saddle(whole, K + weight * M, G, rhs, least=weight_scale(whole))[: force.size]
             forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))
             far = np.abs((T @ step) / self._sizes).max(initial=0.0) > NEAR
             if not judged or not far or forward >= -AGAINST * np.sqrt(length * square):

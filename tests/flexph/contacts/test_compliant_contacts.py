@@ -155,9 +155,8 @@ def test_a_flexible_arm_against_a_stop_keeps_the_balance_by_all_methods_that_kno
         assert balance(solution) < 1e-12
     with pytest.raises(ValueError, match=r"ExactGauss\(\) does not support contacts,.*'contact arm.tip"):
         integrate(mechanism, start, times, method=ExactGauss())
-    for verb in (mechanism.equilibrium, mechanism.linearize):
-        with pytest.raises(ValueError, match=rf"mechanism.{verb.__name__} does not support contacts"):
-            verb(mechanism.assemble())
+    with pytest.raises(ValueError, match=r"mechanism\.linearize does not support contacts"):
+        mechanism.linearize(mechanism.assemble())
 
 
 def test_a_rod_falls_on_a_plane_that_leans():
