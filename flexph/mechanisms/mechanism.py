@@ -530,7 +530,8 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`.
+        see :func:`flexph.analysis.floquet`. Contacts that are closed at an
+        equilibrium stay closed.
 
         Parameters
         ----------
@@ -569,9 +570,9 @@ class Mechanism(Model):
         4.299 0.0
         0.0 6.255
         """
+        if has_relative_motion(self, state):
+            return steady_spectrum(self, state, inputs or {})
         own, at = self._at_rest(state, inputs or {})
-        if has_relative_motion(own, at):
-            return steady_spectrum(own, at, inputs or {})
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
