@@ -530,7 +530,8 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`.
+        see :func:`flexph.analysis.floquet`. Contacts that are closed at an
+        equilibrium stay closed.
 
         Parameters
         ----------
