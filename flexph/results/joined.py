@@ -11,7 +11,7 @@ import numpy as np
 from ..joints.rows.connection import measures
 from ..mechanisms.changed.passage import Booking
 from ..mechanisms.model.model import Model
-from ..mechanisms.model.time_table import Anchors, law_values
+from ..mechanisms.model.time_table import Anchors, law_values, laws
 from ..numerics.arrays import Array
 from .ledger import Ledger, join_ledgers
 from .result import Occurrences
@@ -46,6 +46,8 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
         for name in everywhere
     }
     whole["events"] = _joined_events([part.events for part in parts])
+    if changes:
+        whole["anchors"] = _merged(union, [part.anchors for part in parts])
     return replace(last, **whole)
 
 
@@ -134,6 +136,20 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
     order = [name for name, _ in measures(union.connections)]
     springs = np.full(len(order), np.nan)
     springs[[order.index(name) for name, _ in measures(own.connections)]] = anchors.springs
+    return Anchors(rows, springs)
+
+
+def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
+    """Anchors of all connections, each from a run in which it holds; zero of those that hold in none."""
+    rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
+    for later in anchors[1:]:
+        rows = np.where(np.isnan(later.rows), rows, later.rows)
+        springs = np.where(np.isnan(later.springs), springs, later.springs)
+    for law, part in zip(laws(union), law_values(union), strict=True):
+        if not callable(law.value):
+            rows[part] = np.nan_to_num(rows[part])
+    still = [not measure.is_driven for _, measure in measures(union.connections)]
+    springs[still] = np.nan_to_num(springs[still])
     return Anchors(rows, springs)
 
 

@@ -88,6 +88,25 @@ def test_a_hinge_that_locks_and_is_released_keeps_the_balance_and_both_momenta(m
     assert np.ptp(run.measured(joint_angle("a.tip", "b.root"))[run.times > 1.0]) > 0.1  # it moves again
 
 
+def test_reactions_are_those_of_the_joints_while_they_hold():
+    """The force of the hinge or its lock is what changes the momentum of the free bar."""
+    mechanism, start = pair()
+    times = np.linspace(0.0, 2.0, 401)
+    changes = [lock("hinge", at=0.5), release("hinge", at=1.0), lock("hinge", at=1.5)]
+    run = integrate(mechanism, start, times, changes=changes)
+    forces = [run.reaction(name, on="second").force for name in ("hinge", "lock hinge", "lock hinge (2)")]
+    middle = run.multiplier_times
+    holds = [(middle < 0.5) | ((middle > 1.0) & (middle < 1.5)), (middle > 0.5) & (middle < 1.0), middle > 1.5]
+    for force, own in zip(forces, holds, strict=True):
+        assert np.abs(force[~own]).max() == 0.0 and np.linalg.norm(force[own], axis=1).min() > 0.0
+    gained = 1.5 * np.diff(run["b.velocity"], axis=0) / np.diff(run.times)[:, None]
+    mean = lambda x: 0.5 * (x[1:] + x[:-1])  # noqa: E731  # velocities alternate by the second order
+    quiet = np.ones(len(middle) - 1, dtype=bool)
+    for k in (100, 200, 300):  # steps that begin with an impulse
+        quiet[k - 1 : k + 1] = False
+    np.testing.assert_allclose(mean(sum(forces))[quiet], mean(gained)[quiet], atol=4e-3)
+
+
 SPATIAL = [
     hinge("a.p", "b.q", axis=(0.0, 1.0, 0.0), name="j"),
     universal("a.p", "b.q", axis=(1.0, 0.0, 0.0), second_axis=(0.0, 1.0, 0.0), name="j"),
