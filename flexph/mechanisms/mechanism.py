@@ -373,8 +373,8 @@ class Mechanism(Model):
         ArithmeticError
             If no equilibrium is found; with contacts also if they slip.
         ValueError
-            For mutual contacts of many balls, pins in holes in space, and contacts with a ``spin``; for redundant
-            constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
+            For mutual contacts of many balls, pins in holes in space, rims of discs, and contacts with a ``spin``; for
+            redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
             springs, dampers and joints that do not turn with a ``spin``.
         """
         if spin is None and any(c.touches for c in self.connections):
@@ -530,8 +530,7 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`. Contacts that are closed at an
-        equilibrium stay closed.
+        see :func:`flexph.analysis.floquet`. Contacts that are closed at an equilibrium stay closed.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import scipy
@@ -32,9 +32,8 @@ from ..statics.stability import is_minimum
 from ..statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
 
-if TYPE_CHECKING:
-    from ..mechanism import Mechanism
-
+Mechanism = Any
+"""A :class:`flexph.Mechanism`, which imports this module."""
 SOFT = 1e3
 """Stiffness of the springs that stand for rigid contacts, over the weight and loads per size of the mechanism."""
 PULLS = 1e-9

@@ -128,7 +128,9 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
             raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
             if gap.kind not in KINDS:
-                raise ValueError(f"{what} does not take pins and holes in space, and {contact.name!r} is one")
+                raise ValueError(
+                    f"{what} takes contacts of points and balls, and stops; {contact.name!r} is another one"
+                )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
             touches.append(Touch(name, contact, gap))
     return touches

@@ -8,7 +8,7 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, eigenfrequencies, hinge, integrate, weld
-from flexph.contacts import Hertz, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
+from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
 
 WEIGHT = 10.0
 DOWN = (0.0, -WEIGHT)
@@ -204,6 +204,12 @@ def test_what_cannot_rest_is_refused_by_name():
     mechanism = connect(balls, [pile])
     with pytest.raises(ValueError, match="mutual contacts of many balls, and 'pile' is one"):
         mechanism.equilibrium(mechanism.assemble({"a": 0.0, "b": (1.0, 0.0, 0.0), "c": (2.0, 0.0, 0.0)}))
+    pin = rigid.body(1.0, inertia=(0.1, 0.1, 0.1), ports={"pin": (0.0, 0.0, 0.0)})
+    hole = Hole(GROUND.at(0.0, 0.0, 0.0), 0.11, axis=(0.0, 0.0, 1.0))
+    clearance = contact(Cylinder("b.pin", 0.1, axis=(0.0, 0.0, 1.0)), hole, Rigid(), name="bearing")
+    mechanism = connect({"b": pin}, [clearance])
+    with pytest.raises(ValueError, match="takes contacts of points and balls, and stops; 'bearing' is another one"):
+        mechanism.equilibrium(mechanism.assemble())
     mechanism = block(Rigid())
     pose = mechanism.assemble({"block": (0.0, 0.1, 0.0)})
     with pytest.raises(ValueError, match=r"mechanism\.equilibrium does not support contacts"):
