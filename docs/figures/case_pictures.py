@@ -1,4 +1,4 @@
-"""Draw pictures of cases for pages: ``python docs/figures/case_pictures.py [NAME …]`` runs the cases and copies them.
+"""Draw the pictures of cases that pages show: ``python docs/figures/case_pictures.py [NAME …]`` runs these cases.
 
 Runs with default parameters are those of the gallery (docs/_cache); the others are computed each time.
 """
@@ -17,6 +17,7 @@ sys.path.insert(0, str(DOCS / "_ext"))
 from case_runs import case_runs, shrink  # noqa: E402
 
 PICTURES = {
+    "cases/bicycle-exponents": "bicycle: exponents",
     "cases/crank-slider-ledger": "crank-slider --strain von_karman: ledger",
     "cases/crank-slider-midpoint": "crank-slider --strain von_karman: midpoint",
     "cases/four-particle-convergence": "four-particle: convergence",
@@ -33,6 +34,7 @@ PICTURES = {
     "cases/solid-crank-slider-peaks": "solid-crank-slider: peaks",
     "cases/solid-crank-slider-rod": "solid-crank-slider: rod",
     "cases/spin-up-tip": "spin-up: tip",
+    "cases/wheelset-hunting": "wheelset: hunting",
     "guide/beam-reduction": "beam-reduction: responses",
     "guide/differential-drive": "differential-drive: path",
     "guide/flying-rod": "flying-rod: motion",

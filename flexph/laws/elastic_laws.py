@@ -440,6 +440,7 @@ def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.9g}" for value in values)
 
 
+@quantities(law=("N/m", "N*m/rad"))
 @checked
 def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> ElasticLaw:
     """Law whose energy changes with time: ``V(x, t) = a(t) V(x)``, for a stiffness by a schedule.

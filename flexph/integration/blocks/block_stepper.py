@@ -106,8 +106,8 @@ class BlockStepper:
         """Set the start of the next step; its energies are rounded as those of the rows."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
-        standing = self.scheme.table.references.standing(start.time)
-        self.compiled.put(state.c, start.history, state.defect, points, standing)
+        prescribed = self.scheme.table.references.held_at(start.time)
+        self.compiled.put(state.c, start.history, state.defect, points, prescribed)
         start = start._replace(energy=self.compiled.between()[1])
         self.compiled.name(start)
         return start

@@ -120,17 +120,17 @@ class Stepper:
         self._list_served = False
 
     def put(
-        self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array], standing: Array
+        self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array], prescribed: Array
     ) -> None:
         """Set the start of the next step: positions and velocities, the last steps, and the velocity defect.
 
-        ``points`` returns the positions (k, d) of the nodes there; ``standing`` are prescribed quantities of springs.
+        ``points`` returns the positions (k, d) of the nodes there; ``prescribed`` are prescribed quantities of springs.
         """
         self._list_near(c, points)
         c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
         for field, value in zip(self._at, c, strict=True):
             field[...] = value
-        self.memory.trial_moved[:] = standing
+        self.memory.trial_moved[:] = prescribed
         settle(self.memory, self.dim, self.parts.kinds.contact > 0)
         self.known, rows = len(history), self._history
         rows[len(rows) - self.known :] = history

@@ -235,7 +235,7 @@ class References:
                 values[i] = _asked(name, function, time)
         return values
 
-    def standing(self, time: float) -> Array:
+    def held_at(self, time: float) -> Array:
         """Row over a step of length zero."""
         return np.concatenate([self._still, self.factors(time), self.factors(time)])
 

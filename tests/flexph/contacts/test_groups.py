@@ -171,7 +171,8 @@ def test_forces_of_anchors_are_found_in_the_tables_of_their_groups_and_put_back_
     stepper = Stepper(
         mechanism, mechanism.once(Accounts), Parts(np.ones(1), np.ones(1), 2, no_pair(), Kinds(contact=1))
     )
-    stepper.put(configuration(mechanism, x), np.zeros((0, 1)), np.zeros(0), lambda: np.zeros((20, 3)))
+    none = np.zeros(0)
+    stepper.put(configuration(mechanism, x), np.zeros((0, 1)), none, lambda: np.zeros((20, 3)), none)
     back = np.full(springs.size, np.nan)
     uncompiled("flexph.integration.loops.contact.anchors").store_springs(stepper.memory, 3, back, 0)
     np.testing.assert_array_equal(back, springs)

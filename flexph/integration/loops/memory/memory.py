@@ -120,13 +120,16 @@ class Memory:
             known = self.__dict__["_fields"] = Fields(self)
         return known
 
-    def copy(self) -> Memory:
-        """Copy of the memory for a run, with the same constants."""
+    def copy(self, *, with_constants: bool = False) -> Memory:
+        """Copy of the memory for a run, with the same constants, or with constants of its own that may be changed."""
         one = Memory.__new__(Memory)
         one.constants, one.table, one.places, one.is_complex = self.constants, self.table, self.places, self.is_complex
         one._set_space(self.space.copy())
         addresses = self.addresses.copy()
         addresses[CONSTANTS:, 0] += one.space.begin - self.space.begin
+        if with_constants:
+            one.constants = self.constants.copy()
+            addresses[:CONSTANTS, 0] += one.constants.begin - self.constants.begin
         one._address(addresses)
         return one
 

@@ -34,7 +34,7 @@ class StaticLoops:
 
     def __init__(self, mechanism: Model, table: TimeTable) -> None:
         self._mechanism, self._table = mechanism, table
-        self._memory = mechanism.once(memory).copy()
+        self._memory = mechanism.once(memory).copy(with_constants=True)
         for name in RESISTANCES:
             getattr(self._memory, name)[...] = 0
         a = mechanism.network.arrays
@@ -98,7 +98,7 @@ class StaticLoops:
         m, springs = self._memory, self._mechanism.network.arrays.springs
         if not springs.stiffness.size:
             return
-        m.trial_moved[...] = self._table.references.standing(time)
+        m.trial_moved[...] = self._table.references.held_at(time)
         settle(m, self._mechanism.layout.dim, False)
         stretch = spring_values(self._mechanism, m.at_product) - self._table.references.at(time)
         m.at_spring[...] = (springs.gain * stretch)[springs.state >= 0]
