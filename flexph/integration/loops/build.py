@@ -18,7 +18,7 @@ from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import NARROW, UNKNOWNS, is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of, without_coordinates
-from .flexible.strain_operator import StrainOperator, entries_of
+from .flexible.strain_operator import StrainOperator, count_products, entries_of
 from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
@@ -40,9 +40,12 @@ if TYPE_CHECKING:
 WIDE = 1e7
 """Operations of a banded factorisation beyond which a sparse one is faster."""
 WIDEST = 1e8
-"""Operations beyond which methods with banded loops only take no mechanism of more than 300 velocities."""
-FULL = 100
-"""Coordinates of a body above which full matrices of the decaying scheme are too slow in such mechanisms."""
+"""Operations beyond which banded matrices of a large body are not tried."""
+FULL = 600
+"""Coordinates of a body above which its full matrices take too long in methods that factor them."""
+LARGEST, PRODUCTS = 2e8, 1e8
+"""Operations of a factorisation, a fifth of a second, and products of slopes, some gigabytes, beyond which such methods
+take no mechanism of more than 300 velocities."""
 LARGE = 500
 """Coordinates of a body below which any band is accepted."""
 SOLID = 1000
@@ -80,6 +83,19 @@ def cost_of_band(mechanism: Model) -> float:
     most = WIDE if mechanism.once(has_kept_block) else WIDEST
     if has_many_products(mechanism) or nodes > SOLID or any(b.unshifted or is_large_solid(b, most) for b in frames):
         return np.inf
+    return _operations(mechanism)
+
+
+def cost_of_factor(mechanism: Model) -> float:
+    """Operations of a factorisation by methods without sparse ones; infinite if the arrays would be too large."""
+    a, frames = mechanism.network.arrays, mechanism.frames.values()
+    nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
+    if nodes > SOLID or any(b.unshifted or is_large_solid(b, LARGEST) for b in frames):
+        return np.inf
+    return np.inf if count_products(a.slopes, a.weights) > PRODUCTS else _operations(mechanism)
+
+
+def _operations(mechanism: Model) -> float:
     border = mechanism.once(banded_constants).border
     unknowns, width = (float(i) for i in border.size)
     return unknowns * width**2 + float(border.inners @ border.width.astype(float) ** 2)

@@ -124,8 +124,8 @@ class ExactGauss(MechanismMethod):
     M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
 
     For mechanisms without friction laws, redundant constraints and large bodies about mean axes; those of more than 300
-    velocities must have narrow bands. A step of three stages costs as much as ten of :class:`Exact`. Inputs are
-    evaluated at the Gauss points of each step.
+    velocities must have narrow bands or up to 600 coordinates in full. A step of three stages costs as much as ten of
+    :class:`Exact`. Inputs are evaluated at the Gauss points of each step.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Decaying(MechanismMethod):
     reduced to the spectral radius ρ at each step. Those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy, rigid
     motions nothing. Of second order. The loss is ``ledger.dissipation["numerical"]``, so that the balance closes to
     round-off (derivation in docs/guide/time-integration.md). For mechanisms of up to 300 velocities, and larger ones
-    whose bodies have narrow bands or up to 100 coordinates each.
+    whose bodies have narrow bands or up to 600 coordinates in full.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from ...mechanisms.model.consistency import Checked, check_consistent, refuse_re
 from ...mechanisms.model.state import State
 from ...numerics.gauss_tableau import gauss
 from ...systems.inputs import Forcing
-from ..loops.build import WIDEST, cost_of_band, has_full_matrices
+from ..loops.build import LARGEST, cost_of_factor, has_full_matrices
 from ..methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
 from ..times.step_size import Tolerance, read_tolerance
 from .scheme import InitialValueProblem, Scheme
@@ -149,7 +149,7 @@ def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
     if mechanism.network.arrays.mean is None:
         return
     has_full = isinstance(method, Decaying) and any(has_full_matrices(body) for body in mechanism.frames.values())
-    if has_full or mechanism.once(cost_of_band) > WIDEST:
+    if has_full or mechanism.once(cost_of_factor) > LARGEST:
         raise ValueError(
             f"{method} factors the full matrices of bodies without narrow bands, and this mechanism is too large for "
             f"that, with {mechanism.layout.velocities} velocities: take fewer elements, reduce its bodies, or take "

@@ -404,8 +404,9 @@ def test_what_it_cannot_do_is_answered():
             decaying(radius)
 
 
-def test_large_mechanisms_must_have_narrow_bands():
+def test_large_mechanisms_must_have_narrow_bands(monkeypatch):
     """A beam of many coordinates has them; what couples as many among each other has none."""
+    monkeypatch.setattr(build, "FULL", 300)  # coordinates, in place of 600: smaller samples
     rods = [beam_of(elements) for elements in (8, 128)]
     assert not any(build.has_full_matrices(rod) for rod in rods)
     shuffled = rods[1].elasticity.strain @ np.linalg.qr(np.random.default_rng(0).standard_normal((384, 384)))[0]
@@ -419,10 +420,9 @@ def test_large_mechanisms_must_have_narrow_bands():
 
 
 def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(monkeypatch):
-    """Their strains are sums of millions of products of slopes, which took a minute to write out."""
-    mesh = skfem.MeshTri.init_tensor(np.linspace(0.0, 1.0, 6), np.linspace(0.0, 0.5, 4))
-    material, ports = fem.Material(young=70e9, density=2700.0, poisson=0.3), {"root": lambda x: x[0] == 0.0}
-    plate = fem.plate(mesh, material, thickness=0.01, strain="von_karman", ports=ports)
+    """Their strains are sums of millions of products of slopes."""
+    plate = plate_of(6, 4)
+    monkeypatch.setattr(build, "PRODUCTS", 1e7)
     rods = connect({"first": beam_of(8), "second": beam_of(64)}, [])
     monkeypatch.setattr(build, "banded_constants", None)
     monkeypatch.setattr(network, "DENSE_LIMIT", 0)
@@ -434,6 +434,28 @@ def test_plates_of_triangles_are_known_to_be_wide_before_their_arrays_are_made(m
             integrate(whole, start, times, method=method)
     with pytest.raises(TypeError):  # of other bodies the arrays are asked for
         build.is_wide(rods)
+
+
+def test_plates_in_full_in_large_mechanisms(monkeypatch):
+    """Step as in small ones, to the round-off of their stiffness."""
+    runs = {}
+    for limit in (network.DENSE_LIMIT, 0):
+        monkeypatch.setattr(network, "DENSE_LIMIT", limit)
+        whole = connect({"plate": plate_of(3, 2)}, [weld("plate.root", GROUND)], gravity=(0.0, 0.0, -9.81))
+        start = whole.consistent_state(whole.assemble())
+        for method in (decaying(), ExactGauss()):
+            runs[limit, method] = run = integrate(whole, start, 1e-4 * np.arange(4), method=method)
+            assert run.ledger.largest_residual < 1e-14 * max(run.ledger.scale, 1.0)
+    for method in (decaying(), ExactGauss()):
+        found, wanted = (runs[limit, method]["plate.deformation"] for limit in (0, network.DENSE_LIMIT))
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
+
+
+def plate_of(long, wide):
+    """A von Kármán plate of triangles between so many points each way."""
+    mesh = skfem.MeshTri.init_tensor(np.linspace(0.0, 1.0, long), np.linspace(0.0, 0.5, wide))
+    material, ports = fem.Material(young=70e9, density=2700.0, poisson=0.3), {"root": lambda x: x[0] == 0.0}
+    return fem.plate(mesh, material, thickness=0.01, strain="von_karman", ports=ports)
 
 
 def beam_of(elements):
