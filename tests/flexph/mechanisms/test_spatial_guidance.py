@@ -15,6 +15,7 @@ from flexph import (
     ValidityWarning,
     connect,
     drive,
+    eigenfrequencies,
     integrate,
     modes,
     revolute,
@@ -61,21 +62,46 @@ def test_a_spin_that_the_joints_do_not_have():
         mechanism.equilibrium(mechanism.assemble(), spin=(0.0, 0.0, 20.0))
 
 
-@pytest.mark.parametrize("gravity", [None, DOWN])
-@pytest.mark.parametrize("driven", [True, False])
-def test_a_rotor_on_a_flexible_tower_is_said_not_to_be_supported(driven, gravity):
-    """Of a Campbell diagram: neither as a steady rotation nor from a state whose rotor alone turns."""
+UPRIGHT = Rotation.from_euler("y", -90, degrees=True)
+
+
+def rotor_on_tower(driven, gravity):
+    """A rotor on a flexible tower, turning; its pose, and the spin."""
     joints = [weld("tower.root", ORIGIN), revolute("rotor.root", "tower.tip", axis=(1.0, 0.0, 0.0))]
     if driven:
         joints.append(drive("rotor.root", "tower.tip", angle=lambda t: 5.0 * t, axis=(1.0, 0.0, 0.0)))
     section = fem.Section(diameter=0.02)
     tower = fem.beam(1.0, fem.Material(young=2e11, density=7850.0, poisson=0.3), section, elements=2, dim=3)
     mechanism = connect({"tower": tower, "rotor": ROD}, joints, gravity=gravity)
-    pose, spin = mechanism.assemble({"tower": Rotation.from_euler("y", -90, degrees=True)}), (0.0, 0.0, 5.0)
+    return mechanism, mechanism.assemble({"tower": UPRIGHT}), (0.0, 0.0, 5.0)
+
+
+@pytest.mark.parametrize("gravity", [None, DOWN])
+@pytest.mark.parametrize("driven", [True, False])
+def test_a_rotor_on_a_flexible_tower_is_no_steady_rotation_of_the_whole(driven, gravity):
+    mechanism, pose, spin = rotor_on_tower(driven, gravity)
     with pytest.raises(ValueError, match=r"weld tower.root.*otor on a support at rest.*floquet"):
         mechanism.equilibrium(pose, spin=spin)
-    with pytest.raises(ValueError, match=r"rotor on a support at rest.*floquet"):
-        mechanism.spectrum(mechanism.consistent_state(pose, velocities={"rotor": spin}))
+    if gravity is not None:  # the tower has no load at the start
+        with pytest.raises(ValueError, match=r"not balanced.*floquet"):
+            mechanism.spectrum(mechanism.consistent_state(pose, velocities={"rotor": spin}))
+
+
+@pytest.mark.parametrize("driven", [True, False])
+def test_a_rotor_splits_the_frequencies_of_its_tower(driven):
+    """Gyroscopic moments of a round rotor: one frequency of each pair rises, the other falls; nothing grows."""
+    mechanism, pose, spin = rotor_on_tower(driven, None)
+    still = connect({name: mechanism.bodies[name] for name in ("tower", "rotor")}, mechanism.connections[:2])
+    upright = still.assemble({"tower": UPRIGHT})
+    rest = eigenfrequencies(still.linearize(still.consistent_state(upright)))
+    found = mechanism.spectrum(mechanism.consistent_state(pose, velocities={"rotor": spin}))
+    assert found.symmetries == (() if driven else ("turn of rotor",))
+    turning = np.sort(found.values.imag[found.values.imag > 1.0])
+    assert np.abs(found.values.real).max() < 1e-9 * turning.max()  # round-off
+    bends = np.sort(rest[rest > 1.0])
+    for pair in (0, 2):
+        assert turning[pair] < bends[pair] < turning[pair + 1]
+        assert turning[pair] * turning[pair + 1] == pytest.approx(bends[pair] ** 2, rel=1e-6)
 
 
 def test_poses_and_states_are_not_mixed_up():
