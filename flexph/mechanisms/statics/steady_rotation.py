@@ -70,8 +70,8 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
             raise ValueError(
                 f"{connection.name} does not turn with the spin {spin} rad/s, but in a steady rotation "
                 "the whole mechanism turns: hold it by a revolute joint about that axis and a drive of that rate. For "
-                "a rotor on a support at rest, such as a flexible tower, take flexph.analysis.floquet about its motion "
-                "over a turn"
+                "a rotor on a support at rest, such as a flexible tower, take mechanism.spectrum of its motion by "
+                "consistent_state if it is symmetric, else flexph.analysis.floquet about its motion over a turn"
             )
 
 
@@ -99,8 +99,8 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"the state must be at rest or in one steady rotation: parts deviate from it by {defect:.2g} (m/s, rad/s); "
-            "for a rotor on a support at rest, such as a flexible tower, take flexph.analysis.floquet about its motion "
-            "over a turn"
+            "for a rotor on a support at rest, such as a flexible tower, take mechanism.spectrum of its motion by "
+            "consistent_state if it is symmetric, else flexph.analysis.floquet about its motion over a turn"
         )
     return Steady(solution[dim:], solution[:dim])
 

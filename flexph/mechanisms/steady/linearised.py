@@ -168,4 +168,4 @@ def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]
         )
 
 
-ELSE = "for periodic motions take flexph.analysis.floquet"
+ELSE = "for other periodic motions, as of a rotor on a support at rest, take flexph.analysis.floquet"

@@ -134,7 +134,8 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
     if not is_balanced(mechanism, c, left, np.maximum(joints, np.abs(left) + joints), spin=spin):
         raise ValueError(
             f"{STATES}: a force of {np.abs(left).max():.2g} is not balanced by the joints. Give the inputs= that keep "
-            "the motion up, or take flexph.analysis.floquet about a periodic motion"
+            "the motion up. For a rotor on a support at rest that is not symmetric, or with blades, take "
+            "flexph.analysis.floquet about its motion over a turn"
         )
     return motion
 
@@ -213,6 +214,6 @@ def _refuse_bending(motion: Moving) -> None:
     if bent:
         name = list(motion.given.mechanism.frames)[bent[0]]
         raise ValueError(
-            f"{STATES}: {name!r} is flexible and turns relative to other bodies, which is a periodic motion: take "
-            "flexph.analysis.floquet"
+            f"{STATES}: {name!r} is flexible and turns relative to other bodies, as a rotor on a support at rest, which "
+            "is a periodic motion: take flexph.analysis.floquet about its motion over a turn"
         )
