@@ -214,6 +214,6 @@ def _refuse_bending(motion: Moving) -> None:
     if bent:
         name = list(motion.given.mechanism.frames)[bent[0]]
         raise ValueError(
-            f"{STATES}: {name!r} is flexible and turns relative to other bodies, as a rotor on a support at rest, which "
-            "is a periodic motion: take flexph.analysis.floquet about its motion over a turn"
+            f"{STATES}: {name!r} is flexible and turns relative to other bodies, as a rotor on a support at rest, "
+            "which is a periodic motion: take flexph.analysis.floquet about its motion over a turn"
         )
