@@ -161,8 +161,8 @@ def integrate(
         outputs and the time of the next call.
     changes : list, optional
         Joints of a mechanism that :func:`flexph.changes.lock` and :func:`flexph.changes.release`, each at a time or
-        where a condition is met. Steps end there. The mechanism of the result has the joints of all changes, its
-        ``events`` their instants by names such as ``lock hinge``.
+        where a condition is met. Steps end there, and ``save_every`` counts from there. The mechanism of the result has
+        the joints of all changes, its ``events`` their instants by names such as ``lock hinge``.
     events : dict, optional
         By name, functions of (t, x), x the state with its names, or :class:`Event`. Zeros that a step passes are
         located in time (a zero passed twice within a step is missed) and kept in ``events`` of the result. Except in

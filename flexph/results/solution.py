@@ -119,6 +119,17 @@ class Solution(MotionByName, Result):
             raise ValueError(f"mechanism must be a Mechanism, got {type(system).__name__}")
         return mechanism_signature(system)
 
+    @classmethod
+    def _refuse_another(cls, saved: list[str], own: list[str]) -> None:
+        try:
+            super()._refuse_another(saved, own)
+        except ValueError as error:
+            locks = [[line for line in lines if line.startswith("lock ")] for lines in (saved, own)]
+            if locks[0] and not locks[1]:
+                told = f"{error}; of a run with changes give flexph.changes.with_changes(mechanism, changes)"
+                raise type(error)(told) from None
+            raise
+
     @property
     def final(self) -> State:
         """Last state, from which a run can be continued; controllers of the same name continue, too."""

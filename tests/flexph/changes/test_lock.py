@@ -320,6 +320,8 @@ def test_a_file_a_checkpoint_and_a_run_that_goes_on_give_the_same(tmp_path):
     whole.save(tmp_path / "run.h5")
     read = Solution.load(tmp_path / "run.h5", with_changes(mechanism, changes))
     np.testing.assert_array_equal(read.holding, whole.holding)
+    with pytest.raises(ValueError, match=r"of a run with changes give flexph\.changes\.with_changes"):
+        Solution.load(tmp_path / "run.h5", mechanism)
     np.testing.assert_array_equal(read.ledger.total_dissipation, whole.ledger.total_dissipation)
     later = TIMES[-1] + np.array([0.0, 0.05, 0.1])
     parts = [integrate(r.final_mechanism, r, later) for r in (read, whole)]
