@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -43,7 +43,7 @@ ACCOUNTS = ("ledger", "energy", "residual")
 
 LAYOUT = 3
 """Version of the cache: runs of another one are computed again."""
-DRAWN = 3
+DRAWN = 4
 """Version of covers, films and views: those of another one are drawn again, from the kept scenes."""
 SCENE = "scene.vtkhdf"
 """The first scene of a run."""
@@ -51,6 +51,8 @@ COVER = (480, 300)
 """Pixels of a cover."""
 NEAR = 0.45
 """Size of the bodies over that of all which is seen, below which these are left out of a cover."""
+FAR = 0.1
+"""The same size, below which signs of forces go, too, if they are longer than the bodies over ``NEAR``."""
 FILM = 40
 """Frames of a film at most."""
 LIBRARY = "../_static/flexph-view.js"
@@ -183,11 +185,18 @@ def shrink(path: Path) -> None:
 
 
 def near(scene: Scene, row: int) -> Scene:
-    """A scene at one of its times, without signs of joints and of the ground that are far from the bodies."""
+    """A scene at one of its times, without signs of joints, forces and of the ground that are far from the bodies."""
     own = scene.picked([row])
     bodies = own.without("ground", "joint", "force", "contact", "arrow")
     sizes = [float(np.linalg.norm(np.ptp(part.bounds, axis=0))) for part in (bodies, own.without("arrow"))]
-    return own.without("ground", "joint") if bodies.parts and sizes[0] < NEAR * sizes[1] else own
+    if not bodies.parts or sizes[0] >= NEAR * sizes[1]:
+        return own
+    kept = own.without("ground", "joint")
+    if sizes[0] >= FAR * sizes[1]:
+        return kept
+    lengths = [np.linalg.norm(np.ptp(part.at(0), axis=0)) for part in kept.parts]
+    parts = zip(kept.parts, lengths, strict=True)
+    return replace(kept, parts=tuple(part for part, length in parts if NEAR * length < sizes[0]))
 
 
 def _key(case: Case[Any]) -> str:

@@ -143,8 +143,8 @@ def creep(
     CreepLaw
         Law for ``friction=`` of :func:`flexph.joints.slipping_wheel` and :func:`flexph.joints.railway_wheel`.
 
-    References
-    ----------
+    Notes
+    -----
     J. J. Kalker, Three-Dimensional Elastic Bodies in Rolling Contact (1990), sec. 2.2; P. J. Vermeulen, K. L. Johnson,
     J. Appl. Mech. 31 (1964) 338; H. B. Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), sec. 3.2.
 
@@ -201,8 +201,8 @@ def magic_formula(
     CreepLaw
         Law for ``friction=`` of :func:`flexph.joints.slipping_wheel`.
 
-    References
-    ----------
+    Notes
+    -----
     H. B. Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eq. (4.6), and sec. 4.3.1 on similarity.
 
     Examples

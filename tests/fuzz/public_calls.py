@@ -311,7 +311,7 @@ def _joints() -> dict[str, Call]:
         "law": None, "torsional_law": None,
         "friction": friction, "turning_friction": friction, "sliding_friction": None, "coefficient": 0.1,
         "conicity": 0.05, "creep": laws.creep(longitudinal=1.0), "across": axis, "displacement": None, "position": None,
-        "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1,
+        "path": ["a.tip", flexph.joints.Sheave("b.root", 0.1), "b.tip"], "turns": 1, "grips": False,
     }  # fmt: skip
     plane = {"stiffness": (1.0, 1.0)}
     special: dict[str, dict[str, Any]] = {
