@@ -16,12 +16,12 @@ import rigid
 from flexph import GROUND, connect, distributed_load, hinge, integrate, spherical, spring_damper, torque, weld
 from flexph.bodies import mean_axes
 from flexph.bodies.mean_axes import about_mean_axes
-from flexph.integration.blocks import impulse
 from flexph.integration.loops import build
 from flexph.integration.loops.memory.structures import Parts, no_pair
 from flexph.integration.loops.stepper import Stepper
 from flexph.integration.loops.wide import kept_block
 from flexph.integration.loops.wide.kept_block import KeptBlock, has_kept_block
+from flexph.mechanisms.changed import impulses
 from flexph.mechanisms.model.accounts import Accounts
 from flexph.methods import Exact, Exact4
 
@@ -81,7 +81,7 @@ def by_loops(monkeypatch, mechanism, times=TIMES, method=None, events=None):
     with monkeypatch.context() as patch:
         patch.setattr(build, "cost_of_band", lambda _: 0.0)
         patch.setattr(kept_block, "LARGE", 10_000)
-        patch.setattr(impulse, "LARGE", np.inf)
+        patch.setattr(impulses, "LARGE", np.inf)
         assert not mechanism.once(build.constants).inertia.is_asked
         return integrate(mechanism, start_of(mechanism), times, inputs=INPUTS, method=method, events=events)
 
