@@ -47,7 +47,9 @@ def pose(t: float, period: float) -> tuple[Array, Array]:
     s = min(max(t / period, 0.0), 1.0)
     angle = 2.0 * math.pi * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
     place = np.array([CIRCLE * (math.cos(angle) - 1.0), CIRCLE * math.sin(angle), 0.2 * math.sin(angle)])
-    return place, Rotation.from_rotvec((0.0, TILT * math.sin(angle), 0.0)).as_matrix()
+    tilt = TILT * math.sin(angle)
+    cosine, sine = math.cos(tilt), math.sin(tilt)
+    return place, np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]])
 
 
 def rope_lengths(place: Array, turn: Array) -> Array:
@@ -58,7 +60,13 @@ def rope_lengths(place: Array, turn: Array) -> Array:
 
 def free_length(number: int, period: float, stretch: float) -> Callable[[float], float]:
     """Free length of a rope as a function of time: that along the path, less a stretch [m]."""
-    return lambda t: float(rope_lengths(*pose(t, period))[number]) - stretch
+    eye, winch = EYES[number], WINCHES[number]
+
+    def length(t: float) -> float:
+        place, turn = pose(t, period)
+        return math.dist(place + turn @ eye, winch) - stretch
+
+    return length
 
 
 def robot(stiffness: float, pretension: float, period: float) -> Mechanism:
@@ -114,13 +122,25 @@ def deviation(solution: Solution, period: float = 2.0) -> Array:
     return distances
 
 
+def rotation_of(quaternion: Array) -> Array:
+    """Rotation matrix of a quaternion (x, y, z, w) of any length."""
+    x, y, z, w = (quaternion / math.sqrt(quaternion @ quaternion)).tolist()
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
 def reference(stiffness: float, pretension: float, period: float, start: tuple[Array, Array], end: float) -> Array:
     """Place of an eye at the end (3,) [m], from a place and a rotation of the platform at rest."""
     free = lambda t: rope_lengths(*pose(t, period)) - pretension / stiffness  # noqa: E731
 
     def rates(t: float, y: Array) -> Array:
         r, q, v, w = y[:3], y[3:7], y[7:10], y[10:]  # quaternion (x, y, z, w), spin in body axes
-        R = Rotation.from_quat(q).as_matrix()
+        R = rotation_of(q)
         gap = r + EYES @ R.T - WINCHES
         length = np.linalg.norm(gap, axis=1)
         speed = v + np.cross(w, EYES) @ R.T
@@ -134,7 +154,7 @@ def reference(stiffness: float, pretension: float, period: float, start: tuple[A
 
     first = np.concatenate([start[0], Rotation.from_matrix(start[1]).as_quat(), np.zeros(6)])
     found = scipy.integrate.solve_ivp(
-        rates, (0.0, end), first, method="DOP853", rtol=1e-8, atol=1e-10, max_step=0.02 * period
+        rates, (0.0, end), first, method="DOP853", rtol=1e-6, atol=1e-8, max_step=0.02 * period
     )
     y = found.y[:, -1]
     place: Array = y[:3] + Rotation.from_quat(y[3:7]).as_matrix() @ EYES[0]

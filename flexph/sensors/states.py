@@ -259,11 +259,10 @@ def spring_force(joint: str) -> Quantity:
         springs = mechanism.network.arrays.springs
         _refuse_scheduled(mechanism, f"spring_force({joint!r})", "measure its extension")
         pairs = zip(measures(mechanism.connections), springs.state.tolist(), strict=True)
-        places = {own: k for (own, m), k in pairs if k >= 0 and (m.law is None or isinstance(m.law, ElasticLaw))}
-        place = check.lookup("elastic spring", joint, places)
-        first = mechanism.layout.size - mechanism.layout.springs
-        own = slice(first, first + springs.stored)
-        return lambda x: float(springs.forces(x[own])[place])
+        elastic = {own: (k, m.law) for (own, m), k in pairs if k >= 0 and isinstance(m.law, ElasticLaw | None)}
+        place, law = check.lookup("elastic spring", joint, elastic)
+        place += mechanism.layout.size - mechanism.layout.springs
+        return lambda x: float(x[place] if law is None else law.force(x[place]))
 
     return _read(f"force of {joint!r}", (), "N or N m", of_state)
 
