@@ -23,7 +23,7 @@ from ...systems.inputs import Forcing, Input
 from ..changed.passage import carried, handed
 from ..model.constraints import extent, rates_at, spring_extensions
 from ..model.redundancy import explain_redundancy
-from ..model.state import Pose, State, at_rest, configuration
+from ..model.state import Pose, State, at_rest, configuration, flat
 from ..model.time_table import Anchors, anchor, table_of
 from ..poses.closure import Closure
 from ..statics.balance import problem
@@ -46,6 +46,10 @@ CHANGES = 100
 """Largest number of contacts that are closed or released one by one."""
 WAYS = 16
 """Number of directions in which friction in space is bounded."""
+FRICTION = ": friction: "
+"""What the names of rows and springs that hold a contact along its tangents have after that of the contact."""
+MOST, DIGITS = 1e6, 1e-5
+"""Largest factor of the coefficients of friction that is tried, and the relative error of the least one."""
 SLIPS = 1e-6
 """Excess of friction over its bound, relative to it, that counts as none: forces balance to as much."""
 
@@ -55,7 +59,7 @@ def equilibrium_with_contacts(
 ) -> State:
     """Equilibrium near a pose with contacts, see :meth:`flexph.Mechanism.equilibrium`."""
     made, state = rest(mechanism, pose, inputs, time=time)
-    whole = handed(made, mechanism, state)
+    whole = _with_anchors(mechanism, handed(made, mechanism, state), _friction_forces(made, state))
     own = dict(zip(made.constraint_names, state.multipliers, strict=True))
     multipliers = np.array([own[name] for name in mechanism.constraint_names])
     if redundant == "refuse" and multipliers.size:
@@ -64,6 +68,31 @@ def equilibrium_with_contacts(
         if names := explain_redundancy(mechanism, rates_at(mechanism, place, table, time)[0]):
             raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
     return replace(whole, multipliers=multipliers, joint_forces=True)
+
+
+def _friction_forces(made: Mechanism, state: State) -> dict[str, Array]:
+    """Friction (d,) in world axes by the names of compliant contacts, from the springs that hold them."""
+    a, c = made.network.arrays, configuration(made, state.x)
+    extension = spring_extensions(made, c, table_of(made, state.anchors), state.time)
+    along = derive(a, c).vector[a.pairs[1][a.springs.component_product]]
+    tension = a.springs.tensions(extension, state.time)[a.springs.length_product.size :][: len(along)]
+    forces: dict[str, Array] = {}
+    components = [name for name, measure in measures(made.connections) if measure.kind == "component"]
+    for name, pull, tangent in zip(components, tension, along, strict=True):
+        contact, is_friction, _ = name.partition(FRICTION)
+        if is_friction:
+            forces[contact] = forces.get(contact, 0.0) + pull * tangent
+    return forces
+
+
+def _with_anchors(mechanism: Mechanism, state: State, forces: Mapping[str, Array]) -> State:
+    """State whose anchors of compliant contacts have given forces."""
+    contacts, c = mechanism.network.arrays.contacts, configuration(mechanism, state.x)
+    spring, dim = c.spring.copy(), mechanism.layout.dim
+    for touch, first in zip(touches_of(mechanism, "mechanism.equilibrium"), contacts.anchor.tolist(), strict=True):
+        if touch.name in forces and first >= 0:
+            spring[first : first + dim] = forces[touch.name]
+    return replace(state, x=flat(mechanism, c._replace(spring=spring)))
 
 
 def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
@@ -110,7 +139,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 
 def _friction_of(multipliers: Mapping[str, float], touch: Touch) -> list[float]:
     """Friction of a contact along its tangents."""
-    return [force for name, force in multipliers.items() if name.startswith(f"{touch.name}: friction: ")]
+    return [force for name, force in multipliers.items() if name.startswith(f"{touch.name}{FRICTION}")]
 
 
 class _Search:
@@ -167,8 +196,7 @@ class _Search:
                 pose = self._pose(c)
                 continue
             if change is None:
-                self._check_friction(made, state, c, [t for t in held if not t.is_rigid or t.name in closed])
-                return made, state
+                return made, self._held(made, state, c, [t for t in held if not t.is_rigid or t.name in closed])
             closed ^= {change}
             pose = self._pose(c)
         raise ArithmeticError(f"no equilibrium was found: contacts close and open in turn, at last {change!r}")
@@ -248,8 +276,11 @@ class _Search:
         signs = {touch.name: touch.gap.sign for touch in self.rigid}
         return {name: sign * own[f"{name}: normal"] for name, sign in signs.items() if f"{name}: normal" in own}
 
-    def _check_friction(self, made: Mechanism, state: State, c: Configuration, held: Sequence[Touch]) -> None:
-        """Raise ArithmeticError if friction that is needed exceeds its bound, however the contacts share it."""
+    def _held(self, made: Mechanism, state: State, c: Configuration, held: Sequence[Touch]) -> State:
+        """State with contact forces whose friction is within its bounds; raises ArithmeticError if there are none.
+
+        They are those of least norm or, if these exceed a bound, those with the least sum of normal forces.
+        """
         own = dict(zip(made.constraint_names, state.multipliers.tolist(), strict=True))
         springs = self._tensions(made, state, c)
         own |= springs
@@ -257,37 +288,62 @@ class _Search:
         needed = {touch.name: float(np.linalg.norm(_friction_of(own, touch))) for touch in held}
         over = [t for t in held if needed[t.name] > (1.0 + SLIPS) * t.friction * pressing[t.name]]
         if not over:
-            return
-        shared = all(t.is_rigid for t in over) and self._can_share(made, state, [t for t in held if t.is_rigid])
-        if not shared:
-            name = max(over, key=lambda t: needed[t.name] / max(pressing[t.name], np.finfo(float).tiny)).name
-            whole = sum(needed.values()) / max(sum(pressing[t.name] for t in held), np.finfo(float).tiny)
-            raise ArithmeticError(
-                f"no equilibrium was found: {name!r} slips, as friction would have to be {whole:.4g} of the normal "
-                "force"
-            )
+            return state
+        rigid, is_rigid = [t for t in held if t.is_rigid], all(t.is_rigid for t in over)
+        if is_rigid and (shared := self._shared(made, state, rigid)) is not None:
+            return replace(state, multipliers=shared)
+        worst = max(over, key=lambda t: needed[t.name] - t.friction * pressing[t.name])
+        bound = worst.friction * max(pressing[worst.name], 0.0)
+        if is_rigid:
+            factor = self._least_factor(made, state, rigid)
+        else:
+            factor = needed[worst.name] / bound if bound > 0.0 else np.inf
+        told = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
+        raise ArithmeticError(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {told}")
 
-    def _can_share(self, made: Mechanism, state: State, held: Sequence[Touch]) -> bool:
-        """True if other multipliers with the same forces satisfy all bounds: a linear programme, of inner polygons."""
+    def _least_factor(self, made: Mechanism, state: State, held: Sequence[Touch]) -> float:
+        """Least factor of all coefficients of friction with which these hold; infinite if there is none."""
+        low, high = 0.0, 1.0
+        while self._shared(made, state, held, factor=np.exp(high)) is None:
+            low, high = high, 2.0 * high
+            if high > np.log(MOST):
+                return np.inf
+        while high - low > DIGITS:
+            middle = 0.5 * (low + high)
+            low, high = (
+                (low, middle) if self._shared(made, state, held, factor=np.exp(middle)) is not None else (middle, high)
+            )
+        return float(np.exp(high))
+
+    def _shared(self, made: Mechanism, state: State, held: Sequence[Touch], factor: float = 1.0) -> Array | None:
+        """Multipliers with the same forces that satisfy all bounds, by a linear programme of inner polygons.
+
+        They have the least sum of normal forces; None if there are none. Coefficients of friction count with a factor.
+        """
         c, names = configuration(made, state.x), list(made.constraint_names)
         G = dense(rates_at(made, (c, derive(made.network.arrays, c)), table_of(made, state.anchors), self.time)[0])
-        forces = G.T @ state.multipliers
+        scale = float(np.abs(state.multipliers).max())
+        forces, pressing = G.T @ state.multipliers / scale, np.zeros(len(names))
         rows: list[Array] = []
         bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(names)
         for touch in self.rigid:
             if (name := f"{touch.name}: normal") in names:
                 bounds[names.index(name)] = (0.0, None) if touch.gap.sign > 0.0 else (None, 0.0)
+                pressing[names.index(name)] = touch.gap.sign
         for touch in held:
-            own = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}: friction: ")]
+            own = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}{FRICTION}")]
             for turn in np.arange(WAYS) * 2.0 * np.pi / WAYS if len(own) > 1 else (0.0, np.pi):
                 row = np.zeros(len(names))
                 row[own] = np.array([np.cos(turn), np.sin(turn)])[: len(own)]
-                reach = touch.friction * (np.cos(np.pi / WAYS) if len(own) > 1 else 1.0)
+                reach = factor * touch.friction * (np.cos(np.pi / WAYS) if len(own) > 1 else 1.0)
                 row[names.index(f"{touch.name}: normal")] -= reach * touch.gap.sign
                 rows.append(row)
-        slack = np.full(len(rows), SLIPS * float(np.abs(state.multipliers).max(initial=0.0)))
-        options = {"A_ub": np.array(rows), "b_ub": slack, "A_eq": G.T, "b_eq": forces}
-        return bool(scipy.optimize.linprog(np.zeros(len(names)), **options, bounds=bounds).status == 0)
+        options = {"A_ub": np.array(rows), "b_ub": np.full(len(rows), SLIPS), "A_eq": G.T, "b_eq": forces}
+        found = scipy.optimize.linprog(pressing, **options, bounds=bounds)
+        if found.status != 0:
+            return None
+        balanced: Array = found.x + np.linalg.lstsq(G.T, forces - G.T @ found.x)[0]  # to round-off
+        return scale * balanced
 
     def _tensions(self, made: Mechanism, state: State, c: Configuration) -> dict[str, float]:
         """Tensions of all springs by name."""

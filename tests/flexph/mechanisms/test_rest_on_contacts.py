@@ -65,7 +65,7 @@ def test_friction_holds_a_block_on_a_slope_up_to_its_bound():
     run = integrate(mechanism, rest, np.linspace(0.0, 0.5, 51))
     assert np.abs(run["block.velocity"]).max() < 1e-10
     slippery = block(Rigid(friction=0.98 * math.tan(slope)), slope=slope)
-    with pytest.raises(ArithmeticError, match=r"slips, as friction would have to be 0\.2027 of the normal force"):
+    with pytest.raises(ArithmeticError, match=r"slips; coefficients of friction would have to be 1\.02 times as large"):
         slippery.equilibrium(slippery.assemble(place))
 
 
@@ -221,3 +221,55 @@ def test_what_cannot_rest_is_refused_by_name():
     )
     with pytest.raises(ArithmeticError, match="friction holds points on planes only, not 'tyre'"):
         rolling.equilibrium(rolling.assemble({"w": (0.0, 0.2, 0.0)}))
+
+
+def test_friction_of_a_ladder_is_within_its_cones():
+    """Forces that the joints leave open are those of least normal force: at the wall T = μN, at the ground below it."""
+    mu, angle, weight = 0.3, 1.1, 98.1
+    bar = rigid.bar(4.0, weight / 9.81)
+    wall, floor = Plane(GROUND.at(4.0 * np.cos(angle), 0.0), (-1.0, 0.0)), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    touching = [
+        contact("bar.tip", wall, Rigid(friction=mu), name="wall"),
+        contact("bar.root", floor, Rigid(friction=mu), name="ground"),
+    ]
+    mechanism = connect({"bar": bar}, touching, gravity=(0.0, -9.81))
+    made, state = mechanism.with_closed_contacts(mechanism.equilibrium(mechanism.assemble({"bar": (0.0, 0.0, angle)})))
+    forces = dict(zip(made.constraint_names, np.abs(state.multipliers), strict=True))
+    at_wall = 0.5 * weight / (np.tan(angle) + mu)
+    assert forces["wall: normal"] == pytest.approx(at_wall, rel=1e-5)
+    for name in ("wall", "ground"):  # the bounds are met to 1e-6 of the largest force
+        assert forces[f"{name}: friction: tangent 1"] <= mu * forces[f"{name}: normal"] + 1e-6 * weight
+    assert forces["ground: normal"] + forces["wall: friction: tangent 1"] == pytest.approx(weight, rel=1e-12)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_block_on_compliant_feet_stays_where_it_rests_on_a_slope(dim):
+    """The anchors of the feet carry m g sin θ from the first step."""
+    slope = np.arctan(0.2)
+    sine, cosine = np.sin(slope), np.cos(slope)
+    if dim == 2:
+        feet = {"left": (-0.2, -0.1), "right": (0.2, -0.1)}
+        plane, place = Plane(GROUND.at(0.0, 0.0), (-sine, cosine)), (-0.1 * sine, 0.1 * cosine, slope)
+    else:
+        feet = {f"foot{i}{j}": (0.4 * i - 0.2, 0.4 * j - 0.2, -0.1) for i in (0, 1) for j in (0, 1)}
+        turn = np.array([[cosine, 0.0, -sine], [0.0, 1.0, 0.0], [sine, 0.0, cosine]])
+        plane, place = Plane(GROUND.at(0.0, 0.0, 0.0), (-sine, 0.0, cosine)), (0.1 * turn[:, 2], turn)
+    block = rigid.body(10.0, inertia=1.0 if dim == 2 else (1.0, 1.0, 1.0), ports=feet)
+    law = KelvinVoigt(1e5, damping=100.0, friction=0.3)
+    standing = contact([f"block.{name}" for name in feet], plane, law, name="floor")
+    mechanism = connect({"block": block}, [standing], gravity=(*(0.0,) * (dim - 1), -9.81))
+    rest = mechanism.equilibrium(mechanism.assemble({"block": place}))
+    run = integrate(mechanism, rest, np.linspace(0.0, 0.2, 201))
+    np.testing.assert_allclose(run.contact("floor").friction, 98.1 * sine, rtol=1e-9)
+    assert np.ptp(run.position(f"block.{next(iter(feet))}"), axis=0).max() < 1e-12
+
+
+def test_a_ladder_that_slips_is_told_by_how_much_friction_lacks():
+    """With the coefficients s μ it holds from (1 − s² μ₁μ₂)/(2 s μ₂) = tan θ on."""
+    angle = 1.1
+    wall, floor = Plane(GROUND.at(4.0 * np.cos(angle), 0.0), (-1.0, 0.0)), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    touching = [contact("bar.tip", wall, Rigid(friction=0.3)), contact("bar.root", floor, Rigid(friction=0.2))]
+    mechanism = connect({"bar": rigid.bar(4.0, 10.0)}, touching, gravity=(0.0, -9.81))
+    lacking = (-0.4 * np.tan(angle) + np.sqrt((0.4 * np.tan(angle)) ** 2 + 0.24)) / 0.12
+    with pytest.raises(ArithmeticError, match=f"would have to be {lacking:.4g} times as large"):
+        mechanism.equilibrium(mechanism.assemble({"bar": (0.0, 0.0, angle)}))
