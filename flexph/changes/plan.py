@@ -53,8 +53,14 @@ class Plan:
 
     def _joint(self, change: Change) -> Connection:
         """Connection of a name, of the mechanism or one that began to hold."""
-        known = {c.name: c for c in (*self.base.connections, *self._added)}
-        found: Connection = check.lookup("joint", change.name, known)
+        own = {c.name: c for c in self.base.connections}
+        joint = change.name.removeprefix("lock ")
+        if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:
+            raise ValueError(
+                f"{change.kind}({change.name!r}): an earlier run locked {joint!r}, and this mechanism has the lock in "
+                f"its place: go on with the mechanism of that run, where {joint!r} is free again, and lock it again"
+            )
+        found: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
         return found
 
     def _locked(self, change: Change, name: str) -> Action:

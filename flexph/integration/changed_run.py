@@ -14,6 +14,7 @@ from ..changes.plan import Action, Plan
 from ..mechanisms.changed.passage import Booking, booked_together, passed
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import booked, joined
 from ..results.result import Occurrences
@@ -21,6 +22,7 @@ from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.statics import static_solution
 from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
+from ..systems.validity import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod
 from .times.events import ON_ZERO, Event
@@ -129,6 +131,7 @@ class _ChangedRun:
                 part = self._part(state, booking)
                 state = part.final
                 if state.time >= self.grid[-1] or not (due := self._due(state.time, part)):
+                    self._warn_of_pending(state.time)
                     return self._whole()
         except (IntegrationError, InputError, IntegrationInterrupted) as error:
             if error.solution is not None:
@@ -154,6 +157,16 @@ class _ChangedRun:
                 raise InputError(str(error), None) from error
             bookings.append(booking)
         return state, booked_together(bookings) if bookings else None
+
+    def _warn_of_pending(self, time: float) -> None:
+        """Warn of changes that did not happen, as their conditions were not met up to the end."""
+        if time >= self.grid[-1]:
+            for action in self.pending:
+                warn(
+                    f"{action.name} did not happen: its condition was not met up to t = {time:.6g} s; one that holds "
+                    "from the start on is not met, for that give a time",
+                    ValidityWarning,
+                )
 
     def _in_union(self, mechanism: Mechanism, state: State) -> Array:
         """Flat state in the layout of all connections."""

@@ -13,6 +13,7 @@ from flexph import (
     Event,
     InputError,
     Solution,
+    ValidityWarning,
     connect,
     cylindrical,
     drive,
@@ -456,3 +457,22 @@ def test_changes_check_themselves(arguments, message):
     for make in (lock, release):
         with pytest.raises(ValueError, match=message):
             make("hinge", **arguments)
+
+
+def test_a_joint_that_an_earlier_run_locked_is_released_by_its_own_mechanism():
+    """The mechanism at the end of that run has the lock in place of the joint, whose release would drop both."""
+    arm = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND, name="pivot")])
+    start = arm.consistent_state(arm.assemble({"arm": 0.0}), velocities={"arm": 2.0})
+    run = integrate(arm, start, np.linspace(0.0, 0.5, 11), changes=[lock("pivot", at=0.3)])
+    for name in ("pivot", "lock pivot"):
+        with pytest.raises(ValueError, match=r"an earlier run locked 'pivot'.*go on with the mechanism of that run"):
+            integrate(run.final_mechanism, run, np.linspace(0.5, 1.0, 11), changes=[release(name, at=0.7)])
+
+
+def test_changes_that_do_not_happen_are_told():
+    arm = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND, name="pivot")])
+    start = arm.consistent_state(arm.assemble({"arm": 0.0}), velocities={"arm": 1.0})
+    for angle in (0.0, 2.0):  # that of the start, and one that is not reached
+        latch = lock("pivot", when=joint_angle("arm.root"), reaches=angle)
+        with pytest.warns(ValidityWarning, match="lock pivot did not happen"):
+            integrate(arm, start, np.linspace(0.0, 1.0, 11), changes=[latch])
