@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from ...laws.elastic_laws import ElasticLaw, one_sided
 from ...laws.spring_law import SpringLaw, check_law
@@ -170,7 +173,7 @@ def rope(
             raise ValueError(f"path must have different neighbours, got {str(a.port)!r} twice in succession")
     pull = _pull(stiffness, law)
     resistance = check.not_negative("damping", damping)
-    free = length if callable(length) or length is None else check.positive("length", length, "m")
+    free = length if length is None else _length(length, "the rope" if name is None else repr(name))
     if is_wound and callable(free):
         raise ValueError("length of a rope on a disc that it grips must be a number: turn the disc to wind it up")
     wheels = tuple(Solid("wheel", p.port, p.axis, radius=abs(p.radius)) for p in points if p.radius)
@@ -188,6 +191,21 @@ def _point(given: str | Ground | Sheave) -> RopePoint:
         return RopePoint(given.port, given.radius, given.axis, given.turns)
     _check_place(given)
     return RopePoint(given)
+
+
+def _length(length: float | Callable[[float], float], rope: str) -> float | Callable[[float], float]:
+    """Length of a ``rope`` without tension, which must be positive at all times."""
+    if not callable(length):
+        return check.positive("length", length, "m")
+
+    def positive(time: Any) -> Any:
+        value = length(time)
+        if np.any(np.asarray(value) <= 0.0):
+            at = float(np.atleast_1d(time)[np.argmax(np.atleast_1d(value) <= 0.0)])
+            raise ValueError(f"length of {rope} must stay positive, got {np.min(value):.6g} m at t = {at:.6g} s")
+        return value
+
+    return positive
 
 
 def _check_grips(path: Sequence[str | Ground | Sheave]) -> bool:

@@ -256,6 +256,15 @@ def snapped(damping=0.0, step=0.002):
     return integrate(mechanism, mechanism.consistent_state(pose), np.arange(0.0, 1.0, step))
 
 
+def test_a_winch_that_winds_up_more_than_the_rope_is_told():
+    hook = rigid.body(1.0, inertia=0.1, ports={"eye": (0.0, 0.0)})
+    winch = rope([at(0.0, 2.0), "hook.eye"], stiffness=1e4, length=lambda t: 1.0 - t, name="hoist")
+    mechanism = connect({"hook": hook}, [winch], gravity=(0.0, -G))
+    start = mechanism.consistent_state(mechanism.assemble({"hook": (0.0, 1.0, 0.0)}))
+    with pytest.raises(ValueError, match="length of 'hoist' must stay positive, got 0 m at t = 1 s"):
+        integrate(mechanism, start, np.linspace(0.0, 1.5, 151))
+
+
 def test_slack_rope_snaps_taut_elastically():
     """Lowest place by the energy mg(0.5 + e) = ½ke²; the largest height again is that of the start."""
     run = snapped()
