@@ -34,8 +34,9 @@ from .substitutes import Touch, touches_of
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, which imports this module."""
-SOFT = 1e3
-"""Stiffness of the springs that stand for rigid contacts, over the weight and loads per size of the mechanism."""
+SOFT = 1e3, 1e2, 10.0
+"""Stiffnesses of springs that stand for rigid contacts, over the weight and loads per size of the mechanism, each tried
+if the one before finds no equilibrium."""
 PULLS = 1e-9
 """Normal force below zero, relative to the largest one, up to which a contact does not pull."""
 ENTERED = 1e-9
@@ -202,19 +203,31 @@ class _Search:
         raise ArithmeticError(f"no equilibrium was found: contacts close and open in turn, at last {change!r}")
 
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
-        """Names of the rigid contacts that soft springs in their place close, and the pose of these springs."""
+        """Names of the rigid contacts that soft springs in their place close, and the pose of these springs.
+
+        Newton's method may cycle between touching and not; softer springs, which reach further, then find the way.
+        """
         mechanism, dim = self.mechanism, self.mechanism.layout.dim
         loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)
         weight = float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() + np.abs(loads).sum()) or 1.0
-        k = SOFT * weight / self.size
-        soft = [
-            touch.spring(touch.one_sided(k * self.size**2 if touch.gap.kind == "angle" else k)) for touch in self.rigid
-        ]
-        soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
-        made, state = self._equilibrium(self.pose, soft, [touch for touch in held if not touch.is_rigid])
-        c = configuration(made, state.x)
-        gaps = self._gaps(c)
-        return {touch.name for touch in self.rigid if gaps[touch.name] < 0.0}, self._pose(c)
+        failed: ArithmeticError | None = None
+        for softness in SOFT:
+            k = softness * weight / self.size
+            soft = [
+                touch.spring(touch.one_sided(k * self.size**2 if touch.gap.kind == "angle" else k))
+                for touch in self.rigid
+            ]
+            soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
+            try:
+                made, state = self._equilibrium(self.pose, soft, [touch for touch in held if not touch.is_rigid])
+            except ArithmeticError as error:
+                failed = failed or error
+                continue
+            c = configuration(made, state.x)
+            gaps = self._gaps(c)
+            return {touch.name for touch in self.rigid if gaps[touch.name] < 0.0}, self._pose(c)
+        assert failed is not None
+        raise failed
 
     def _balanced(self, pose: Pose, closed: Sequence[Touch], held: Sequence[Touch]) -> tuple[Mechanism, State]:
         names = {touch.name for touch in closed}
