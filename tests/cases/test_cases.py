@@ -104,7 +104,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "cable-robot": (9, "--end 0.02", "ledger.csv ledger.png motion.vtkhdf tensions.csv tensions.png"),
     "latch-deployment": (
         11,
-        "--end 0.6 --step 0.02",
+        "--end 1.6 --step 0.02",
         "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf",
     ),
     "bicycle": (10, "--speeds 2 --end 0.02", "exponents.csv exponents.png ledger.csv ledger.png motion.vtkhdf"),
