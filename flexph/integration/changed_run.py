@@ -91,7 +91,7 @@ CHANGED = "change of joints"
 
 
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
-    """Both runs as one, with what the passage between them books."""
+    """One solution of both runs, with the loss and work of the passage between them."""
     if booking is not None and len(later.times) > 1:
         later = replace(later, ledger=booked(later.ledger, booking))
     return _joined([run, later])
@@ -194,7 +194,7 @@ class _ChangedRun:
         return part
 
     def _kept(self, part: Solution, watched: dict[str, Any], booking: Booking | None) -> Solution:
-        """Part of the solution, with what the change before it books, without the events of conditions."""
+        """Solution of a part, with the bookings of the change before it and without the events of conditions."""
         if booking is not None and len(part.times) > 1:
             part = replace(part, ledger=booked(part.ledger, booking))
         return replace(part, events={name: own for name, own in part.events.items() if name not in watched})
@@ -285,7 +285,7 @@ class _Once:
 
 
 def _numbered(checkpoint: Checkpoint | None, number: int) -> Checkpoint | None:
-    """Checkpoint of a part of a run, in a folder of its own."""
+    """Checkpoint of a part of a run, in a separate folder."""
     if checkpoint is None:
         return None
     return replace(checkpoint, path=Path(checkpoint.path) / f"part-{number:04d}")

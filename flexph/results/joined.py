@@ -52,7 +52,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Ledger of a run with what a passage at its start books, in its first row."""
+    """Ledger of a run, with the bookings of a passage at its start in the first row."""
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
     for account, own in given.items():

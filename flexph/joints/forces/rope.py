@@ -200,9 +200,11 @@ def _length(length: float | Callable[[float], float], rope: str) -> float | Call
 
     def positive(time: Any) -> Any:
         value = length(time)
-        if np.any(np.asarray(value) <= 0.0):
-            at = float(np.atleast_1d(time)[np.argmax(np.atleast_1d(value) <= 0.0)])
-            raise ValueError(f"length of {rope} must stay positive, got {np.min(value):.6g} m at t = {at:.6g} s")
+        lengths = np.atleast_1d(value)
+        if lengths.dtype.kind in "fiu" and (lengths <= 0.0).any():
+            first = int(np.argmax(lengths <= 0.0))
+            at = np.atleast_1d(time)[first]
+            raise ValueError(f"length of {rope} must stay positive, got {lengths[first]:.6g} m at t = {at:.6g} s")
         return value
 
     return positive

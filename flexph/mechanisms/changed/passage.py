@@ -158,7 +158,7 @@ def handed(old: Model, new: Model, state: State) -> State:
 
 
 def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
-    """Anchors of a mechanism: those of another one by name, and fresh ones of what that does not have."""
+    """Anchors of a mechanism: by name from another one, else fresh."""
     rows, springs = fresh.rows.copy(), fresh.springs.copy()
     theirs = dict(zip(old.constraint_names, law_values(old), strict=True))
     for name, part in zip(new.constraint_names, law_values(new), strict=True):

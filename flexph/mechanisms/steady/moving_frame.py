@@ -72,7 +72,7 @@ class Moving(NamedTuple):
         return left
 
     def after(self, time: float) -> Moving:
-        """The same motion after a time [s], with the multipliers that balance it best."""
+        """Motion after a time [s], with the multipliers that balance it best."""
         (spin, velocity), c, dim = self.given.steady, self.c, self.c.r.shape[1]
         turn, moved = finite_rotation(spin * time, dim), _swept(spin, velocity, time)
         turning, R = self.given.mechanism.network.arrays.turning, c.R.copy()

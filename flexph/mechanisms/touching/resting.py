@@ -73,17 +73,22 @@ def equilibrium_with_contacts(
 
 def _friction_forces(made: Mechanism, state: State) -> dict[str, Array]:
     """Friction (d,) in world axes by the names of compliant contacts, from the springs that hold them."""
-    a, c = made.network.arrays, configuration(made, state.x)
-    extension = spring_extensions(made, c, table_of(made, state.anchors), state.time)
-    along = derive(a, c).vector[a.pairs[1][a.springs.component_product]]
-    tension = a.springs.tensions(extension, state.time)[a.springs.length_product.size :][: len(along)]
-    forces: dict[str, Array] = {}
+    a, tensions = made.network.arrays, _tensions(made, state)
+    tangents = derive(a, configuration(made, state.x)).vector[a.pairs[1][a.springs.component_product]]
     components = [name for name, measure in measures(made.connections) if measure.kind == "component"]
-    for name, pull, tangent in zip(components, tension, along, strict=True):
+    forces: dict[str, Array] = {}
+    for name, tangent in zip(components, tangents, strict=True):
         contact, is_friction, _ = name.partition(FRICTION)
         if is_friction:
-            forces[contact] = forces.get(contact, 0.0) + pull * tangent
+            forces[contact] = forces.get(contact, 0.0) + tensions[name] * tangent
     return forces
+
+
+def _tensions(made: Mechanism, state: State) -> dict[str, float]:
+    """Tensions of all springs by name."""
+    c, springs = configuration(made, state.x), made.network.arrays.springs
+    tension = springs.tensions(spring_extensions(made, c, table_of(made, state.anchors), state.time), state.time)
+    return dict(zip((name for name, _ in measures(made.connections)), tension.tolist(), strict=True))
 
 
 def _with_anchors(mechanism: Mechanism, state: State, forces: Mapping[str, Array]) -> State:
@@ -197,7 +202,7 @@ class _Search:
                 pose = self._pose(c)
                 continue
             if change is None:
-                return made, self._held(made, state, c, [t for t in held if not t.is_rigid or t.name in closed])
+                return made, self._within_cones(made, state, [t for t in held if not t.is_rigid or t.name in closed])
             closed ^= {change}
             pose = self._pose(c)
         raise ArithmeticError(f"no equilibrium was found: contacts close and open in turn, at last {change!r}")
@@ -289,13 +294,13 @@ class _Search:
         signs = {touch.name: touch.gap.sign for touch in self.rigid}
         return {name: sign * own[f"{name}: normal"] for name, sign in signs.items() if f"{name}: normal" in own}
 
-    def _held(self, made: Mechanism, state: State, c: Configuration, held: Sequence[Touch]) -> State:
+    def _within_cones(self, made: Mechanism, state: State, held: Sequence[Touch]) -> State:
         """State with contact forces whose friction is within its bounds; raises ArithmeticError if there are none.
 
         They are those of least norm or, if these exceed a bound, those with the least sum of normal forces.
         """
         own = dict(zip(made.constraint_names, state.multipliers.tolist(), strict=True))
-        springs = self._tensions(made, state, c)
+        springs = _tensions(made, state)
         own |= springs
         pressing = self._normal(made, state) | self._pressing(springs)
         needed = {touch.name: float(np.linalg.norm(_friction_of(own, touch))) for touch in held}
@@ -311,8 +316,8 @@ class _Search:
             factor = self._least_factor(made, state, rigid)
         else:
             factor = needed[worst.name] / bound if bound > 0.0 else np.inf
-        told = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
-        raise ArithmeticError(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {told}")
+        lack = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
+        raise ArithmeticError(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, made: Mechanism, state: State, held: Sequence[Touch]) -> float:
         """Least factor of all coefficients of friction with which these hold; infinite if there is none."""
@@ -357,12 +362,6 @@ class _Search:
             return None
         balanced: Array = found.x + np.linalg.lstsq(G.T, forces - G.T @ found.x)[0]  # to round-off
         return scale * balanced
-
-    def _tensions(self, made: Mechanism, state: State, c: Configuration) -> dict[str, float]:
-        """Tensions of all springs by name."""
-        extension = spring_extensions(made, c, table_of(made, state.anchors), self.time)
-        tension = made.network.arrays.springs.tensions(extension, self.time)
-        return dict(zip((name for name, _ in measures(made.connections)), tension.tolist(), strict=True))
 
     def _pressing(self, tensions: Mapping[str, float]) -> dict[str, float]:
         """Normal forces of compliant contacts."""

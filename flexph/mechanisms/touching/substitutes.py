@@ -28,7 +28,7 @@ KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact with a name of its own."""
+    """Gap of a contact, with its name."""
 
     name: str
     contact: Connection
