@@ -28,6 +28,7 @@ from flexph.sensors import spring_force
 
 from .checks import converges, near, vanishes
 from .files import write_run
+from .times import equal_steps
 
 RADII, INERTIAS, APART = (0.06, 0.15), (0.002, 0.05), 0.5  # [m], [kg m²], [m]
 BRAKE = 0.4  # [N m s], viscous, at the output
@@ -68,8 +69,7 @@ def run(
     check.positive("pretension", pretension, "N")
     mechanism = belt_drive(stiffness, pretension)
     pose = mechanism.assemble({"input": (0.0, 0.0, 0.0), "output": (APART, 0.0, 0.0)})
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
-    times = np.linspace(0.0, count * step, count + 1)
+    times = equal_steps(step, end)
     return integrate(mechanism, mechanism.consistent_state(pose), times, inputs={"motor": lambda t: motor})
 
 

@@ -28,6 +28,7 @@ from flexph.plot.axes import legend_above, new_figure
 
 from .checks import vanishes
 from .files import write_run
+from .times import equal_steps
 
 BASE, TRAIL, TILT, GRAVITY = 1.02, 0.08, math.pi / 10.0, 9.81  # wheelbase, trail [m], tilt of the steering axis [rad]
 REAR, FRONT = 0.3, 0.35  # radii of the wheels [m]
@@ -145,9 +146,8 @@ def run(
     """A bicycle that rolls straight: exponents over the speed (Meijaard et al. 2007), and a ride after a push."""
     grid = np.linspace(0.02, 10.0, check.count("speeds", speeds))
     mechanism = bicycle()
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
     start = riding(mechanism, check.positive("speed", speed, "m/s"), lean=push)
-    ride = integrate(mechanism, start, np.linspace(0.0, count * step, count + 1))
+    ride = integrate(mechanism, start, equal_steps(step, end))
     return Result(grid, np.array([exponents(float(v)) for v in grid]), ride)
 
 

@@ -28,6 +28,7 @@ from flexph.plot.axes import new_figure
 
 from .checks import converges, near, vanishes
 from .files import write_run
+from .times import equal_steps
 
 MASS, STIFFNESS, YIELD = 1.0, 200.0, 20.0  # [kg], [N/m], [N]
 FREQUENCY, REACH = 1.0, 0.5  # [Hz], [m] from the wall to the mass at rest
@@ -65,8 +66,7 @@ def run(
     mechanism = isolated_mass(motion, amplitude, exponent, shape)
     first = 0.0 if motion == "shaken" else amplitude
     start = mechanism.consistent_state(mechanism.assemble({"mass": (first, 0.0, 0.0)}))
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
-    return integrate(mechanism, start, np.linspace(0.0, count * step, count + 1))
+    return integrate(mechanism, start, equal_steps(step, end))
 
 
 def displacement(solution: Solution) -> Array:

@@ -31,6 +31,7 @@ from flexph.sensors import position, spring_force
 
 from .checks import converges, vanishes
 from .files import write_run
+from .times import equal_steps
 
 FRAME, BOX = np.array([4.0, 3.0, 3.0]), np.array([0.6, 0.4, 0.3])  # [m], sides of the frame and of the platform
 MASS, GRAVITY = 30.0, 9.81  # [kg], [m/s²]
@@ -103,8 +104,7 @@ def run(
         check.positive(name, value, unit)
     mechanism = robot(stiffness, pretension, period)
     start = mechanism.equilibrium(mechanism.assemble({"platform": ((0.0, 0.0, 0.0), np.eye(3))}))
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
-    return integrate(mechanism, start, np.linspace(0.0, count * step, count + 1))
+    return integrate(mechanism, start, equal_steps(step, end))
 
 
 def tensions(solution: Solution) -> Array:

@@ -28,6 +28,7 @@ from flexph.sensors import joint_torque, position, spring_force
 
 from .checks import converges, near, vanishes
 from .files import write_run
+from .times import equal_steps
 
 CABIN, WEIGHT, GRAVITY = 1200.0, 1000.0, 9.81  # [kg], [kg], [m/s²]
 RADIUS, INERTIA = 0.6, 60.0  # [m], [kg m²], of the sheave
@@ -74,8 +75,7 @@ def run(
     mechanism = elevator(stiffness, rise, period)
     poses = {name: (x, y, 0.0) for name, (_, x, y) in SIDES.items()} | {"sheave": (0.0, TOP, 0.0)}
     start = mechanism.equilibrium(mechanism.assemble(poses))
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
-    return integrate(mechanism, start, np.linspace(0.0, count * step, count + 1))
+    return integrate(mechanism, start, equal_steps(step, end))
 
 
 def reference(mass: float, stiffness: float, way: Polynomial, times: Array) -> Array:

@@ -35,6 +35,7 @@ from flexph.sensors import joint_angle, offset
 from .checks import near, vanishes
 from .contact_figures import balance
 from .files import write_run
+from .times import equal_steps
 
 HUB, HUB_INERTIA, HALF = 40.0, 8.0, 0.5  # [kg], [kg m²], [m] from the centre to the hinges
 PANEL, LENGTH = 6.0, 2.0  # [kg], [m] of each panel
@@ -131,7 +132,7 @@ def run(
     ]
     if not check.positive("end", end, "s") > CLEAR:
         raise ValueError(f"end must be later than the release at {CLEAR} s, got {end} s")
-    times = np.linspace(0.0, end, math.ceil(end / check.positive("step", step, "s") - 1e-9) + 1)
+    times = equal_steps(step, end)
     solution = integrate(mechanism, start, times, changes=changes, method=Exact())
     return Result(solution, spin, stiffness, preload)
 

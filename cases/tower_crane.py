@@ -28,6 +28,7 @@ from flexph.sensors import position, spring_force
 
 from .checks import converges, near, vanishes
 from .files import write_run
+from .times import equal_steps
 
 JIB, HEIGHT, GRAVITY = 20.0, 30.0, 9.81  # [m], [m], [m/s²]
 LOAD, STIFFNESS, DAMPING = 1500.0, 6e5, 0.02  # [kg], [N/m], c/k [s]
@@ -93,8 +94,7 @@ def run(
     upright = np.eye(3)
     places = {"jib": (0.0, 0.0, HEIGHT), "trolley": (REACH[0], 0.0, HEIGHT), "load": (REACH[0], 0.0, HEIGHT - HOIST[0])}
     start = mechanism.consistent_state(mechanism.assemble({name: (place, upright) for name, place in places.items()}))
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
-    return integrate(mechanism, start, np.linspace(0.0, count * step, count + 1))
+    return integrate(mechanism, start, equal_steps(step, end))
 
 
 def reference(period: float, times: Array) -> Array:

@@ -43,6 +43,7 @@ from flexph.plot.axes import legend_above, new_figure
 
 from .checks import converges, vanishes
 from .files import write_run
+from .times import equal_steps
 
 SET, BOX = 1250.0, 300.0  # masses of the wheelset and its axle boxes [kg]
 YAW, SPIN, BOX_YAW = 700.0, 100.0, 100.0  # moments of inertia [kg m²]
@@ -155,17 +156,16 @@ def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex
     mechanism = wheelset(linear())
     values, left = np.linalg.eig(matrix(speed).T)
     own = left[:, int(np.argmax(values.imag))]
-    count = round(end / step)
-    times = np.linspace(0.0, count * step, count + 1)
+    times = equal_steps(step, end)
     solution = integrate(mechanism, rolling(mechanism, speed, aside=1e-5), times, progress=False)
     turn = solution.rotations("box")
     place, yaw = sideways(solution), np.arctan2(turn[:, 1, 0], turn[:, 0, 0])
     rates = solution["box.velocity"][:, 1], solution["box.spin"][:, 2]
     part = np.column_stack([place, yaw, *rates]) @ own
-    later, first = part[-1], part[count // 4]  # after the fast motions
+    begin = len(times) // 4  # after the fast motions
     turned = np.unwrap(np.angle(part))
-    time = float(times[-1] - times[count // 4])
-    return complex(math.log(abs(later / first)), float(turned[-1] - turned[count // 4])) / time
+    time = float(times[-1] - times[begin])
+    return complex(math.log(abs(part[-1] / part[begin])), float(turned[-1] - turned[begin])) / time
 
 
 class Result(NamedTuple):
@@ -189,8 +189,7 @@ def run(
     """A wheelset with conical wheels that creep on rails: hunting from its critical speed on."""
     critical = critical_speed()
     grid = np.linspace(0.1, 1.6, check.count("speeds", speeds)) * critical
-    count = math.ceil(check.positive("end", end, "s") / check.positive("step", step, "s") - 1e-9)
-    times, mechanism = np.linspace(0.0, count * step, count + 1), wheelset(saturated())
+    times, mechanism = equal_steps(step, end), wheelset(saturated())
     runs = [integrate(mechanism, rolling(mechanism, s * critical, aside=aside), times) for s in (slow, fast)]
     return Result(grid, np.array([exponents(float(v)) for v in grid]), *runs)
 

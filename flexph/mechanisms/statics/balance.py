@@ -193,7 +193,7 @@ def saddle(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> 
     """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
 
     Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.
-    Entries of a scaled block that are round-off of a ``least`` size count as zero.
+    The rows of constraints have at least the size ``least``, so that the rank takes a smaller block for round-off.
     """
     length = lever(a)
     sizes, n = displacement_sizes(a, length), block.shape[0]
