@@ -16,7 +16,7 @@ from ..kernels.resolution import coordinate_size
 from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .levels import gaps_at, near_at
 
 DEEP = 0.01

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.over_a_step import AtState, OverStep, View, all_paired, middle_of
+from ..discretisation.own_pair import AtState, OverStep, View, all_paired, middle_of
 from ..numerics.arrays import Array, block_diag, dense
 from ..numerics.memo import Memo, once
 from ..systems.derivatives import Derivatives, KnownDerivatives
-from ..systems.differenced import derivatives_of
+from .differenced import derivatives_of
 from ..systems.nonlinear import PHDAE, Constant
 
 Matrix = Callable[[str, Sequence[View], Array], Any]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..discretisation.over_a_step import View
+from ..discretisation.own_pair import View
 from ..numerics import spans
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..discretisation.over_a_step import View
+from ..discretisation.own_pair import View
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import FORWARD
-from ..systems.differenced import slope_of
+from .differenced import slope_of
 from ..systems.discrete_gradients import padded
 from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
 from .assembled import Assembled, PartDerivatives

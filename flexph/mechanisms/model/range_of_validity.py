@@ -13,7 +13,7 @@ from ...bodies.stresses.deformation import deformation_gradients
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows, sparse_blocks
 from ...numerics.rotations import entry_count, from_entries
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import ValidityWarning
 from ..arrays.bends import SMALL, Held, bends, held_sections
 from .model import Model
 

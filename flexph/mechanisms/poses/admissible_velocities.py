@@ -16,7 +16,7 @@ from ...kernels.gradient import velocity_count
 from ...kernels.state import Configuration, derive
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
-from ...numerics.factors.nearest import nearest_change
+from ...numerics.factors.singular_systems import nearest_change
 from ...numerics.rotations import nearest_rotation, skew, spin_map
 from ..model.constraints import CONSISTENT, rates_at, with_velocities
 from ..model.placement import Motion, read_motion

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...laws.resistive_relations import Relation
-from ...numerics import checks as check
-from ...numerics.arguments import checked
-from ...numerics.arrays import Array
-from ...numerics.differences import CENTRAL, central
+from ..laws.resistive_relations import Relation
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.differences import CENTRAL, central
 from .resistance import Control, LinearResistance, ModulatedResistance, Resistance
 
 NODES = (0.5 - np.sqrt(1.0 / 12.0), 0.5 + np.sqrt(1.0 / 12.0))

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import FORWARD, forward, state_sizes
-from .derivatives import Derivatives, KnownDerivatives
-from .nonlinear import PHDAE, Constant
+from ..systems.derivatives import Derivatives, KnownDerivatives
+from ..systems.nonlinear import PHDAE, Constant
 
 
 def derivatives_of(system: PHDAE) -> Derivatives:

@@ -1,12 +1,45 @@
-"""Port matrices B, P, S, N of a system, at a state or over a step."""
+"""Ports of a system: their names, and the matrices B, P, S, N at a state or over a step."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..numerics import spans
+from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+
+
+class NamedPorts:
+    """Base of dataclasses whose ``ports`` are slices of the columns of B by name."""
+
+    ports: Mapping[str, slice]
+
+    @checked
+    def split_port(self, port: str, parts: Mapping[str, int]) -> Self:
+        """Split one port into several, given by name with their numbers of columns in order.
+
+        Parameters
+        ----------
+        port : str
+            Name of a port, e.g. of a force and a torque together.
+        parts : mapping
+            Numbers of columns by name, e.g. ``{"force": 3, "torque": 3}``.
+
+        Returns
+        -------
+        LinearPHDAE or PHDAE
+            System with the new ports.
+        """
+        changed: dict[str, Any] = {"ports": spans.divided(self.ports, port, parts), **self._split_too(port, parts)}
+        return dataclasses.replace(self, **changed)  # type: ignore[type-var]
+
+    def _split_too(self, port: str, parts: Mapping[str, int]) -> dict[str, Any]:
+        """Other fields of the system that name its ports."""
+        return {}
 
 
 class PortMatrices(NamedTuple):

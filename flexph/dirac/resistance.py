@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...numerics import checks as check
-from ...numerics.arguments import checked
-from ...numerics.arrays import Array
-from ...numerics.factors.definiteness import check_semi_definite
-from ...numerics.memo import Memo, once
-from ...numerics.ranks import singular_vectors
-from ...numerics.subspaces import RANK, rank_of, unit_rows
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from ..numerics.arrays import Array
+from ..numerics.factors.signature import check_semi_definite
+from ..numerics.memo import Memo, once
+from ..numerics.ranks import singular_vectors
+from ..numerics.subspaces import RANK, rank_of, unit_rows
 
 Control = Literal["effort", "flow"]
 
