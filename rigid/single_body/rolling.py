@@ -10,8 +10,8 @@ import numpy as np
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
-from flexph.numerics.step_failed import StepFailed
 from flexph.numerics.rotations import skew
+from flexph.numerics.step_failed import StepFailed
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector

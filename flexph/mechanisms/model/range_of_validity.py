@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.nodal_body import NodalBody, nodes_of
-from ...bodies.stresses.deformation import deformation_gradients
+from ...bodies.stresses import deformation_gradients
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows, sparse_blocks
 from ...numerics.rotations import entry_count, from_entries

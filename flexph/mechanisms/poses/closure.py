@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
-from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
+from ...kernels.resolution import lever
 from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections

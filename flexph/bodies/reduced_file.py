@@ -10,20 +10,19 @@ import h5py
 import numpy as np
 from scipy import sparse
 
-from ...files.contained import open_contained
-from ...files.durable import HDF5_SUFFIXES, refuse_suffix
-from ...files.hdf5 import write_hdf5
-from ...files.reading import reading
-from ...files.storage import put_text, write_fields, write_value
-from ...files.stored_fields import get_texts, read_fields, read_value, refuse_expansion
-from ...numerics import checks as check
-from ...numerics.arguments import checked
-from ..body import Body
-from ..elasticity import Elasticity
-from ..fields import TensorField, View
-from ..inertia import Inertia
-from ..section_stress import SectionStress
-from .conditions import refuse_sizes, sound_body
+from ..files.contained import open_contained
+from ..files.durable import HDF5_SUFFIXES, refuse_suffix
+from ..files.hdf5 import write_hdf5
+from ..files.reading import reading
+from ..files.storage import put_text, write_fields, write_value
+from ..files.stored_fields import get_texts, read_fields, read_value, refuse_expansion
+from ..numerics import checks as check
+from ..numerics.arguments import checked
+from .body import Body
+from .elasticity import Elasticity
+from .fields import SectionStress, TensorField, View
+from .inertia import Inertia
+from .soundness import refuse_sizes, sound_body
 
 FORMAT = "flexph reduced body 1"
 LARGEST = 5000

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...files.stored_fields import indices, whole_number
-from ...numerics import checks as check
-from ...numerics.rotations import spins
-from ..body import Body, LoadPort
-from ..fields import NodeValues, SectionMap, TensorField, View
-from ..inertia import Inertia
-from ..section_stress import RESULTANTS, SectionStress
+from ..files.stored_fields import indices, whole_number
+from ..numerics import checks as check
+from ..numerics.rotations import spins
+from .body import Body, LoadPort
+from .fields import RESULTANTS, NodeValues, SectionMap, SectionStress, TensorField, View
+from .inertia import Inertia
 
 Entry = tuple[Any, ...]
 """Name of an array or matrix, its value, and its required shape; None is any length."""
