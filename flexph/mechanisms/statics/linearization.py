@@ -173,7 +173,7 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """First columns of the velocities of bodies (k,) among their states; rows and columns of unrotated entries."""
+    """Bodies with velocities, the first column of each among the states (k,); rows and columns of unrotated entries."""
 
     bodies: Array
     columns: Array

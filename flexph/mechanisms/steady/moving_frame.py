@@ -96,7 +96,7 @@ class Moving(NamedTuple):
 
 
 def _swept(spin: Array, velocity: Array, time: float) -> Array:
-    """Place of the origin of the frame after a time: ∫ e^{Ω×t} v₀ dt."""
+    """Displacement of the origin of the frame in a time: ∫ e^{Ω×t} v₀ dt."""
     dim, rate = velocity.size, float(np.linalg.norm(spin))
     W = skew(spin, dim)
     angle = rate * time
@@ -180,7 +180,7 @@ def joint_forces(G: Array, left: Array) -> Array:
 
 
 def _accelerations(a: Arrays, c: Configuration) -> Array:
-    """Accelerations (Ω × ṙ, Ω × ω in body axes, 0) by Ω, (n_v, s)."""
+    """Matrix (n_v, s) that maps Ω to the accelerations (Ω × ṙ, Ω × ω in body axes, 0)."""
     dim, s = c.r.shape[1], spins(c.r.shape[1])
     faster = np.zeros((velocity_count(a), s))
     faster[a.columns.v.ravel()] = unit_sweeps(c.v).transpose(0, 2, 1).reshape(-1, s)
