@@ -52,7 +52,7 @@ class BucklingLoad:
         return np.maximum(means, 0.0) / self.critical
 
     def over(self, stresses: Any) -> BucklingLoad:
-        """Buckling load over reduced stresses σ̂, σ = S σ̂."""
+        """Buckling load in terms of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
@@ -88,5 +88,5 @@ class AxialStiffening:
         return mean
 
     def over(self, stresses: Any) -> AxialStiffening:
-        """Axial force over reduced stresses σ̂, σ = S σ̂."""
+        """Axial force in terms of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)

@@ -54,7 +54,7 @@ class SectionStress:
     complete: bool
 
     def over(self, basis: Any) -> SectionStress:
-        """Section stresses over the coordinates σ̂ of σ = S σ̂."""
+        """Section stresses in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, resultants=rows_over(self.resultants, basis))
 
     def of(self, sigma: Array) -> Array:
