@@ -90,7 +90,7 @@ class Scheme:
 
     @property
     def longest(self) -> float:
-        """Length of the longest substep over that of the step."""
+        """Length of the longest substep, divided by that of the step."""
         return float(np.abs(self.shares).max())
 
     @cached_property
