@@ -27,7 +27,7 @@ class BucklingLoad:
     remedy : str
         Advice for the user.
     rows : matrix
-        Sparse matrix (k, m) over the stress coordinates.
+        Sparse matrix (k, m) that acts on the stress coordinates.
     weights : array
         Weights (k,), which add up to 1.
     critical : float
@@ -65,7 +65,7 @@ class AxialStiffening:
     Parameters
     ----------
     rows : matrix
-        Sparse matrix (k, m) over the stress coordinates.
+        Sparse matrix (k, m) that acts on the stress coordinates.
     weights : array
         Weights (k,), which add up to 1.
     rigidities : array

@@ -80,7 +80,7 @@ class TensorField:
     spread : matrix
         Values of the smooth field at the points, (p, g).
     compliances : array
-        Compliances (k, 6, 6) [1/Pa] of the materials over these components, with shear strains 2ε; (0, 6, 6) if
+        Compliances (k, 6, 6) [1/Pa] of the materials for these components, with shear strains 2ε; (0, 6, 6) if
         unknown: energies and error indicator are then not available.
     material : array
         Material of each point (p,).

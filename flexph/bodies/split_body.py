@@ -34,9 +34,9 @@ class SplitBody(Described, Memo):
     joints : tuple
         Pairs of welded ports.
     loads : mapping
-        Load ports by name, over the coordinates u of all frames.
+        Load ports by name, as maps of the coordinates u of all frames.
     view : View, optional
-        Geometry for pictures and export, over u of all frames.
+        Geometry for pictures and export, as a map of u of all frames.
     """
 
     frames: tuple[Body, ...]

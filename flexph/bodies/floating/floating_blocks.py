@@ -125,7 +125,7 @@ class FloatingBlocks(Memo):
         return _fixed(M)
 
     def mass(self, q: State) -> Array:
-        """Mass matrix M(u) over (v_P, ω, u̇), eq. (10), (33)."""
+        """Mass matrix M(u) of (v_P, ω, u̇), eq. (10), (33)."""
         if not self.full:
             return self.mass_at_rest
         d, r, M = self.d, self.rigid, self.mass_at_rest.copy()

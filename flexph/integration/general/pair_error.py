@@ -91,7 +91,7 @@ class PairError:
 
 
 def divided_difference(times: Array, values: Array) -> Array:
-    """Newton's divided difference of values (k, n) at times (k,): the derivative of order k − 1 over (k − 1)!."""
+    """Newton's divided difference of values (k, n) at times (k,): the derivative of order k − 1 divided by (k − 1)!."""
     differences: Array = values
     for k in range(1, len(times)):
         differences = np.diff(differences, axis=0) / (times[k:] - times[:-k])[:, None]

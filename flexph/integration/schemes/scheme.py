@@ -49,7 +49,7 @@ class Scheme:
     radius : float, optional
         Spectral radius ρ of the decaying scheme.
     shares, weights : tuple
-        Lengths of substeps over that of the step, and weights of their multipliers at its middle.
+        Lengths of substeps relative to that of the step, and weights of their multipliers at its middle.
     tolerance : Tolerance, optional
         Tolerance of pairs of steps that are chosen by their error.
     tableau : Tableau, optional

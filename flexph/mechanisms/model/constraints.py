@@ -140,7 +140,7 @@ def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Arra
 
 
 class VelocityRows(NamedTuple):
-    """Rows over the velocities with entries (rows, k) in the given columns (k,), zero elsewhere."""
+    """Rows for all velocities, with entries (rows, k) in the given columns (k,), zero elsewhere."""
 
     columns: Array
     entries: Array

@@ -36,7 +36,7 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v) over displacements in the moving frame."""
+    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v), for displacements in the moving frame."""
 
     mass: Array
     rate: Array
@@ -46,7 +46,7 @@ class Equations(NamedTuple):
     turning: Array
 
     def over(self, axes: Array) -> Equations:
-        """Equations over other displacements ξ', ξ = axes ξ'."""
+        """Equations in terms of other displacements ξ', ξ = axes ξ'."""
         square = [axes.T @ part @ axes for part in self[:3]]
         return Equations(*square, *(part @ axes for part in self[3:]))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 SMALL = 1e-9
-"""Spin, relative to the largest one or to the velocity over the size of the mechanism, that counts as zero."""
+"""Spin, relative to the largest one or to the velocity divided by the size of the mechanism, that counts as zero."""
 STEADY = 1e-7
 """Deviation of velocities from those of a steady motion, relative to the largest, that counts as zero."""
 RANK = 1e-9
@@ -141,7 +141,7 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
 
 
 def _slight_force(motion: Moving) -> Array:
-    """Forces (n_v,) that change the velocities by a share of ``SLIGHT`` over a displacement by the size."""
+    """Forces (n_v,) that change the velocities by a share of ``SLIGHT`` during a displacement by the size."""
     v = velocities_of(motion.given.mechanism, motion.c)
     pace = float(np.abs(v / motion.sizes).max(initial=0.0))
     return SLIGHT * pace * np.abs(mass_of(motion.given.mechanism.network.arrays, motion.c.u) @ v)

@@ -35,8 +35,8 @@ from .substitutes import Touch, touches_of
 Mechanism = Any
 """A :class:`flexph.Mechanism`, which imports this module."""
 SOFT = 1e3, 1e2, 10.0
-"""Stiffnesses of springs that stand for rigid contacts, over the weight and loads per size of the mechanism, each tried
-if the one before finds no equilibrium."""
+"""Stiffnesses of springs that stand for rigid contacts, relative to weight and loads per size of the mechanism, each
+tried if the one before finds no equilibrium."""
 PULLS = 1e-9
 """Negative normal force, relative to the largest one, up to which a contact does not count as pulling."""
 ENTERED = 1e-9
@@ -52,7 +52,7 @@ FRICTION = ": friction: "
 MOST, DIGITS = 1e6, 1e-5
 """Largest factor of the coefficients of friction that is tried, and the relative error of the least one."""
 SLIPS = 1e-6
-"""Excess of friction over its bound, relative to it, that counts as none: forces balance to as much."""
+"""Relative excess of friction above its bound that counts as none: forces balance to as much."""
 
 
 def equilibrium_with_contacts(
