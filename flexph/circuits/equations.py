@@ -149,7 +149,7 @@ class Assembly:
         self.losses.append(Loss(edge.name, state, element.relation))
 
     def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
-        """Add the multiplier of a constraint, Q̇ = i or φ̇ = v, 0 = (network) − H′, and return it as the effort of the edge."""
+        """Add the multiplier of a constraint Q̇ = i or φ̇ = v, 0 = (network) − H′; returns it as effort of the edge."""
         stored, state = self.names.index(edge.name), self._state(name)
         self.entries.append((stored, state, 1.0))
         storing = tuple(e.name for e in others if isinstance(self.elements[e.name], Storage))
