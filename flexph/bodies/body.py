@@ -66,7 +66,9 @@ class LoadPort:
 
 
 class FaceSamples(NamedTuple):
-    """Quadrature points of loaded faces of a nodal body: positions and two tangents over its k vectors, sparse (q, k).
+    """Quadrature points of loaded faces of a nodal body: positions and two tangents, sparse (q, k).
+
+    They are combinations of the k vectors of the body.
 
     The tangents are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward
     normal; in the plane there is one, along the normal turned by 90°. ``areas`` (q,) are those of the undeformed faces,

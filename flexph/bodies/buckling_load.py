@@ -27,7 +27,7 @@ class BucklingLoad:
     remedy : str
         Advice for the user.
     rows : matrix
-        Sparse matrix (k, m) over the stress coordinates.
+        Sparse matrix (k, m) that acts on the stress coordinates.
     weights : array
         Weights (k,), which add up to 1.
     critical : float
@@ -52,7 +52,7 @@ class BucklingLoad:
         return np.maximum(means, 0.0) / self.critical
 
     def over(self, stresses: Any) -> BucklingLoad:
-        """Buckling load over reduced stresses σ̂, σ = S σ̂."""
+        """Buckling load in terms of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
@@ -65,7 +65,7 @@ class AxialStiffening:
     Parameters
     ----------
     rows : matrix
-        Sparse matrix (k, m) over the stress coordinates.
+        Sparse matrix (k, m) that acts on the stress coordinates.
     weights : array
         Weights (k,), which add up to 1.
     rigidities : array
@@ -88,5 +88,5 @@ class AxialStiffening:
         return mean
 
     def over(self, stresses: Any) -> AxialStiffening:
-        """Axial force over reduced stresses σ̂, σ = S σ̂."""
+        """Axial force in terms of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)

@@ -34,7 +34,7 @@ class StressField:
     compliance: Array = field(default_factory=lambda: np.zeros(0))
 
     def over(self, basis: Any) -> StressField:
-        """Field over the coordinates σ̂ of σ = S σ̂."""
+        """Field in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, cells=rows_over(self.cells, basis))
 
 
@@ -80,7 +80,7 @@ class TensorField:
     spread : matrix
         Values of the smooth field at the points, (p, g).
     compliances : array
-        Compliances (k, 6, 6) [1/Pa] of the materials over these components, with shear strains 2ε; (0, 6, 6) if
+        Compliances (k, 6, 6) [1/Pa] of the materials for these components, with shear strains 2ε; (0, 6, 6) if
         unknown: energies and error indicator are then not available.
     material : array
         Material of each point (p,).
@@ -102,7 +102,7 @@ class TensorField:
     nodes: tuple[NodeValues, ...] = ()
 
     def over(self, basis: Any) -> TensorField:
-        """Field over the coordinates σ̂ of σ = S σ̂."""
+        """Field in terms of the coordinates σ̂ of σ = S σ̂."""
         cells, at, nodal = (rows_over(rows, basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
 
@@ -152,7 +152,7 @@ class SectionMap:
         return forces
 
     def over(self, shapes: Any, stresses: Any) -> SectionMap:
-        """Section map over reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
+        """Section map in terms of reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
         return replace(
             self,
             nodal=self.nodal @ stresses,

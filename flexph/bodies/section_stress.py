@@ -23,14 +23,14 @@ class SectionStress:
     Parameters
     ----------
     resultants : matrix
-        Resultants N, Q_y, Q_z [N], T, M_y, M_z [N m] of the sections over the stress coordinates, (6s, m).
+        Resultants N, Q_y, Q_z [N], T, M_y, M_z [N m] of the sections per stress coordinate, (6s, m).
     factors : array
-        Stresses at q points over the resultants, (s, q, 3, 6), or (1, q, 3, 6) for equal sections.
+        Stresses at q points per resultant, (s, q, 3, 6), or (1, q, 3, 6) for equal sections.
     round : array
         1 for round sections, whose points turn with the bending moment so that one has the largest stress; (1,) or
         (s,).
     corners : array
-        Axial stress at the drawn corners of the section over the resultants, (1, c, 6) or (s, c, 6).
+        Axial stress at the drawn corners of the section per resultant, (1, c, 6) or (s, c, 6).
     cell : array
         Piece of each section, ascending, (s,).
     ring : array
@@ -54,7 +54,7 @@ class SectionStress:
     complete: bool
 
     def over(self, basis: Any) -> SectionStress:
-        """Section stresses over the coordinates σ̂ of σ = S σ̂."""
+        """Section stresses in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, resultants=rows_over(self.resultants, basis))
 
     def of(self, sigma: Array) -> Array:

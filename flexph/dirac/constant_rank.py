@@ -14,7 +14,7 @@ from ..numerics.differences import state_sizes
 from .structure import DiracStructure
 
 DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
-"""Distances of random states from the sample, over the size of each state, at which a family is checked."""
+"""Distances of random states from the sample, relative to the size of each state, at which a family is checked."""
 
 
 @dataclass(frozen=True, eq=False)

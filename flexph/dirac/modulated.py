@@ -90,7 +90,7 @@ class Integrability:
     Attributes
     ----------
     defect : float
-        Largest sum of the condition over the largest sum of the magnitudes of its terms.
+        Largest sum of the condition, divided by the largest sum of the magnitudes of its terms.
     where : tuple of int
         Indices (i, j, k) of the largest sum.
     accuracy : float

@@ -48,7 +48,7 @@ def body_from_matrices(
     cells: tuple[str, Any] | None = None,
     stresses: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Body:
-    """Floating body from finite-element matrices M, K over nodal displacements ``q = Φ u`` ([flex] eq. (33)).
+    """Floating body from finite-element matrices M, K of nodal displacements ``q = Φ u`` ([flex] eq. (33)).
 
         M̂ = ΦᵀMΦ,  ΦᵀKΦ = LC⁻¹Lᵀ,  Cσ̇ = Lᵀu̇,  L unit lower triangular
 

@@ -14,7 +14,9 @@ from .vectors import Product, Turn, Weighed
 
 @dataclass(frozen=True)
 class CurveShape:
-    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k), d rows of K.
+    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k).
+
+    The D_j are the d axes of the body's section; the products are d rows of K.
 
     ``at`` are the values of s at the points; each piece has ``degree`` + 1 of them.
     """

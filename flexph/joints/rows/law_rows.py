@@ -50,7 +50,7 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """Values of all laws as the assembly anchors them: stated values where given, NaN for functions of time."""
+        """Values of all laws: the stated ones where given, NaN for functions of time, else those of the pose."""
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows

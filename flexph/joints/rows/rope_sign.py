@@ -43,7 +43,7 @@ def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
 
 
 def _normals(centres: Array, axes: Array, radii: Array) -> Array:
-    """Unit normals (k, spans, 3) to the left of the tangents, seen from the axes."""
+    """Unit normals (k, spans, 3) of the straight spans, to their left if the axes point to the viewer."""
     gap = np.diff(centres, axis=1)
     length = np.linalg.norm(gap, axis=2, keepdims=True)
     along = gap / np.maximum(length, np.finfo(float).tiny)

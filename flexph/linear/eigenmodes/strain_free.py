@@ -11,8 +11,8 @@ from ...numerics.arrays import Array
 from .shift_invert import CondensedPencil, ritz
 
 STRAIN_FREE = 1e-10
-"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: rigid motions have 1e-15
-and less, the lowest modes of a mesh whose stiffness holds their digits have 1e-7 and more."""
+"""Frequency, from strains D v, relative to the root of the highest K_ii/M_ii, that is round-off: rigid motions have
+1e-15 and less, the lowest modes of a mesh whose stiffness holds their digits have 1e-7 and more."""
 ITERATIONS, CORRECTIONS = 3, 2
 """Iterations and corrections of a block; each divides strains by ω²/s, 100 and more."""
 MOVING = 1e-6

@@ -19,7 +19,7 @@ from .channels import Channels
 
 Kind = Literal["step", "impulse"]
 SAME = 4.0 * np.finfo(float).eps
-"""Relative difference of step lengths, over the whole time, that counts as equal: uniform grids are rounded."""
+"""Difference of step lengths, relative to the whole time, that counts as equal: uniform grids are rounded."""
 LOST = 1e-8
 """Relative residual of the state after an impulse above which E does not determine it."""
 

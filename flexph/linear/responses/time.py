@@ -128,7 +128,7 @@ def impulse_response(
     method : str
         ``auto``, ``exact`` or ``midpoint``.
     tolerance : float
-        For the midpoint rule: largest change of a response on halving the steps, over its largest value.
+        For the midpoint rule: largest change of a response on halving the steps, relative to its largest value.
     substeps : int, optional
         With ``method="midpoint"`` only: fixed number of equal steps in each interval; the error is not checked then.
     progress : bool

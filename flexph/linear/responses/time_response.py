@@ -33,8 +33,8 @@ class TimeResponse(Labelled):
         Substeps of the midpoint rule in each interval.
     error : float, optional
         None for exact responses and given substeps; for the midpoint rule the largest change by the last doubling of
-        the substeps, over the largest value of each response; with a reduced system the relative difference to the full
-        one, weighted with e^{−t/T} (:func:`flexph.linear.responses.refinement.reduced_error`).
+        the substeps, relative to the largest value of each response; with a reduced system the relative difference to
+        the full one, weighted with e^{−t/T} (:func:`flexph.linear.responses.refinement.reduced_error`).
     checked : array
         Frequencies at which the error was estimated [rad/s].
     """
