@@ -38,7 +38,7 @@ class BucklingLoad:
     remedy : str
         Advice for the user.
     rows : matrix
-        Sparse matrix (k, m) over the stress coordinates.
+        Sparse matrix (k, m) that acts on the stress coordinates.
     weights : array
         Weights (k,), which add up to 1.
     critical : float
@@ -63,7 +63,7 @@ class BucklingLoad:
         return np.maximum(means, 0.0) / self.critical
 
     def over(self, stresses: Any) -> BucklingLoad:
-        """Buckling load over reduced stresses σ̂, σ = S σ̂."""
+        """Buckling load in terms of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
@@ -76,7 +76,7 @@ class AxialStiffening:
     Parameters
     ----------
     rows : matrix
-        Sparse matrix (k, m) over the stress coordinates.
+        Sparse matrix (k, m) that acts on the stress coordinates.
     weights : array
         Weights (k,), which add up to 1.
     rigidities : array
@@ -99,7 +99,7 @@ class AxialStiffening:
         return mean
 
     def over(self, stresses: Any) -> AxialStiffening:
-        """Axial force over reduced stresses σ̂, σ = S σ̂."""
+        """Axial force in terms of reduced stresses σ̂, σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
@@ -148,7 +148,9 @@ class LoadPort:
 
 
 class FaceSamples(NamedTuple):
-    """Quadrature points of loaded faces of a nodal body: positions and two tangents over its k vectors, sparse (q, k).
+    """Quadrature points of loaded faces of a nodal body: positions and two tangents, sparse (q, k).
+
+    They are combinations of the k vectors of the body.
 
     The tangents are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward
     normal; in the plane there is one, along the normal turned by 90°. ``areas`` (q,) are those of the undeformed faces,

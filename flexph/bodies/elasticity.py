@@ -212,7 +212,7 @@ class StressBasis:
 
 @dataclass(frozen=True, eq=False)
 class StressRows:
-    """Rows (r, m) over stresses σ = S σ̂, which act as (r, k) over σ̂; products are computed in parts."""
+    """Rows (r, m) that act on stresses σ = S σ̂, as a map (r, k) of σ̂; products are computed in parts."""
 
     rows: Any
     basis: StressBasis

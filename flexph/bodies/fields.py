@@ -25,14 +25,14 @@ class SectionStress:
     Parameters
     ----------
     resultants : matrix
-        Resultants N, Q_y, Q_z [N], T, M_y, M_z [N m] of the sections over the stress coordinates, (6s, m).
+        Resultants N, Q_y, Q_z [N], T, M_y, M_z [N m] of the sections per stress coordinate, (6s, m).
     factors : array
-        Stresses at q points over the resultants, (s, q, 3, 6), or (1, q, 3, 6) for equal sections.
+        Stresses at q points per resultant, (s, q, 3, 6), or (1, q, 3, 6) for equal sections.
     round : array
         1 for round sections, whose points turn with the bending moment so that one has the largest stress; (1,) or
         (s,).
     corners : array
-        Axial stress at the drawn corners of the section over the resultants, (1, c, 6) or (s, c, 6).
+        Axial stress at the drawn corners of the section per resultant, (1, c, 6) or (s, c, 6).
     cell : array
         Piece of each section, ascending, (s,).
     ring : array
@@ -56,7 +56,7 @@ class SectionStress:
     complete: bool
 
     def over(self, basis: Any) -> SectionStress:
-        """Section stresses over the coordinates σ̂ of σ = S σ̂."""
+        """Section stresses in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, resultants=rows_over(self.resultants, basis))
 
     def of(self, sigma: Array) -> Array:
@@ -128,7 +128,7 @@ class StressField:
     compliance: Array = field(default_factory=lambda: np.zeros(0))
 
     def over(self, basis: Any) -> StressField:
-        """Field over the coordinates σ̂ of σ = S σ̂."""
+        """Field in terms of the coordinates σ̂ of σ = S σ̂."""
         return replace(self, cells=rows_over(self.cells, basis))
 
 
@@ -174,7 +174,7 @@ class TensorField:
     spread : matrix
         Values of the smooth field at the points, (p, g).
     compliances : array
-        Compliances (k, 6, 6) [1/Pa] of the materials over these components, with shear strains 2ε; (0, 6, 6) if
+        Compliances (k, 6, 6) [1/Pa] of the materials for these components, with shear strains 2ε; (0, 6, 6) if
         unknown: energies and error indicator are then not available.
     material : array
         Material of each point (p,).
@@ -196,7 +196,7 @@ class TensorField:
     nodes: tuple[NodeValues, ...] = ()
 
     def over(self, basis: Any) -> TensorField:
-        """Field over the coordinates σ̂ of σ = S σ̂."""
+        """Field in terms of the coordinates σ̂ of σ = S σ̂."""
         cells, at, nodal = (rows_over(rows, basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
 
@@ -246,7 +246,7 @@ class SectionMap:
         return forces
 
     def over(self, shapes: Any, stresses: Any) -> SectionMap:
-        """Section map over reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
+        """Section map in terms of reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
         return replace(
             self,
             nodal=self.nodal @ stresses,

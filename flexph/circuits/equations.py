@@ -151,7 +151,10 @@ class Assembly:
         return self.names.index(name)
 
     def _effort(self, place: int, edge: Edge, *, in_tree: bool) -> Effort:
-        """Effort of an edge with its row: a tree voltage, 0 = (network) i − (law) i, or a link current."""
+        """Effort of an edge, a tree voltage or a link current.
+
+        An algebraic one gets a state with 0 = (network) − (law).
+        """
         element = self.elements[edge.name]
         kind, stored, dependent = (
             ("voltage", "capacitor", "inductor") if in_tree else ("current", "inductor", "capacitor")
@@ -171,7 +174,10 @@ class Assembly:
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _paired(self, state: int, name: str) -> int:
-        """Additional state for an edge, of the other kind, with 0 = (network) − (state); its row takes the law."""
+        """Add a state of the other kind for an edge, 0 = (network) − (state), whose row takes the law.
+
+        Returns its index.
+        """
         other = self._state(name)
         self.entries.append((state, other, -1.0))
         return other
@@ -189,7 +195,7 @@ class Assembly:
         self.losses.append(Loss(edge.name, state, element.relation))
 
     def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
-        """Multiplier of a constraint: Q̇ = i or φ̇ = v, 0 = (network) − H′."""
+        """Add the multiplier of a constraint Q̇ = i or φ̇ = v, 0 = (network) − H′; returns it as effort of the edge."""
         stored, state = self.names.index(edge.name), self._state(name)
         self.entries.append((stored, state, 1.0))
         storing = tuple(e.name for e in others if isinstance(self.elements[e.name], Storage))
@@ -217,7 +223,7 @@ class Assembly:
             self.entries.append((first, second, element.ratio))
 
     def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
-        """Find constraints that gyrators cause: combinations of algebraic equations without algebraic states."""
+        """Add the constraints that gyrators cause: combinations of algebraic equations without algebraic states."""
         gyrators = [n for n, e in self.elements.items() if isinstance(e, TwoPort) and e.kind == "gyrator"]
         if not gyrators:
             return
@@ -259,9 +265,9 @@ class Assembly:
                 self._outer.append((self._relayed(voltage.input), current.input, float(value)))
 
     def _relayed(self, source: int) -> int:
-        """State u of a voltage source for currents of current sources through it, 0 = i − (their sum), 0 = u − v.
+        """Index of the state u of a voltage source for currents of current sources through it; added at its first use.
 
-        That power goes from input to input, which y = Bᵀz cannot express.
+        Its rows are 0 = i − (their sum), 0 = u − v. That power goes from input to input, which y = Bᵀz cannot express.
         """
         name = self.inputs[source]
         if source not in self._relays:

@@ -38,7 +38,7 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
 
 
 def check_switches(tree: Tree) -> None:
-    """Raise ValueError for currents or potentials that are states of this form but undetermined."""
+    """Raise ValueError for loops of closed switches or cutsets of open ones, which nodal equations cannot solve."""
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]

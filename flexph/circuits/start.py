@@ -16,10 +16,10 @@ from .elements import Element, Storage
 from .equations import Assembly, Constraint
 
 AGREEING = 1e-9
-"""Accepted defect of a constraint for given voltages or currents, over the largest of them."""
+"""Accepted defect of a constraint for given voltages or currents, relative to the largest of them."""
 
 NOISE = 1e-13
-"""Algebraic state over the largest one below which it is set to zero as round-off."""
+"""Algebraic state, relative to the largest one, below which it is set to zero as round-off."""
 
 
 def start(

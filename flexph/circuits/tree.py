@@ -22,7 +22,7 @@ ORDER = (
 )  # fmt: skip
 """Roles in the order of preference for tree edges, whose voltages are independent: a normal tree."""
 ROUND_OFF = 1e-11
-"""Entry after elimination, over the ratios of transformers, that counts as zero."""
+"""Entry after elimination, relative to the ratios of transformers, that counts as zero."""
 
 
 @dataclass(frozen=True)

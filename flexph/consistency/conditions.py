@@ -45,7 +45,7 @@ def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
 
 
 DEPENDENT = 1e-6
-"""Singular value of the equilibrated derivatives by algebraic states, relative to the largest one, below which an
+"""Singular value of the equilibrated derivatives ∂/∂(algebraic states), relative to the largest one, below which an
 equation is dependent: far above the errors of forward differences."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation, relative to its largest terms, up to which a state counts as consistent."""
@@ -125,7 +125,7 @@ class Conditions:
         return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
 
     def _columns(self, x: Array) -> Array:
-        """Derivatives of all equations by the algebraic states (n, n − r), with round-off set to zero.
+        """Derivatives ∂/∂(algebraic states) of all equations, (n, n − r), with round-off set to zero.
 
         Raises the sizes of states that are too small to balance their equations.
         """
@@ -190,9 +190,10 @@ class Conditions:
         )
 
     def _relative(self, x: Array, h: Array, terms: Array) -> Array:
-        """Defects of ``h = 0``, relative to the largest terms.
+        """Absolute defects of ``h = 0``, each divided by the sum of the magnitudes of its terms.
 
-        Terms count at least with a thousandth of the rates of change in the shortest time scale 1/max|ẋ/size|.
+        This sum is at least 1/1000 of what the rates of the states could contribute if all of them changed as fast as
+        the fastest one, max|ẋ/size|. Defects of the size of round-off are returned as zero.
         """
         s, own = self.split, self.split.V2.T @ x
         each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)

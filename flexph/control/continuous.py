@@ -129,7 +129,10 @@ class ControllerSteps(Protocol):
         """Advance a state by one step of length h."""
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """Jacobians of the mean outputs and rates of a step by the laws' forces, (m, laws) and (laws, laws)."""
+        """Derivatives of the mean outputs and rates of a step with respect to the laws' forces.
+
+        (m, laws) and (laws, laws).
+        """
 
     def rates(self, x: Array) -> Array:
         """Rates of the ports closed by laws, as far as the state stores them."""

@@ -18,16 +18,16 @@ from .resistance import Control, LinearResistance, ModulatedResistance, Resistan
 NODES = (0.5 - np.sqrt(1.0 / 12.0), 0.5 + np.sqrt(1.0 / 12.0))
 """Gauss quadrature on [0, 1], exact for slopes up to degree 3; the splitting compensates its error."""
 PROBES = np.logspace(-3.0, 3.0, 7)
-"""Efforts over their scale at which eᵀF(e) ≥ 0 is checked, in random directions."""
+"""Efforts, divided by their scale, at which eᵀF(e) ≥ 0 is checked, in random directions."""
 DIRECTIONS = 4
 GENERATED = 1e-10
-"""Negative eᵀF(e) over Σ|e_i F_i| that counts as round-off: terms may cancel."""
+"""Negative eᵀF(e), relative to Σ|e_i F_i|, that counts as round-off: terms may cancel."""
 ZERO = 1e-14
-"""Value of eᵀF(e) over Σ|e_i F_i| up to which power counts as zero."""
+"""Value of eᵀF(e), relative to Σ|e_i F_i|, up to which power counts as zero."""
 VANISHING = 1e-8
 """Ratio eᵀBe/eᵀF(e) below which the slopes of F miss its dissipation, as for a saturating characteristic."""
 NOISE = 1e-9
-"""Eigenvalue of the symmetric part of slopes, over their largest entry, that counts as noise of differences."""
+"""Eigenvalue of the symmetric part of slopes, relative to their largest entry, that counts as noise of differences."""
 
 
 @checked
@@ -150,7 +150,7 @@ class MultiportCharacteristic(Resistance):
         return np.array([central(self.force, efforts, move) for move in np.diag(steps)]).T / steps
 
     def matrices(self, x: Array, efforts: Array) -> tuple[Array, Array]:
-        """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``, by the splitting of efforts over their ``scale``."""
+        """R ⪰ 0 and S = −Sᵀ with ``(R + S) e = F(e)``, by the splitting of efforts divided by their ``scale``."""
         unit = np.outer(self.scale, self.scale)
         L, force = self.mean_slope(efforts) * unit, self.force(efforts) * self.scale
         R, S = splitting(L, efforts / self.scale, force, self.power(efforts))

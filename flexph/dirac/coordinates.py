@@ -26,11 +26,11 @@ CANONICAL = 1e-7
 ROUND_OFF = 1e-15
 """Relative change of a solution at which iterations end."""
 SOLVED = 1e-11
-"""Accepted residual of equations over their terms: round-off, and errors of slopes by differences."""
+"""Accepted residual of equations, relative to their terms: round-off, and errors of slopes by differences."""
 SWEEPS = 20
 """Equilibrations of rows and columns; each halves the logarithm of the imbalance."""
 INVERTIBLE = 1e-10
-"""Smallest over largest singular value of scaled ∂²H/∂s² below which s is not determined."""
+"""Ratio of the smallest singular value of scaled ∂²H/∂s² to the largest, below which s is not determined."""
 
 Function = Callable[[Array], Array]
 
@@ -98,7 +98,7 @@ class CanonicalCoordinates(Remade):
         return CanonicalForm(np.linalg.inv(self.slope(x)), self.pairs, self.fixed, self.free)
 
     def defect(self, structure: ModulatedDirac, x: Array) -> float:
-        """Largest residual of the equations of D(x) for members of (3.7), over their terms: zero if canonical.
+        """Largest residual of the equations of D(x) for members of (3.7), relative to their terms: zero if canonical.
 
         D(x) is the structure of the storage, with zero flow at all other ports. Both have dimension n, so the members
         of one span the other. Equations and members are scaled to largest terms of one, so that units do not matter.

@@ -19,7 +19,7 @@ from .resistance import Resistance
 from .storage import LagrangianStorage
 
 GROWN = 20.0
-"""Growth of the multipliers' forces b over their largest entry at the sample, at which their choice is abandoned."""
+"""Growth of the multipliers' forces b, relative to their largest entry at the sample, that ends this choice of them."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from .graph import Graph
 from .structure import DiracStructure
 
 DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
-"""Distances of random states from the sample, over the size of each state, at which a family is checked."""
+"""Distances of random states from the sample, relative to the size of each state, at which a family is checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class Integrability:
     Attributes
     ----------
     defect : float
-        Largest sum of the condition over the largest sum of the magnitudes of its terms.
+        Largest sum of the condition, divided by the largest sum of the magnitudes of its terms.
     where : tuple of int
         Indices (i, j, k) of the largest sum.
     accuracy : float

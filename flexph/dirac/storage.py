@@ -62,7 +62,7 @@ class LagrangianSubspace:
         return len(self.P)
 
     def defect(self, first: Array, second: Array) -> float:
-        """Largest residual of ``Sᵀv₁ − Pᵀv₂ = 0``, the equations of L, over the magnitudes of its terms."""
+        """Largest residual of ``Sᵀv₁ − Pᵀv₂ = 0``, the equations of L, relative to the magnitudes of its terms."""
         v, w = check.array("first", first, (self.size,)), check.array("second", second, (self.size,))
         scale = np.abs(self.S.T) @ np.abs(v) + np.abs(self.P.T) @ np.abs(w)
         return relative(self.S.T @ v - self.P.T @ w, scale)

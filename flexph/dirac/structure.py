@@ -246,7 +246,7 @@ class DiracStructure(NamedPorts):
 
     @checked
     def defect(self, flows: Values, efforts: Values) -> float:
-        """Largest residual of the rows of F f + E e = 0, over the magnitudes of their terms.
+        """Largest residual of the rows of F f + E e = 0, relative to the magnitudes of their terms.
 
         f and e are arrays (n,) or mappings of port names to arrays. The defect is zero for members, whatever the units,
         and about one for others.

@@ -93,7 +93,7 @@ class GaussCollocation:
         return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end), closing=closing)
 
     def _slopes(self, h: float, u: Array, size: Array, *, stages: tuple[Array, Array]) -> Array:
-        """Jacobian of ``E(X_i) K_i − (J − R)z − Bu`` by slopes and algebraic states of all stages."""
+        """Jacobian of ``E(X_i) K_i − (J − R)z − Bu`` with respect to slopes and algebraic states of all stages."""
         (points, slopes), V1, V2, s = stages, self.V1, self.V2, self.stages
         r, n = V1.shape[1], points.shape[1]
         jacobian = np.zeros((s, n, s, n))
@@ -105,7 +105,7 @@ class GaussCollocation:
         return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
-        """Derivative of ``E(x)k − (J − R)z − Bu`` by x, from the system's derivatives or by forward differences."""
+        """Derivative ∂(E(x)k − (J − R)z − Bu)/∂x, from the system's derivatives or by forward differences."""
         system, given = self.system, self.system.derivatives
         if given is not None:
             return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)

@@ -87,7 +87,7 @@ def go_on(
 
 
 CHANGED = "change of joints"
-"""Account of what is lost when a run goes on with other joints."""
+"""Account of the energy lost when a run goes on with other joints."""
 
 
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
@@ -140,7 +140,7 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """State after changes at its time, in their order, and what they book."""
+        """State after the changes ``due`` at its time, made in their order, and the energies that they book."""
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
@@ -236,7 +236,7 @@ class _ChangedRun:
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _due(self, time: float, part: Solution | None = None) -> list[Action]:
-        """Changes that happen at a time: at which conditions are met, and whose time it is."""
+        """Changes that happen at a time: those whose condition is met, and those whose time has come."""
         met = [] if part is None else [name for name, given in self._conditions() if self._is_met(given, part, name)]
         due: list[Action] = []
         waits: set[str] = set()

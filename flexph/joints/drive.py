@@ -132,14 +132,14 @@ def drive(
 
 
 def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
-    """Zero direction of a driven angle in the first section, and its image in the second one at each time."""
+    """Function of time: zero direction of a driven angle in the first section, and its image in the second one."""
     x = frame_about(axes[0])[0]
     along_x, along_y = (np.array(d) for d in transported_frame(*axes, zero))
     return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
 
 
 def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
-    """Axis number ``index`` of the first section, and its image in the second one at each time."""
+    """Function of time: axis number ``index`` of the first section, and its image in the second one."""
     return lambda t: (
         unit_axis(index, 3),
         tuple(rotation_matrix(f"the driven rotation at t = {t} s", rotation(t))[:, index].tolist()),

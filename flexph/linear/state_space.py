@@ -19,7 +19,7 @@ from ..systems.linear import LinearPHDAE
 from .elimination import eliminate
 
 PRESCRIBED = 1e-11
-"""Input in an equation that holds differential states at zero, over its terms, above which it is no round-off."""
+"""Input in an equation that holds differential states at zero, relative to its terms, that is more than round-off."""
 SINGULAR = 1e-13
 """Eigenvalue of E, scaled to a unit diagonal, below which a state has no energy: round-off of a few hundred terms."""
 

@@ -44,7 +44,7 @@ from .touching.resting import closed_at, equilibrium_with_contacts
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """The view of a mechanism at the first pose, empty where its loops do not close from there, or nothing is drawn."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or a paragraph that says why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -55,7 +55,7 @@ def _drawing(mechanism: Mechanism) -> str:
 
 
 def _tables(mechanism: Mechanism) -> Iterator[str]:
-    """Bodies with their masses and ports, connections with their constraints."""
+    """Yield HTML tables: bodies with their masses and ports, connections with their constraints."""
     bodies = [
         (name, float(body.mass), f"flexible, {body.size} coordinates" if body.size else "rigid", listed(body.ports))
         for name, body in mechanism.bodies.items()
@@ -96,7 +96,7 @@ class Mechanism(Model):
         return f"<Mechanism of the {space}: {listed(self.bodies)}; {len(self.connections)} connections>"
 
     def _repr_html_(self) -> str:
-        """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
+        """HTML for notebooks: a drawing in the pose assembled without a guess, if there is one, and tables."""
         return _drawing(self) + "".join(_tables(self))
 
     @quantities(gravity="m/s^2")
@@ -530,7 +530,7 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`. Contacts that are closed at an equilibrium stay closed.
+        see :func:`flexph.analysis.floquet`.
 
         Parameters
         ----------
@@ -575,7 +575,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """The mechanism and a state, with closed contacts as joints if there are contacts."""
+        """Mechanism and state, with closed contacts turned into joints if the mechanism has contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state

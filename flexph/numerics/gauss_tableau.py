@@ -24,7 +24,7 @@ class Tableau(NamedTuple):
     a: Array  # (s, s)
     inverse: Array  # (s, s), of a
     ends: Array  # (s,), y₁ = y₀ + Σ ends_j (y_j − y₀)
-    curvature: Array  # (s, s, s), see below
+    curvature: Array  # (s, s, s), see gauss
     given: Array  # (s + 1,), Gauss-Lobatto points, at which functions of time are evaluated,
     value: Array  # (s, s + 1), their interpolant at the nodes,
     rate: Array  # (s, s + 1), and its rate

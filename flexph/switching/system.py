@@ -20,7 +20,7 @@ from .triggers import Function
 PROBES = 8
 """Number of states near the samples at which the Hamiltonians of the modes are compared."""
 SPREAD = 0.1
-"""Distance of these states from the samples, over the size of each state."""
+"""Distance of these states from the samples, relative to the size of each state."""
 COMMON = 1e-12
 """Relative difference of Hamiltonians up to which they count as equal."""
 

@@ -23,7 +23,7 @@ class Resistance(NamedTuple):
 
 
 def force_of(term: Damper | Dissipation, zeta: Array, omega: Array) -> Array:
-    """Force τ (n_kin,) of one term; raises ValueError if it generates energy."""
+    """Force (n_kin,) of one dissipative term; raise ValueError if it generates energy."""
     if isinstance(term, Damper):
         W = at(term.directions, zeta)
         force: Array = W @ term.relation.force(W.T @ omega)

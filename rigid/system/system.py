@@ -281,5 +281,5 @@ class MultibodySystem(SystemModel):
 
     @property
     def all_cautions(self) -> tuple[Callable[[Array], str | None], ...]:
-        """Cautions of the system, with that of a loss of rank of its constraints."""
+        """Warning functions of the system, with one for a loss of rank of its constraints."""
         return cautions_of(self)

@@ -17,7 +17,7 @@ from ...numerics.arrays import Array, dense
 from .linearised_steps import SHARES, WEIGHTS, Variations, moved, tangent_of
 
 REACH = 1e-3
-"""Displacement step, over the size of the mechanism, for differences of the constraint rates."""
+"""Displacement step, relative to the size of the mechanism, for differences of the constraint rates."""
 
 
 class FreeMotions(NamedTuple):

@@ -25,9 +25,9 @@ from .linearised_steps import LinearisedSteps
 from .periods import closure_of, is_autonomous, read_period, refuse_aperiodic
 
 GROWS = 1e-6
-"""Excess of a modulus over one that counts as growth: double multipliers err by the square root of round-off."""
+"""Excess of a modulus above one that counts as growth: double multipliers err by the square root of round-off."""
 CLOSED = 3e-3
-"""Distance between the end and the start of a period, over the size of the mechanism, up to which it is periodic."""
+"""Distance between the end and start of a period, relative to the size of the mechanism, up to which it is periodic."""
 ALONG = 1e-2
 """Distance of the multiplier along a free motion from one, beyond which the steps are too long."""
 
@@ -45,7 +45,7 @@ class Floquet:
     period : float
         Period T [s].
     closure : float
-        Distance between the end and the start of the period, over the size of the mechanism.
+        Distance between the end and the start of the period, relative to the size of the mechanism.
     message : str
         Verdict on stability, in a sentence.
     """

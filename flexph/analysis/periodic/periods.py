@@ -87,7 +87,7 @@ def is_autonomous(mechanism: Mechanism, forcing: Forcing) -> bool:
 
 
 def closure_of(mechanism: Mechanism, first: Configuration, last: Configuration, pace: float) -> float:
-    """Distance between the configurations at the ends of a period, over the size of the mechanism."""
+    """Distance between the configurations at the ends of a period, relative to the size of the mechanism."""
     a = mechanism.network.arrays
     sizes, length = displacement_sizes(a, lever(a)), lever(a)
     faster = (velocities_of(mechanism, last) - velocities_of(mechanism, first)) / (sizes * pace)

@@ -145,7 +145,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _of_moments(self) -> tuple[Array, Any]:
-        """Moments at rest, concatenated, and their derivatives by u."""
+        """Moments at rest, concatenated, and their derivatives with respect to u."""
         inertia = self.body.inertia
         at_rest = np.concatenate([self.of.n.ravel(), self.of.s.ravel(), inertia.first])
         forms = [*self.of.N, *(K for row in self.of.K for K in row), inertia.shape_first]
@@ -166,7 +166,7 @@ class FloatingBlocks(Memo):
         return _fixed(M)
 
     def mass(self, q: State) -> Array:
-        """Mass matrix M(u) over (v_P, ω, u̇), eq. (10), (33)."""
+        """Mass matrix M(u) of (v_P, ω, u̇), eq. (10), (33)."""
         if not self.full:
             return self.mass_at_rest
         d, r, M = self.d, self.rigid, self.mass_at_rest.copy()
@@ -325,7 +325,7 @@ class FloatingBlocks(Memo):
 
     @once
     def moving_levers(self) -> FormStack:
-        """Derivatives by u of the rows of ω in B, s forms (m, n) over the m inputs."""
+        """Derivatives ∂/∂u of the rows of ω in B: s forms (m, n), with a row for each of the m inputs."""
         forms = []
         for unit in self.basis:
             rows = [sparse.csr_array((0, self.n))]

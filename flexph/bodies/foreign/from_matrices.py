@@ -37,7 +37,7 @@ SINGULAR = "stiffness must be positive definite up to rigid motions, but is not 
 
 
 class FreeOrFixed:
-    """Model M ü + K u = f over nodal displacements, clamped at ``fixed`` degrees of freedom or, without any, free.
+    """Model M ü + K u = f of nodal displacements u, clamped at ``fixed`` degrees of freedom or, without any, free.
 
     A free model deforms without mean motion, RᵀMu = 0 for the rigid motions R (n, d + s), and a force is balanced by
     the inertia forces of the rigid motion it causes (inertia relief).
@@ -131,7 +131,7 @@ def body_from_matrices(
     cells: tuple[str, Any] | None = None,
     stresses: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Body:
-    """Floating body from finite-element matrices M, K over nodal displacements ``q = Φ u`` ([flex] eq. (33)).
+    """Floating body from finite-element matrices M, K of nodal displacements ``q = Φ u`` ([flex] eq. (33)).
 
         M̂ = ΦᵀMΦ,  ΦᵀKΦ = LC⁻¹Lᵀ,  Cσ̇ = Lᵀu̇,  L unit lower triangular
 

@@ -163,7 +163,7 @@ IN_PLANE = 1e-8
 
 
 def node_ports(ports: Mapping[str, Any], nodes: ForeignNodes) -> dict[str, Port]:
-    """Ports over the nodal displacements (N·d): the mean displacement and the least-squares rotation of their nodes.
+    """Ports as maps of nodal displacements (N·d): the mean displacement and least-squares rotation of their nodes.
 
     The rigid motion ``ū + θ × (x − x̄)`` nearest to the displacements, Σ w|u − ū − θ × (x − x̄)|² least, gives
     ``θ = A⁻¹ Σ w (x − x̄) × u``, ``A = Σ w (|x − x̄|²1 − (x − x̄)(x − x̄)ᵀ)``. If cells are known and the nodes are

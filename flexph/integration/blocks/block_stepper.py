@@ -37,7 +37,7 @@ _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 PILE = 2
 """See Kinds.contact."""
 HALVINGS, PASSINGS = 4, 12
-"""How often a step is divided that is not solved, and one in which bodies pass through each other."""
+"""Largest numbers of divisions of a step that is not solved, and of one in which bodies pass through each other."""
 
 
 class BlockStepper:
@@ -103,7 +103,7 @@ class BlockStepper:
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step; its energies are rounded as those of the rows."""
+        """Set the start of the next step; returns it with its energies rounded as those of the rows."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)
@@ -160,7 +160,7 @@ class BlockStepper:
             raise error from half
 
     def division(self, start: StepStart, time: float, divisions: int) -> float | None:
-        """Time [s] to divide the last step at, which was not solved, after so many divisions; None to give it up."""
+        """Time [s] at which to divide the last step, which was not solved; None to give up after too many divisions."""
         passed = self.compiled.memory.run_failure[0] == PASSED
         if not self._divides or divisions >= (PASSINGS if passed else HALVINGS):
             return None

@@ -15,7 +15,7 @@ import numpy as np
 
 OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 SUBSTEPS = 0.5 * OUTER, 0.5 * OUTER, 0.5 - OUTER, 0.5 - OUTER, 0.5 * OUTER, 0.5 * OUTER
-"""Lengths of the six substeps over that of the step: they reach 0.35 of it beyond either end."""
+"""Lengths of the six substeps, divided by that of the step: they reach 0.35 of it beyond either end."""
 
 
 def _midpoint_weights() -> tuple[float, ...]:

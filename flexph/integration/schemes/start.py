@@ -33,7 +33,7 @@ class EvaluatedState:
 
     @cached_property
     def place(self) -> Place:
-        """(c, d)."""
+        """Arrays c of the state and quantities d derived from them."""
         return self._place if isinstance(self._place, tuple) else self._place()
 
     @property
@@ -70,7 +70,7 @@ class StepResult(NamedTuple):
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
     balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
     iterations, of steps (several if it was divided) and of rejected steps; ``complementarity`` is the defect of rigid
-    contacts over its scale; ``output`` are the mean velocities conjugate to the inputs.
+    contacts, divided by its scale; ``output`` are the mean velocities conjugate to the inputs.
     """
 
     end: StepStart

@@ -128,14 +128,14 @@ def slipping_wheel(
 def slip(
     components: tuple[tuple[Weighed, ...], ...], friction: Relation | CreepLaw, *, travel: tuple[Weighed, ...]
 ) -> Slip:
-    """Slip with its rolling speed as last component for a creep law."""
+    """Slip with friction; for a creep law the rolling speed ``travel`` becomes its last component."""
     return Slip((*components, travel) if isinstance(friction, CreepLaw) else components, friction)
 
 
 def in_space(
     wheel: str, chassis: PortName, side: Direction, *, of: tuple[Direction | None, float, float | None]
 ) -> tuple[tuple[Weighed, ...], ...]:
-    """Terms of the slips along and across the wheel, or along the axis of the roller."""
+    """Terms of the slips along and across the wheel, or along its rollers; ``of`` is (normal, radius, roller angle)."""
     up, r, roller = of
     n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
     if abs(float(np.dot(side, n))) > 1e-9:
@@ -151,7 +151,7 @@ def in_space(
 def component(
     wheel: str, chassis: PortName, direction: Direction, *, turns: tuple[float, Direction | None]
 ) -> tuple[Weighed, ...]:
-    """Terms of ``d·ṗ + w θ̇``."""
+    """Terms of the slip ``d·ṗ + w θ̇``: direction d in the chassis, wheel at p; ``turns`` are (w, axle)."""
     dim, place, turned = len(direction), between(wheel, GROUND), along(chassis, direction)
     axes = [Vector(fixed=world_axis(i, dim)) for i in range(dim)]
     terms = tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)

@@ -98,7 +98,7 @@ class Row:
 class Measure:
     """Scalar measure of a spring-damper or of friction.
 
-    It is a length √Π, a component Π, an angle by sine and cosine, or the length of a rope along its ``path``.
+    It is a length √Π, a component Π, an angle given by its sine and cosine, or the length of a rope along its ``path``.
 
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes

@@ -134,7 +134,9 @@ class Contact(RowLaw):
 
 @dataclass(frozen=True)
 class CurveShape:
-    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k), d rows of K.
+    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k).
+
+    The D_j are the d axes of the body's section; the products are d rows of K.
 
     ``at`` are the values of s at the points; each piece has ``degree`` + 1 of them.
     """
@@ -346,7 +348,7 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """Values of all laws as the assembly anchors them: stated values where given, NaN for functions of time."""
+        """Values of all laws: the stated ones where given, NaN for functions of time, else those of the pose."""
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows

@@ -64,8 +64,8 @@ class Arc:
 class Grip:
     """First or last span of a rope that begins or ends on a disc which it grips.
 
-    ``angle`` is the sine and cosine of the angle of the span in the section of the disc, whose weight is the signed
-    radius, negative at the end of the rope.
+    ``angle`` is the sine and cosine of the angle of the span in the section of the disc. ``weight`` is the signed
+    radius of the disc, with the opposite sign at the end of the rope.
     """
 
     span: int
@@ -102,7 +102,7 @@ def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
 
 
 def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
-    """Directions of the section at a sheave, in its plane."""
+    """Two perpendicular directions in the plane of a sheave, fixed in the section at its port."""
     if dim == 2:
         if point.axis is not None:
             raise ValueError(f"a sheave takes no axis in the plane: leave axis= of {str(point.port)!r} out")
@@ -156,7 +156,7 @@ def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
 
 
 def _normals(centres: Array, axes: Array, radii: Array) -> Array:
-    """Unit normals (k, spans, 3) to the left of the tangents, seen from the axes."""
+    """Unit normals (k, spans, 3) of the straight spans, to their left if the axes point to the viewer."""
     gap = np.diff(centres, axis=1)
     length = np.linalg.norm(gap, axis=2, keepdims=True)
     along = gap / np.maximum(length, np.finfo(float).tiny)

@@ -71,10 +71,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Weighed:
-    """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ. Its force acts on Π alone.
+    """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ, with the mean of Π_by.
 
-    An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`. In terms
-    of slips the weight may have a further factor Π̄_also.
+    Its force acts on Π alone. An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see
+    :func:`turning`. In terms of slips the weight may have a further factor, the mean of the product ``also``.
     """
 
     product: Product
@@ -93,7 +93,10 @@ class Turn:
 
 
 def turning(sine: Product, cosine: Product, weight: float) -> tuple[Weighed, Weighed]:
-    """Terms of w θ̇ for an angle θ by its sine and cosine; over a step w Δθ, over any number of turns."""
+    """Pair of terms that make up w θ̇, for an angle θ given by two products proportional to its sine and cosine.
+
+    Over a step the terms add up to exactly w Δθ if |Δθ| < π; over a run θ may make any number of turns.
+    """
     return Weighed(sine, cosine, weight, angular=True), Weighed(cosine, sine, -weight, angular=True)
 
 

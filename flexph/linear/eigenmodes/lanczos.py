@@ -19,17 +19,20 @@ WIDEST = 20
 BLOCKS = 400
 """Number of blocks after which a search is abandoned."""
 SETTLED = 1e-12
-"""Relative residual of 1/(ω² + s) at which a mode has converged,"""
+"""Relative residual of 1/(ω² + s) at which a mode has converged."""
 ROUND_OFF = 1e2 * float(np.finfo(float).eps)
-"""or residual over the value of the lowest mode, whose round-off affects all of them: ω² is accurate to its square."""
+"""Residual, relative to the value of the lowest mode, that suffices as well: its round-off affects all modes.
+
+ω² is accurate to the square of the residual.
+"""
 DEPENDENT = 1e-10
-"""Length of a vector's remainder outside the basis, over its length, below which it is round-off."""
+"""Length of a vector's remainder outside the basis, relative to its length, below which it is round-off."""
 BESIDE = 1e-2
 """Share of a vector's squared length outside the basis above which one orthogonalisation suffices."""
 DOUBT = 1e-9
 """Accepted probability of overlooking a mode."""
 UNEVEN = 10.0
-"""Largest ratio by which a random vector may contain less of a mode than an even one (M over its diagonal)."""
+"""Largest ratio by which a random vector may contain less of a mode than an even one (M compared with its diagonal)."""
 
 
 class Krylov(NamedTuple):

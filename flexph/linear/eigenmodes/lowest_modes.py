@@ -25,7 +25,7 @@ SHIFTS = 6
 SEARCHES = 5
 """Largest number of Lanczos runs, each in the complement of the modes found before; one is usual."""
 LOW, ROUND_OFF, NEAR = 1e-10, 1e3 * np.finfo(float).eps, 1e-2
-"""First shift over the lowest K_ii/M_ii, least shift over the highest one, and largest shift over the lowest ω² > 0."""
+"""First shift relative to the lowest K_ii/M_ii, least shift to the highest, and largest shift to the lowest ω² > 0."""
 GAP, SAFE = 1e-6, 0.1
 """Smallest relative gap between two frequencies for a cut, and the share of it that a factor's error may take."""
 
@@ -94,7 +94,7 @@ def _condensed(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPenci
 
 
 def _mixed(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the mixed matrix; the first result sets a better shift."""
+    """Modes by the mixed matrix, whose shift the first result improves; None if these are nearly all motions."""
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -198,9 +198,10 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Square of a low frequency, estimated as the highest one (by power iteration) over the fourth power of the size.
+    """Square of a low frequency: that of the highest one, by power iteration, divided by the fourth power of the size.
 
-    Bending frequencies of a mesh spread over the square of its size; the first result improves the shift.
+    The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
+    improves the shift.
     """
     solve_m, solve_c = splu(m).solve, splu(c).solve
     v = np.random.default_rng(1).standard_normal(m.shape[0])
@@ -212,8 +213,8 @@ def _low_square(m: Any, c: Any, d: Any) -> float:
 
 
 STRAIN_FREE = 1e-10
-"""Frequency over the root of the highest K_ii/M_ii, from strains D v, that is round-off: rigid motions have 1e-15
-and less, the lowest modes of a mesh whose stiffness holds their digits have 1e-7 and more."""
+"""Frequency, from strains D v, relative to the root of the highest K_ii/M_ii, that is round-off: rigid motions have
+1e-15 and less, the lowest modes of a mesh whose stiffness holds their digits have 1e-7 and more."""
 ITERATIONS, CORRECTIONS = 3, 2
 """Iterations and corrections of a block; each divides strains by ω²/s, 100 and more."""
 MOVING = 1e-6

@@ -64,8 +64,8 @@ def reduce(
         Frequencies (ω₁, ω₂) [rad/s]: points iω are sought there, with the input directions of large errors, in addition
         to the rigid motions that the ports drive.
     tolerance : float, optional
-        Error of H, over the largest |H|, at which the search in a band ends. Without a tolerance an error above a tenth
-        causes a warning (:class:`ReductionWarning`).
+        Error of H, relative to the largest |H|, at which the search in a band ends. Without a tolerance an error above
+        a tenth causes a warning (:class:`ReductionWarning`).
     ports : sequence of str, optional
         Ports whose responses are matched; by default all. The other ports stay, but are not matched.
     keep : "rigid" or sequence of str, optional

@@ -23,7 +23,7 @@ from .channels import Channels
 
 Kind = Literal["step", "impulse"]
 SAME = 4.0 * np.finfo(float).eps
-"""Relative difference of step lengths, over the whole time, that counts as equal: uniform grids are rounded."""
+"""Difference of step lengths, relative to the whole time, that counts as equal: uniform grids are rounded."""
 LOST = 1e-8
 """Relative residual of the state after an impulse above which E does not determine it."""
 
@@ -124,9 +124,9 @@ MOST = 512
 POINTS = 60
 """Number of frequencies at which a response through a reduced model is compared, and of its poles added to them."""
 BEYOND = 1e3
-"""Highest of them times the shortest interval over π: samples also show motions faster than themselves."""
+"""Highest of them, times the shortest interval, divided by π: samples also show motions faster than themselves."""
 NOTHING = 1e-9
-"""Response over the largest one below which it counts as zero."""
+"""Response, relative to the largest one, below which it counts as zero."""
 
 
 def affordable(states: int, times: Array) -> bool:
@@ -142,9 +142,9 @@ def settled_response(
     """Response by the midpoint rule, with substeps doubled until no response changes by more than the tolerance.
 
     Their numbers are alternately even and odd (1, 2, 5, 10, 21 …): motions faster than the steps alternate in sign,
-    which equal parities would not reveal. Returns values (k, p, m), the substeps, and the last change over the largest
-    value of each response. Raises ArithmeticError if, by the second order of the rule, more than 512 substeps would be
-    needed.
+    which equal parities would not reveal. Returns values (k, p, m), the substeps, and the last change relative to the
+    largest value of each response. Raises ArithmeticError if, by the second order of the rule, more than 512 substeps
+    would be needed.
     """
 
     def respond(substeps: int) -> Array:
@@ -166,7 +166,7 @@ def settled_response(
 
 
 def _largest_ratio(difference: Array, values: Array) -> float:
-    """Largest |difference| over largest |value| in time, for the worst input and output."""
+    """Largest |difference| divided by largest |value| in time, for the worst input and output."""
     apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
     return _worst(apart, size)
 
@@ -185,7 +185,7 @@ def reduced_error(
     kind: Kind,
     progress: bool,
 ) -> tuple[float, Array]:
-    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output, and frequencies (k,).
+    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output, and its frequencies (k,).
 
     By Parseval on the line s = 1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse; T is the last time.
     The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and over those of

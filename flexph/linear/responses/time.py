@@ -39,8 +39,8 @@ class TimeResponse(Labelled):
         Substeps of the midpoint rule in each interval.
     error : float, optional
         None for exact responses and given substeps; for the midpoint rule the largest change by the last doubling of
-        the substeps, over the largest value of each response; with a reduced system the relative difference to the full
-        one, weighted with e^{−t/T} (:func:`flexph.linear.responses.propagation.reduced_error`).
+        the substeps, relative to the largest value of each response; with a reduced system the relative difference to
+        the full one, weighted with e^{−t/T} (:func:`flexph.linear.responses.propagation.reduced_error`).
     checked : array
         Frequencies at which the error was estimated [rad/s].
     """
@@ -215,7 +215,7 @@ def impulse_response(
     method : str
         ``auto``, ``exact`` or ``midpoint``.
     tolerance : float
-        For the midpoint rule: largest change of a response on halving the steps, over its largest value.
+        For the midpoint rule: largest change of a response on halving the steps, relative to its largest value.
     substeps : int, optional
         With ``method="midpoint"`` only: fixed number of equal steps in each interval; the error is not checked then.
     progress : bool

@@ -193,17 +193,17 @@ def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
 
 
 LINK = 1e-14
-"""Entry over the largest of its row and of its column, in units of energy, below which it is no link: round-off of
-directions rotated by right angles."""
+"""Entry, relative to the largest of its row and of its column, in units of energy, below which it is no link: round-off
+of directions rotated by right angles."""
 NOISE = 1e3 * np.finfo(float).eps
 """Change of ‖A‖ by round-off of the elimination."""
 CLOSE = 1e-10
-"""Distance of a zero from a pole, over ‖A‖, within which the mode may be uncontrollable or unobservable."""
+"""Distance of a zero from a pole, relative to ‖A‖, within which the mode may be uncontrollable or unobservable."""
 HIDDEN = 1e-12
-"""Smallest singular value of [A − sI, B] over ‖A‖ below which the mode at s does not contribute to the response."""
+"""Smallest singular value of [A − sI, B], relative to ‖A‖, below which the mode at s is absent from the response."""
 NEIGHBOURS = 40
 """Number of modes near s among which the smallest singular value is sought, accurate to two digits, as round-off mixes
-modes by ε‖A‖ over their distance."""
+modes by ε‖A‖ divided by their distance."""
 
 
 def linked(free: LinearPHDAE, rows: list[int], columns: list[int]) -> LinearPHDAE:

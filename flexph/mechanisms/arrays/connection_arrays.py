@@ -121,7 +121,7 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
 
 
 def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
-    """Arrays of the slips with friction by a relation to their rate."""
+    """Arrays of all slips: their terms, and their friction relations or creep laws."""
     own = [(c, slip) for c in connections for slip in c.form.slips]
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
@@ -187,7 +187,7 @@ def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tup
 def pushed_curves(
     curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
 ) -> tuple[Curve, ...]:
-    """Curves with the numbers of the inputs that act along them."""
+    """Curves with the numbers of the inputs that act along them, −1 without one."""
     inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
     return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 

@@ -22,9 +22,10 @@ from .nodal import Mean
 
 
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
-    """Node data of the points of joints and loads, those of load ports last; means of nodes have no motion here.
+    """Arrays of the points of joints and loads, those of load ports last: their bodies, positions and shapes.
 
-    The points of a load that follows several frames are followed by the axes of these, d for each point.
+    Points that are means of nodes are listed as ``means`` and do not move in the other arrays. After the points of a
+    load that follows several frames come the axes of these frames, d for each point.
     """
     owned = list(frames_of(bodies).values())
     dim = owned[0].dim
@@ -110,7 +111,7 @@ def direction_shape(port: Port, direction: Array) -> Any:
 def number_loads(
     connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
 ) -> list[Input]:
-    """Number the points of forces and the directions that loads follow; returns the inputs on load ports in order."""
+    """Number in ``places`` the points of forces and directions that loads follow; return the inputs on load ports."""
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":

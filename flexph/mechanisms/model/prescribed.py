@@ -32,7 +32,7 @@ SETTLED = 1e-6
 """Round-off, relative to the change of the values, above which a shorter step is useless; and rate, relative to the
 largest one by longer steps, that counts as zero if rates vanish with the step."""
 _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
-"""Weights, over 3h, of values at the end of a step and at each quarter before it, for the derivative at its end."""
+"""Weights, times 3h, of values at the end of a step and at each quarter before it, for the derivative at its end."""
 
 
 def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:

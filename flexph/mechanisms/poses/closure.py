@@ -173,7 +173,7 @@ def _least_step(matrix: Any, wanted: Array) -> Array:
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array, Array]:
-    """Rows of tilting discs, the products of their heights, these at contact, r s, and products with these inserted.
+    """Rows of tilting discs, indices of their height products, heights r s at contact, and products with these.
 
     0 = ½(Π²/r + r Π_e² − r) has zero slope at Π = 0, where assembly may start; assembly therefore closes 0 = Π − r s,
     with the slopes of a disc that does not lie quite flat.

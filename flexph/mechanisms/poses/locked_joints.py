@@ -99,7 +99,7 @@ def nearest_locked(
 ) -> Array:
     """Velocities v = wanted + T s with rows v = rates and least ‖L v‖, and among these with least sᵀM s.
 
-    T is the ``spread`` (., n) of s over the leading velocities (None: s are these); ``units`` are scales of s (n,) and
+    T is the ``spread`` (., n) of s to the leading velocities (None: s are these); ``units`` are scales of s (n,) and
     of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ, each iteration solves
 
         ε M (s − s₀) + TᵀAᵀμ = 0,   A(wanted + T s) − r + y = D μ,   D = diag(δ of rows, 1 of L),

@@ -73,7 +73,7 @@ def stacked(poses: Sequence[Pose]) -> Poses:
 
 
 class Joints:
-    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients by the nodes."""
+    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients at the nodes."""
 
     def __init__(self, mechanism: Model, centres: Array, rotations: Array) -> None:
         a = mechanism.network.arrays

@@ -120,7 +120,7 @@ def reaction(
 
 
 def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
-    """Joint of a name; raises ValueError for unknown names, ports and axes."""
+    """Look up a joint by its name; raises ValueError for unknown names, ports and axes."""
     check.choice("on", on, ("first", "second"))
     check.choice("frame", frame, ("world", "first", "second"))
     connection: Connection = check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})

@@ -30,7 +30,10 @@ TURNS = 0.1
 
 
 class Balance(NamedTuple):
-    """Configuration with springs and stresses, joint forces (g,), the ``force`` on it, its unbalanced part ``left``."""
+    """Configuration with springs and stresses, and the joint forces (g,) that balance it best.
+
+    ``force`` (n_v,) is the force without joints, ``left`` what remains unbalanced with them.
+    """
 
     c: Configuration
     multipliers: Array

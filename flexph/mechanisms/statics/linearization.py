@@ -89,7 +89,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
 
 
 def _over(rows: Any, size: int) -> Any:
-    """Extend rows over the first states to all states by zeros."""
+    """Extend rows for the first states by zeros to all states."""
     return widened(rows, 0, size) if sparse.issparse(rows) else np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
 
 
@@ -173,7 +173,7 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """First columns of the velocities of bodies (k,) among their states; rows and columns of unrotated entries."""
+    """Bodies with velocities, the first column of each among the states (k,); rows and columns of unrotated entries."""
 
     bodies: Array
     columns: Array

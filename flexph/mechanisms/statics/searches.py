@@ -140,7 +140,7 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium near a configuration by compiled corrections; None if one is not unique or leaves a law."""
+        """Equilibrium by compiled corrections; None if one is not unique or a spring law has no value there."""
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
@@ -165,7 +165,7 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self._size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction, of which a share is taken that stays where laws of springs have values."""
+        """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
         for halved in range(HALVINGS + 1):
             after = moved_by(of.mechanism, c, 0.5**halved * correction, of.steady)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
@@ -198,8 +198,8 @@ class Searches:
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
 
-        μ is the acceleration over the size, which vanishes at balance. It is increased if the step would oppose the
-        acceleration, towards an equilibrium that is not a minimum.
+        ρ are the unbalanced forces and g the gaps. μ is the acceleration divided by the size, zero at balance. It is
+        increased if the step would oppose the acceleration, towards an equilibrium that is not a minimum.
         """
         a, T = coordinates(given, c)
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays

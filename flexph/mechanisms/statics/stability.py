@@ -36,7 +36,7 @@ GROWTH = 1e-6
 
 
 class Softest(NamedTuple):
-    """Least ω² of the small motions about an equilibrium (zero if round-off), and its shape over the velocities."""
+    """Least ω² of the small motions about an equilibrium (zero if round-off), and the shape of its velocities."""
 
     square: float
     shape: Array

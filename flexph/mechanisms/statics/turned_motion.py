@@ -42,7 +42,7 @@ class Later(NamedTuple):
     axes: Any
 
     def seen(self, matrix: Any) -> Any:
-        """Matrix over displacements (n_v, n_v), transformed to the rotating frame; sparse."""
+        """Matrix (n_v, n_v) that acts on displacements, transformed to the rotating frame; sparse."""
         return self.axes.T @ (matrix @ self.axes)
 
 

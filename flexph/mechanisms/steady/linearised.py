@@ -35,7 +35,7 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v) over displacements in the moving frame."""
+    """M, C, K (n_v, n_v) and rows H (h, n_v), N and Γ (k, n_v), for displacements in the moving frame."""
 
     mass: Array
     rate: Array
@@ -45,7 +45,7 @@ class Equations(NamedTuple):
     turning: Array
 
     def over(self, axes: Array) -> Equations:
-        """Equations over other displacements ξ', ξ = axes ξ'."""
+        """Equations in terms of other displacements ξ', ξ = axes ξ'."""
         square = [axes.T @ part @ axes for part in self[:3]]
         return Equations(*square, *(part @ axes for part in self[3:]))
 
@@ -90,7 +90,7 @@ def nonholonomic(mechanism: Model) -> Array:
 
 
 def _turning_axes(motion: Moving) -> tuple[Array, Array]:
-    """Matrices over the displacements of −s×, the axes of the frame seen from the bodies, and of ω̇×."""
+    """Matrices (n_v, n_v) of −s× (the turning of the frame's axes seen from the bodies) and of ω̇×, on the rotations."""
     columns, turning = (
         motion.given.mechanism.network.arrays.columns.omega,
         motion.given.mechanism.network.arrays.turning,
@@ -104,7 +104,7 @@ def _turning_axes(motion: Moving) -> tuple[Array, Array]:
 
 
 def reduced(own: Equations) -> Reduced:
-    """System without multipliers."""
+    """Reduced system ż = A z of the linearised equations, without multipliers."""
     P = _null(own.held)
     N = own.rolling @ P
     Z = _null(N)

@@ -65,7 +65,7 @@ class Touch:
         return self._as(Form(measures=(measure,)))
 
     def law(self) -> ElasticLaw:
-        """Potential of a compliant contact over the extension m − m₀."""
+        """Elastic law of a compliant contact as a function of the extension m − m₀."""
         own, sign = self.gap.law, self.gap.sign
         if not isinstance(own, Hertz):
             return self.one_sided(own.stiffness)
@@ -78,7 +78,7 @@ class Touch:
         return potential(energy, lambda x: -sign * k * depth(x) ** 1.5, lambda x: 1.5 * k * depth(x) ** 0.5)
 
     def one_sided(self, stiffness: float) -> ElasticLaw:
-        """Linear force where the gap is closed."""
+        """Law of a linear force that acts where the gap is closed."""
         return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
 
     def row(self) -> Connection:
