@@ -21,8 +21,8 @@ from flexph.console.sources import epilog, explained
 from flexph.console.tables import counts, print_table, two_columns, verdicts
 from flexph.console.verbosity import tell, told_on_stderr, with_verbosity
 from flexph.console.version import VERSION
+from flexph.display.bars import progress
 from flexph.files.interrupts import termination_interrupts
-from flexph.files.progress import progress
 
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""

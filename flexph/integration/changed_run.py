@@ -11,9 +11,9 @@ import numpy as np
 
 from ..changes.change import Change
 from ..changes.plan import Action, Plan
-from ..mechanisms.changed.passage import Booking, booked_together, passed
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..mechanisms.poses.passage import Booking, booked_together, passed
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import booked, joined

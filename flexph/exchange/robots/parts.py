@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bodies.body import Body
 from ...joints.rows.vectors import GROUND, PortName
-from ...mechanisms.model.layout import PARTS
+from ...mechanisms.model.model import PARTS
 from ...numerics.arrays import Array
 from .bodies import Flexible, flexible_body, rigid_body
 from .carriers import WORLD, Carried

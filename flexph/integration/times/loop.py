@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ...files.progress import Bar, NoBar, progress
+from ...display.bars import Bar, NoBar, progress
 from ...numerics.arrays import Array
 from ...numerics.step_failed import TimedError
 from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted

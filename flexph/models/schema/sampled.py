@@ -11,7 +11,7 @@ from pydantic import Field
 
 from flexph import sensors as make
 from flexph.control.actuators import delayed, quantised, rate_limited, saturated
-from flexph.control.linear.filters import pid
+from flexph.control.linear.compensator import pid
 from flexph.control.sampled import Sampled
 from flexph.joints.rows.vectors import GROUND, unit
 

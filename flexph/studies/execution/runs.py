@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...display.bars import progress
 from ...files.interrupts import termination_interrupts
-from ...files.progress import progress
 from .engines import Engine, started
 from .folders import study_folder
 from .records import Record, key, read_record, record_path, tidy

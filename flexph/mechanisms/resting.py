@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ...contacts.levels import gaps_at
-from ...joints.rows.connection import Connection, measures
-from ...kernels.state import Configuration, derive
-from ...numerics.arrays import Array, dense
-from ...systems.inputs import Forcing, Input
-from ..changed.passage import carried, handed
-from ..model.constraints import extent, rates_at, spring_extensions
-from ..model.redundancy import explain_redundancy
-from ..model.state import Pose, State, at_rest, configuration, flat
-from ..model.time_table import Anchors, anchor, table_of
-from ..poses.closure import Closure
-from ..statics.balance import problem
-from ..statics.equilibrium import equilibrium
-from ..statics.stability import is_minimum
-from ..statics.steady_rotation import steady_rotation
+from ..contacts.levels import gaps_at
+from ..joints.rows.connection import Connection, measures
+from ..kernels.state import Configuration, derive
+from ..numerics.arrays import Array, dense
+from ..systems.inputs import Forcing, Input
+from .model.constraints import extent, rates_at, spring_extensions
+from .model.redundancy import explain_redundancy
+from .model.state import Pose, State, at_rest, configuration, flat
+from .model.time_table import Anchors, anchor, table_of
+from .poses.closure import Closure
+from .poses.passage import carried, handed
+from .statics.balance import problem
+from .statics.equilibrium import equilibrium
+from .statics.stability import is_minimum
+from .statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
 
 Mechanism = Any

@@ -1,10 +1,10 @@
-"""Plants of mechanisms and their linear controllers about rest, from port inputs to sensor readings."""
+"""Linear plants of mechanisms and their linear controllers about rest, from port inputs to sensor readings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import Pose, State, configuration
 from ...numerics import checks as check
 from ...numerics.arguments import checked
-from ...numerics.arrays import Array
+from ...numerics.arrays import Array, ComplexArray
 from ...numerics.rotations import cross, spins
 from ...sensors.quantities import Quantity
 from ...sensors.slopes import slopes
@@ -22,9 +22,91 @@ from ...systems.inputs import Input
 from ...systems.linear import LinearPHDAE
 from ...systems.nonlinear import PHDAE
 from ..continuous import Continuous
-from ..laws.terminated import Terminated
-from ..plants import Plant, columns_of
+from ..laws import Terminated
 from ..port_control import joined
+
+
+class Plant(NamedTuple):
+    """Linear plant ``ẋ = A x + B u, y = C x`` from port inputs u to measured outputs y.
+
+    Parameters
+    ----------
+    A : array
+        (n, n).
+    B : array
+        (n, m).
+    C : array
+        (p, n).
+    integrals : int, optional
+        Number of the last states that are integrals without energy; as many as outputs if None.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    integrals: int | None = None
+
+    @checked
+    def response(self, omega: Sequence[float] | Array) -> ComplexArray:
+        """Frequency response ``C (iω − A)⁻¹ B`` from inputs to outputs, for Bode plots.
+
+        Parameters
+        ----------
+        omega : array_like
+            Frequencies (k,) [rad/s], none of them a pole.
+
+        Returns
+        -------
+        ComplexArray
+            (k, p, m).
+
+        Raises
+        ------
+        ValueError
+            If a frequency is a pole, for example 0 for a plant with integrals.
+        """
+        given = 1j * check.array("omega", omega, (None,))
+        inside = given[:, None, None] * np.eye(len(self.A)) - self.A
+        try:
+            return np.asarray(self.C @ np.linalg.solve(inside, np.broadcast_to(self.B, (given.size, *self.B.shape))))
+        except np.linalg.LinAlgError:
+            near = np.abs(given[:, None] - np.linalg.eigvals(self.A)).min(axis=1)
+            pole = given.imag[int(np.argmin(near))]
+            raise ValueError(f"omega must not be a pole of the plant, but {pole:g} rad/s is one") from None
+
+
+@checked
+def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
+    """Plant from the torques at ports to the integrals of their outputs, the angles (displacements for forces).
+
+    For a mechanism linearised about a pose without load, whose states contain no angles.
+
+    Parameters
+    ----------
+    system : LinearPHDAE
+        Linearised mechanism.
+    ports : sequence of str
+        Ports of torques (or forces), each of them driven and measured.
+
+    Returns
+    -------
+    Plant
+        Plant from torques to angles.
+    """
+    given = state_space(system)
+    columns = columns_of(system, ports)
+    b, c, n, m = given.B[:, columns], given.C[columns], len(given.A), columns.size
+    a = np.block([[given.A, np.zeros((n, m))], [c, np.zeros((m, m))]])
+    return Plant(a, np.vstack([b, given.D[np.ix_(columns, columns)]]), np.hstack([np.zeros((m, n)), np.eye(m)]))
+
+
+def columns_of(system: LinearPHDAE, ports: Sequence[str]) -> Array:
+    """Columns of B of the given ports; raises ValueError for unknown ports or none."""
+    if not ports:
+        raise ValueError("ports must name one port at least, got none")
+    slices = [check.lookup("port", name, system.ports, "the linearised mechanism") for name in ports]
+    return np.concatenate([np.arange(system.B.shape[1])[own] for own in slices])
+
 
 NAMED = "ports", "causality", "parts"
 """Mappings of a linear system whose keys get the controller's name as prefix."""

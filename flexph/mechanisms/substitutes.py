@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...contacts.laws import Hertz, Rigid
-from ...joints.rows.connection import Connection, Form, Gap, Measure, Row
-from ...joints.rows.laws import Angle, Law, Length, Offset
-from ...joints.rows.vectors import BodyVector, Product, Vector, frame_about
-from ...laws.elastic_laws import ElasticLaw, one_sided, potential
-from ..model.model import Model
+from ..contacts.laws import Hertz, Rigid
+from ..joints.rows.connection import Connection, Form, Gap, Measure, Row
+from ..joints.rows.laws import Angle, Law, Length, Offset
+from ..joints.rows.vectors import BodyVector, Product, Vector, frame_about
+from ..laws.elastic_laws import ElasticLaw, one_sided, potential
+from .model.model import Model
 
 KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
 """Kinds of measures by those of gaps."""

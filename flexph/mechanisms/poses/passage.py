@@ -21,15 +21,15 @@ from ...kernels.resolution import constraint_sizes
 from ...kernels.state import derive
 from ...numerics.arrays import Array
 from ..model.accounts import Accounts
-from ..model.angle_rows import angle_rows
-from ..model.constraints import gap_of, rates_at, spring_states, velocities_of, with_velocities
+from ..model.constraints import angle_rows, gap_of, rates_at, spring_states, velocities_of, with_velocities
 from ..model.redundancy import independent
 from ..model.state import State, configuration, flat
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, table_of
-from .impulses import impulses
+from .impacts import impulses
 
 if TYPE_CHECKING:
     from ..model.model import Model
+
 
 CLOSED = 1e-9
 """Gap of a joint that begins to hold, relative to its size, up to which it counts as closed."""
