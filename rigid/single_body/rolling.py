@@ -15,8 +15,7 @@ from flexph.numerics.step_failed import StepFailed
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector
-from .guides import Constraint, point_or_origin
-from .ports import turning
+from .ports import Constraint, point_or_origin, turning
 
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""

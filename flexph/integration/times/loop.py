@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...display.bars import Bar, NoBar, progress
 from ...numerics.arrays import Array
 from ...numerics.step_failed import TimedError
-from ...results.unfinished import InputError, IntegrationError, IntegrationInterrupted
+from ...results.result import InputError, IntegrationError, IntegrationInterrupted
 from .journal import Journal
 from .observer import Observer
 from .protocols import Entry, Finished, Memory, Stepper, StepStart, Watch

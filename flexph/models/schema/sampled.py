@@ -15,7 +15,7 @@ from flexph.control.linear.compensator import pid
 from flexph.control.sampled import Sampled
 from flexph.joints.rows.vectors import GROUND, unit
 
-from ..values.trusted import trusted_function
+from ..reading.functions import trusted_function
 from .entry import Builder, Entry
 from .fields import Direction, End, Number, Port, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, formula_of

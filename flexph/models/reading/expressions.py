@@ -62,7 +62,7 @@ class Expression:
 
     Examples
     --------
-    >>> from flexph.models.values.expressions import Expression
+    >>> from flexph.models.reading.expressions import Expression
     >>> float(Expression("2*t**2 + 1")(3.0))
     19.0
     """

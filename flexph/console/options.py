@@ -1,4 +1,4 @@
-"""Verbosity of commands: the options ``--quiet`` and ``--verbose`` set the level of the log "flexph"."""
+"""Options of commands: ``--quiet``, ``--verbose`` and ``--version``, and result folders as parameters."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import copy
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import click
+
+from flexph.numerics.loops.built import described
 
 log = logging.getLogger("flexph")
 
@@ -60,3 +64,29 @@ def _options() -> list[click.Option]:
         click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, callback=choose, help=quiet),
         click.Option(["-v", "--verbose"], count=True, expose_value=False, callback=choose, help=verbose),
     ]
+
+
+def _print(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    if given and not ctx.resilient_parsing:
+        click.echo(f"flexph, version {version('flexph')}")
+        if ctx.params.get("verbose"):
+            click.echo(described())
+        ctx.exit()
+
+
+# Not eager, so that the eager option --verbose has been read, wherever it stands.
+_SHOW = "Show the version and exit."
+VERSION = click.option("--version", is_flag=True, expose_value=False, callback=_print, help=_SHOW)
+
+
+class Folder(click.Path):
+    """Path of a result folder; empty text, as from an unset shell variable, is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Path from the given text."""
+        if value == "":
+            self.fail("the folder has no name", param, ctx)
+        return super().convert(value, param, ctx)

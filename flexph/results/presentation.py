@@ -1,14 +1,20 @@
-"""Runs as labelled arrays: states by part, multipliers, the ledger, and what sensors measure."""
+"""Presentation of results: runs as labelled arrays, and companion data of other packages in their files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...display.labelled import Labels, Variable
-from ...numerics.arrays import Array
+from ..display.labelled import Labels, Variable
+from ..numerics.arguments import warn
+from ..numerics.arrays import Array
+
+if TYPE_CHECKING:
+    import h5py
+
 
 AXES = ("x", "y", "z")
 PARTS = {
@@ -71,3 +77,18 @@ def sensor_labels(
             dims = ("time", f"{name} entry")
         variables[name] = Variable(dims, values, quantity.unit, f"{'rate of ' * quantity.is_rate}{name}")
     return Labels("time", variables, coordinates, attrs)
+
+
+GROUP = "flexph.saved"
+
+
+def write_companions(run: Any, file: h5py.File) -> None:
+    """Add all companions of a run to its file; one that cannot be made is left out with a warning."""
+    for entry in entry_points(group=GROUP):
+        try:
+            entry.load()(run, file)
+        except OSError:
+            raise
+        except Exception as error:  # a picture must not cost the run
+            told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            warn(f"the run is saved without its {entry.name}: {told}", RuntimeWarning)
