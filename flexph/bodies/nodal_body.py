@@ -93,12 +93,12 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def slopes(self) -> Any:
-        """Slopes, empty."""
+        """Slopes of the strains: none, an empty matrix."""
         return sparse.csr_array((0, 0))
 
     @once
     def weights(self) -> Any:
-        """Weights of the slopes, empty."""
+        """Weights of the slopes: none, a matrix without columns."""
         return sparse.csr_array((self.size, 0))
 
 

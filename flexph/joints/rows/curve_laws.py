@@ -55,7 +55,7 @@ class PlaceOnCurve(PointOnCurve):
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:

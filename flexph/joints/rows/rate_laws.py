@@ -79,13 +79,13 @@ class Contact(RowLaw):
 
     @property
     def weighed(self) -> tuple[Weighed, ...]:
-        """Terms of the squares of height and tilt."""
+        """Terms Π²/r and r Π_e² as weighted products w Π Π̇ of the rate of the law."""
         return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose: the radius."""
+        """Value of the law at any pose: the radius."""
         return np.array([self.radius])
 
     def offset(self, value: Array) -> float:
-        """Offset κ."""
+        """Offset κ = r/2 of the constraint."""
         return 0.5 * self.radius

@@ -29,11 +29,11 @@ class RowLaw:
     of_rates: ClassVar[bool] = False
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return np.zeros((0, *value.shape[1:]))
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return 0.0
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:

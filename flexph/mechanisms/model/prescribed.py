@@ -197,8 +197,8 @@ class References:
     """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
-    may have factors of time. Over steps there is a row of changes of the references, (springs,), which is followed by
-    the factors at the beginning and at the end, if any spring has one.
+    may have factors of time. For each step there is a row: the changes of the references, (springs,), and, if there is
+    any factor, those at the beginning and at the end.
     """
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
@@ -214,7 +214,7 @@ class References:
 
     @property
     def width(self) -> int:
-        """Number of entries of a row over a step."""
+        """Number of entries in the row of a step: changes of references, and factors if there are any."""
         return self._still.size + 2 * self._factors.size
 
     def at(self, time: float) -> Array:
@@ -236,11 +236,11 @@ class References:
         return values
 
     def held_at(self, time: float) -> Array:
-        """Row over a step of length zero."""
+        """Row of a step of length zero: no changes, and the factors at its time."""
         return np.concatenate([self._still, self.factors(time), self.factors(time)])
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row over a step from t0 to t1."""
+        """Row of a step from t0 to t1: changes of the references, and factors at both ends."""
         moved = self._still
         if self._moving:
             moved = moved.copy()
@@ -257,7 +257,7 @@ class References:
         return rates
 
     def over(self, times: Array) -> Array:
-        """Rows over the steps between the times, (k, …); one row of zeros if nothing moves."""
+        """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
         if not self.moves:
             return self._still[None]
         count = self._still.size

@@ -105,7 +105,7 @@ class Searches:
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """End of the load steps."""
+        """Configuration at the end of the load steps, and whether it is an equilibrium."""
         return self.followed.end
 
     @cached_property
