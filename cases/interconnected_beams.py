@@ -24,7 +24,7 @@ from flexph import LinearPHDAE, Trajectory, integrate
 from flexph.case import Case, Check, Option
 from flexph.export.tables import write_table
 from flexph.interconnection import couple, substructure
-from flexph.linear.second_order import split
+from flexph.linear.shifted import split
 from flexph.methods import Gauss
 from flexph.numerics.arrays import Array
 from flexph.numerics.gauss_tableau import gauss_points

@@ -16,7 +16,7 @@ import numpy as np
 
 import rigid
 from flexph import Solution, ValidityWarning, connect, integrate, revolute, torque
-from flexph.bodies.stresses.points import LABELS, VON_MISES, largest_in_cells
+from flexph.bodies.stresses import LABELS, VON_MISES, largest_in_cells
 from flexph.case import Case, Check, Option
 from flexph.export.frames import state_at
 from flexph.export.tables import write_table

@@ -23,7 +23,7 @@ from scipy.special import ellipk
 import fem
 from flexph import GROUND, Mechanism, Solution, connect, hinge, integrate
 from flexph.bodies import peak_von_mises
-from flexph.bodies.stresses.points import LABELS, VON_MISES, largest_in_cells
+from flexph.bodies.stresses import LABELS, VON_MISES, largest_in_cells
 from flexph.case import Case, Check, Option
 from flexph.export.frames import state_at
 from flexph.export.tables import write_table

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from flexph.bodies.body import Body
 from flexph.bodies.held import Held
 from flexph.bodies.reduced_body import reduce_body
-from flexph.bodies.saved.reduced_file import Fields, save_reduced
+from flexph.bodies.reduced_file import Fields, save_reduced
 from flexph.files.durable import HDF5_SUFFIXES
 from flexph.meshes.files.reading import read_contents
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flexph.bodies.buckling_load import AxialStiffening, BucklingLoad
+from flexph.bodies.body import AxialStiffening, BucklingLoad
 
 from .line_mesh import LineMesh, Reference
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.fields import StressField, View
-from flexph.bodies.section_stress import SectionStress
+from flexph.bodies.fields import SectionStress, StressField, View
 from flexph.drawing.sweeps import SweptSection
 
 from ..materials.materials import Section

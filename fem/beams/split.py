@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.body import Body, LoadPort, NodalLoad
-from flexph.bodies.fields import StressField, View
-from flexph.bodies.section_stress import SectionStress
+from flexph.bodies.fields import SectionStress, StressField, View
 from flexph.bodies.split_body import SplitBody
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, sparse_block_diag

@@ -19,9 +19,9 @@ from flexph.bodies.inertia import Inertia
 from flexph.bodies.mean_axes import about_mean_axes
 from flexph.bodies.reduced_body import condensed_elasticity
 from flexph.numerics import checks as check
+from flexph.numerics.arguments import one_thread
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.ldl import divided, dropped, ldl
-from flexph.numerics.threads import one_thread
 
 from ..meshes.drawing import drawing
 from ..solids.inertia import solid_inertia

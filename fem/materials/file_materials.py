@@ -5,7 +5,7 @@ from __future__ import annotations
 from flexph.meshes.abaqus.elements import differences, lumped
 from flexph.meshes.contents import FileMaterial, MeshContents
 from flexph.numerics.arguments import warn
-from flexph.systems.validity import ValidityWarning
+from flexph.systems.nonlinear import ValidityWarning
 
 from .materials import Material
 

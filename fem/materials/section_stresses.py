@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flexph.bodies.section_stress import RESULTANTS
+from flexph.bodies.fields import RESULTANTS
 from flexph.numerics.arrays import Array
 
 from .materials import Section, rectangle_torsion

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.fields import StressField, View
-from flexph.bodies.section_stress import SectionStress
+from flexph.bodies.fields import SectionStress, StressField, View
 from flexph.numerics.arrays import Array
 
 from .elements import RodMesh

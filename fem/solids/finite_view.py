@@ -9,7 +9,7 @@ import numpy as np
 
 from flexph.bodies.fields import View
 from flexph.bodies.nodal_body import PointLaw
-from flexph.bodies.stresses.deformation import CurrentTensor
+from flexph.bodies.stresses import CurrentTensor
 from flexph.numerics.arrays import Array
 
 from ..materials.elastic import normal_stress

@@ -19,7 +19,7 @@ from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import compact
-from flexph.systems.validity import ValidityWarning
+from flexph.systems.nonlinear import ValidityWarning
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping, damped

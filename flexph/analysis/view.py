@@ -20,9 +20,8 @@ from ..numerics.memo import Memo, once
 from ..numerics.ranks import singular_vectors
 from ..numerics.subspaces import RANK, echelon
 from ..switching import SwitchingPHDAE
-from ..systems.as_nonlinear import from_linear
 from ..systems.inputs import Forcing, Input
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE, Constant
 
 System = PHDAE | LinearPHDAE | PortHamiltonian | Mechanism | SwitchingPHDAE

@@ -127,7 +127,7 @@ class NodalBody(Described, Memo):
         Geometry for pictures and export; its shape (p, N) are the weights of the nodes for its points.
     current : mapping
         Tensors of solids that depend on the deformation, by name
-        (:class:`flexph.bodies.stresses.deformation.CurrentTensor`).
+        (:class:`flexph.bodies.stresses.CurrentTensor`).
     loads : mapping
         Load ports by name.
     weights : mapping

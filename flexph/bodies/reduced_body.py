@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..linear.projection import ReductionWarning
+from ..linear.elimination import ReductionWarning
 from ..numerics import checks as check
 from ..numerics.arguments import checked, warn
 from ..numerics.arrays import Array

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from ..bodies.nodal_body import AnyBody
 from ..bodies.ports import find_port
 from ..joints.rows.connection import Connection, Form, Row, angle_row, relative_angle, same_rotation
-from ..joints.rows.directions import axis
 from ..joints.rows.laws import Offset
 from ..joints.rows.signs import Solid
-from ..joints.rows.vectors import Ground, PortName, Product, along, between
+from ..joints.rows.vectors import Ground, PortName, Product, along, axis, between
 
 
 def held(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> Connection:

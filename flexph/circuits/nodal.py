@@ -10,11 +10,7 @@ from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE
-from .elements.element import Element
-from .elements.resistors import Resistor
-from .elements.sources import Source
-from .elements.storage import Storage
-from .elements.two_ports import TwoPort
+from .elements import Element, Resistor, Source, Storage, TwoPort
 from .systems import Storing, named, quotient_slope
 from .tree import Edge, Tree
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..numerics import checks as check
 from ..numerics.arrays import Array
-from .elements.sources import Source
-from .elements.two_ports import TwoPort
+from .elements import Source, TwoPort
 from .equations import Assembly
 from .systems import Storing, energies
 

@@ -14,7 +14,7 @@ from ..numerics.arrays import Array
 from ..switching import Every, Mode, SwitchingPHDAE, SwitchingTrajectory, Transition
 from ..switching.triggers import Function
 from ..systems.inputs import Forcing, Input
-from .elements.switches import Pulse, Switch
+from .elements import Pulse, Switch
 from .equations import Assembly
 from .model import Model
 from .readings import Readings

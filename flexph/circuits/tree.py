@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..numerics.arrays import Array
-from .elements.element import Element, branches
-from .elements.switches import Switch
-from .elements.two_ports import TwoPort
+from .elements import Element, Switch, TwoPort, branches
 
 ORDER = (
     "voltage source", "closed", "capacitor", "resistor", "inductor", "current source", "open", "winding"

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, split_port
-from ..joints.rows.connection import Connection, measures
-from ..joints.rows.curve_laws import PointOnCurve
-from ..joints.rows.gaps import Gap, GapGroup
+from ..joints.rows.connection import Connection, Gap, GapGroup, measures
+from ..joints.rows.laws import PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName
 from ..kernels.contacts.gap_arrays import ANGLE, AXIAL, DISTANCE, OFFSET, RIM, Contacts, Group, no_contacts
 from ..numerics.arrays import Array

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from ..joints.rows.connection import Connection, Form
-from ..joints.rows.directions import fitting
-from ..joints.rows.gaps import Gap, GapGroup, GapKind
+from ..joints.rows.connection import Connection, Form, Gap, GapGroup, GapKind
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between
+from ..joints.rows.vectors import GROUND, Ground, PortName, Vector, along, between, fitting
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .laws import ContactLaw

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..joints.rows.directions import unit
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import Direction, Ground
+from ..joints.rows.vectors import Direction, Ground, unit
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities

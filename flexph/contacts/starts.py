@@ -8,15 +8,14 @@ import numpy as np
 
 from ..joints.rows.connection import Connection
 from ..kernels.arrays import Arrays
-from ..kernels.constraint_sizes import lever
 from ..kernels.contacts.gap_arrays import ANGLE, DISTANCE, OFFSET, RIM, Contacts
 from ..kernels.contacts.laws import stored
 from ..kernels.convergence.tolerances import TINY
-from ..kernels.resolution import coordinate_size
+from ..kernels.resolution import coordinate_size, lever
 from ..kernels.state import Configuration, Derived, touching_points
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .levels import gaps_at, near_at
 
 DEEP = 0.01

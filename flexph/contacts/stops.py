@@ -8,11 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..joints.rows.connection import Connection, Form, Measure, angle_frame, angle_origin, planar_or_about
-from ..joints.rows.directions import Axes, fitting, unit, unit_axes
-from ..joints.rows.gaps import Gap
+from ..joints.rows.connection import Connection, Form, Gap, Measure, angle_frame, angle_origin, planar_or_about
 from ..joints.rows.signs import Sign
-from ..joints.rows.vectors import GROUND, Ground, PortName, Product, Vector, along, between, body_port
+from ..joints.rows.vectors import (
+    GROUND,
+    Axes,
+    Ground,
+    PortName,
+    Product,
+    Vector,
+    along,
+    between,
+    body_port,
+    fitting,
+    unit,
+    unit_axes,
+)
 from ..kernels.arrays import Arrays
 from ..kernels.contacts.gap_arrays import ANGLE
 from ..kernels.contacts.gaps import gaps_between, vectors_of

@@ -15,9 +15,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers, dense
 from ..numerics.memo import read_only
-from ..systems.as_nonlinear import with_multipliers
 from ..systems.inputs import Input
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, with_multipliers
 from ..systems.nonlinear import PHDAE
 from .laws.laws import Law
 from .laws.terminated import Terminated

@@ -11,9 +11,8 @@ from scipy import linalg
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
-from ..systems.as_nonlinear import with_multipliers
 from ..systems.inputs import Forcing
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, with_multipliers
 from ..systems.nonlinear import PHDAE
 from .continuous import Continuous, ControllerStep, steps_of
 from .laws.terminated import Terminated

@@ -16,9 +16,8 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import read_only
 from ..numerics.step_failed import TimedError
-from ..sensors.panel import Panel
+from ..sensors.panel import Panel, StepPanel
 from ..sensors.quantities import LastStep, Quantity
-from ..sensors.step_panel import StepPanel
 from .state_feedback import FeedbackLoop, Unusable
 
 FITS = 1e-9

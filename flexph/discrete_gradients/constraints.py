@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.over_a_step import AtState, OverStep, View, middle_of
+from ..discretisation.own_pair import AtState, OverStep, View, middle_of
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense

@@ -12,7 +12,7 @@ from ..numerics.arrays import Array, dense
 from ..numerics.gauss_tableau import gauss_points
 from ..systems.discrete_gradients import MEAN_POINTS
 from ..systems.nonlinear import PHDAE, Constant
-from ..systems.port_matrices import PortMatrices
+from ..systems.ports import PortMatrices
 from .descriptor_split import CostateMap, Split
 from .discretised import Advance, Discretised, Latest, Means, ports_over
 from .newton import Newton, StepEquations

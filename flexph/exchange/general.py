@@ -10,7 +10,7 @@ from scipy import sparse
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from ..numerics.factors.definiteness import check_semi_definite, root_of
+from ..numerics.factors.signature import check_semi_definite, root_of
 from ..numerics.ranks import rank_of
 from ..systems.linear import LinearPHDAE
 

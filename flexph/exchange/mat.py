@@ -17,8 +17,7 @@ from ..files.durable import refuse_suffix, staged
 from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
-from ..systems.as_nonlinear import with_multipliers
-from ..systems.linear import LinearPHDAE, linear_system
+from ..systems.linear import LinearPHDAE, linear_system, with_multipliers
 from .general import from_general
 from .mat_elements import checked_elements
 from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed

@@ -9,7 +9,7 @@ from pathlib import Path
 import meshio
 import numpy as np
 
-from ..bodies.stresses.points import BodyState, StressPoints, stress_points
+from ..bodies.stresses import BodyState, StressPoints, stress_points
 from ..files.durable import refuse_suffix, staged
 from ..numerics import checks as check
 from ..numerics.arguments import checked

@@ -11,9 +11,20 @@ import numpy as np
 
 from ..bodies.fields import TensorField, View
 from ..bodies.nodal_body import AnyBody, NodalBody
-from ..bodies.stress_fields import at_nodes, principal_stresses, stress_error, tensors, von_mises
-from ..bodies.stresses.deformation import deformation_gradients
-from ..bodies.stresses.points import BodyState, body_state, kind_of, largest_in_cells, numbers_of, stress_points
+from ..bodies.stresses import (
+    BodyState,
+    at_nodes,
+    body_state,
+    deformation_gradients,
+    kind_of,
+    largest_in_cells,
+    numbers_of,
+    principal_stresses,
+    stress_error,
+    stress_points,
+    tensors,
+    von_mises,
+)
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 

@@ -15,8 +15,8 @@ from ..mechanisms.model.state import State
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.memo import read_only
+from ..sensors.panel import StepPanel
 from ..sensors.quantities import LastStep, Quantity
-from ..sensors.step_panel import StepPanel
 
 Entry = tuple[str, int]
 """A name of a port or sensor, and the index of one of its components."""

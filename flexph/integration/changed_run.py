@@ -22,7 +22,7 @@ from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.statics import static_solution
 from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod
 from .times.events import ON_ZERO, Event

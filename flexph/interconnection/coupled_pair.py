@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..discretisation.over_a_step import View
+from ..discretisation.own_pair import View
 from ..numerics import checks as check
 from ..numerics import spans
 from ..numerics.arrays import Array, block_diag, dense
 from ..numerics.differences import FORWARD
-from ..systems.differenced import slope_of
 from ..systems.nonlinear import PHDAE
-from .assembled import Assembled, PartDerivatives, with_structure
+from .assembled import Assembled, PartDerivatives, slope_of, with_structure
 from .direct_sum import MULTIPLIERS, merged, numbered
 from .feedthrough import without_feedthrough
 

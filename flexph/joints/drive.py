@@ -11,11 +11,21 @@ from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
 from ..units.arguments import quantities
 from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
-from .rows.directions import Axes, fitting, frame_about, transported_frame, unit, unit_axes
-from .rows.directions import axis as unit_axis
 from .rows.laws import Offset
 from .rows.signs import Solid
-from .rows.vectors import Product, Vector, along, between
+from .rows.vectors import (
+    Axes,
+    Product,
+    Vector,
+    along,
+    between,
+    fitting,
+    frame_about,
+    transported_frame,
+    unit,
+    unit_axes,
+)
+from .rows.vectors import axis as unit_axis
 
 Motion = Callable[[float], Any]
 

@@ -19,9 +19,8 @@ from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array, dense
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
-from .rates.bearings import Bearings
 from .rates.curves import Curve
-from .rates.slips import Slips
+from .rates.slips import Bearings, Slips
 from .ropes import Ropes
 from .strains import NONE, Strains
 
@@ -101,7 +100,7 @@ class Arrays(NamedTuple):
     joins_points: Array  # (v,), 1 for vectors between points [m], 0 for directions
     holds_points: Array  # (g,), 1 for constraints that measure lengths [m], 0 for those on directions
     of_length: Array  # (n,), √(m/M_ii): flexible coordinate with the inertia of a unit displacement of its body
-    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.constraint_sizes
+    lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.resolution
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
 

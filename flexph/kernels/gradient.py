@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -244,3 +244,24 @@ def section_rows(a: Arrays, R: Array) -> Any:
     return sparse.csr_array(
         sparse.hstack([sparse.csr_array((t * s, first)), spin, block_diagonal(frame) @ a.torque_shape])
     )
+
+
+class Velocities(NamedTuple):
+    """Velocities ṙ (b, d), ω (b, s) and u̇ (n,), or displacements."""
+
+    v: Array
+    omega: Array
+    du: Array
+
+
+def flatten(a: Arrays, x: Velocities) -> Array:
+    """Velocities as one vector (n_v,)."""
+    return np.concatenate([x.v.ravel(), x.omega.take(a.turning, axis=0).ravel(), x.du])
+
+
+def unflatten(a: Arrays, y: Array) -> Velocities:
+    """Inverse of :func:`flatten`."""
+    omega, u = velocity_slices(a)
+    spin = np.zeros(a.columns.omega.shape)
+    spin[a.turning] = y[omega].reshape(-1, a.n.shape[0])
+    return Velocities(y[: omega.start].reshape(a.weight.shape), spin, y[u])

@@ -18,7 +18,7 @@ from ..numerics.arrays import Array
 from ..numerics.rotations import spin_map, turned_spins
 from .arrays import Arrays, Rolling, total
 from .rates.on_curves import curve_sums
-from .rates.terms import term_gains, term_slopes
+from .rates.slips import term_gains, term_slopes
 from .state import Configuration, Derived
 
 

@@ -13,7 +13,7 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.time_table import Anchors
 from flexph.numerics.rotations import spins
 from flexph.sensors.contacts import gaps_of
-from flexph.sensors.step_panel import StepPanel
+from flexph.sensors.panel import StepPanel
 
 from ..units.words import nearest
 from .mechanism import check_port

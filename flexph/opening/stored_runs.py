@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..bodies.body import Body
-from ..bodies.saved.reduced_file import load_reduced
+from ..bodies.reduced_file import load_reduced
 from ..files.contained import LINKED, open_contained
 from ..files.reading import reading
 from ..files.stored_fields import get_texts

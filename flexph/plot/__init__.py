@@ -1,7 +1,7 @@
 """Pictures with matplotlib, one function each: axes as argument and result (extra ``plot``).
 
-Imports: analysis, bodies, bodies.stresses, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms,
-mechanisms.model, meshes, numerics, results, sensors, systems.
+Imports: analysis, bodies, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms, mechanisms.model,
+meshes, numerics, results, sensors, systems.
 """
 
 import lazy_loader

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bodies.fields import StressField
 from ..bodies.nodal_body import AnyBody
-from ..bodies.stresses.points import LABELS, BodyState, StressPoints, kind_of, stress_points
+from ..bodies.stresses import LABELS, BodyState, StressPoints, kind_of, stress_points
 from ..export.frames import chunks, state_at
 from ..numerics import checks as check
 from ..numerics.arrays import Array

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..plot.panels import Curve, Panel, largest_of
 from ..results.solution import Solution
-from ..sensors.mean_forces import sticks
+from ..sensors.forces import sticks
 from .page import Block, Chart, Table
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..bodies.nodal_body import AnyBody
-from ..bodies.stresses.points import times_to_look_at
+from ..bodies.stresses import times_to_look_at
 from ..linear.elimination import explain_redundant, null_space
 from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ..numerics.arrays import Array
-from ..systems.as_nonlinear import from_linear
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
 from .result import Result
 from .state_view import StateView

@@ -14,7 +14,7 @@ from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import law_products, laws
 from ..numerics.arguments import warn
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
     from .solution import Solution

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bodies.stresses.points import ENTRIES, numbers_of, times_to_look_at
+from ..bodies.stresses import ENTRIES, numbers_of, times_to_look_at
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from .scene import Part, Scene

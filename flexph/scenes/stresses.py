@@ -8,7 +8,14 @@ import numpy as np
 
 from ..bodies.fields import View
 from ..bodies.nodal_body import AnyBody
-from ..bodies.stresses.points import LABELS, BodyState, body_state, kind_of, largest_in_cells, stress_points
+from ..bodies.stresses import (
+    LABELS,
+    BodyState,
+    body_state,
+    kind_of,
+    largest_in_cells,
+    stress_points,
+)
 from ..joints.rows.signs import tube
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check

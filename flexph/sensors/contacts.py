@@ -9,8 +9,7 @@ import numpy as np
 
 from ..kernels.contacts.gap_arrays import Contacts
 from ..kernels.contacts.gaps import TOUCHING, Gaps, gaps_between, rates_of, slips, tangents, vectors_of
-from ..kernels.contacts.laws import forces_at
-from ..kernels.contacts.rubbing import friction_at
+from ..kernels.contacts.laws import forces_at, friction_at
 from ..kernels.resolution import coordinate_size
 from ..kernels.state import node_arms, touching_points, touching_velocities
 from ..mechanisms.model.model import Model
@@ -20,8 +19,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import turned_spins
-from .forces import refuse_state
-from .mean_forces import Way, has_dry_friction, mean_force, mean_forces
+from .forces import Way, has_dry_friction, mean_force, mean_forces, refuse_state
 from .panel import histories
 from .quantities import Quantity, Reading, StepReading, no_measures
 

@@ -1,4 +1,4 @@
-"""Joint evaluation of many sensors from the state of a mechanism."""
+"""Joint evaluation of many sensors from the state of a mechanism, and during a run also from its last step."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 
 from ..joints.rows.connection import Connection, Form, measures
 from ..joints.rows.vectors import Ground
-from ..kernels.state import node_arms, node_velocities, product_changes, products, vectors
+from ..kernels.state import Configuration, node_arms, node_velocities, product_changes, products, vectors
 from ..mechanisms.model.model import Model
-from ..mechanisms.model.state import Configuration, configuration
+from ..mechanisms.model.state import configuration
+from ..mechanisms.model.time_table import Anchors
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .loops import measure_at
-from .quantities import Quantity, Reading
+from .quantities import LastStep, Quantity, Reading
 from .seen import Measured, Seen, seen
 
 FULL = 2.0 * math.pi
@@ -202,3 +203,24 @@ def histories(mechanism: Model, sensors: Mapping[str, Quantity], states: Array) 
         row, near = panel.read(x, near)
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in sensors}
+
+
+class StepPanel:
+    """Sensors of a mechanism by name: ``panel`` evaluates sensors of states, ``of_step`` those of steps.
+
+    ``anchors`` are those of the start of the run.
+    """
+
+    def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity], anchors: Anchors) -> None:
+        of_step = {name: getattr(own, "of_step", None) for name, own in sensors.items()}
+        self.panel = Panel(mechanism, {name: own for name, own in sensors.items() if of_step[name] is None})
+        self.of_step = {name: own(mechanism, anchors) for name, own in of_step.items() if own is not None}
+
+    def read(
+        self, time: float, x: Array, last: LastStep, near: Sequence[float] | None
+    ) -> tuple[dict[str, Any], list[float]]:
+        """Readings by name at a time [s] and flat state, and all measures, with angles unwrapped next to ``near``."""
+        readings, measured = self.panel.read(x, near)
+        for name, read in self.of_step.items():
+            readings[name] = read(time, x, last)
+        return readings, measured

@@ -12,7 +12,7 @@ import scipy
 from ..bodies.elasticity import StressRows
 from ..bodies.fields import StressField, TensorField
 from ..bodies.ports import find_port
-from ..bodies.stresses.points import LABELS, body_state, kind_of, largest_in_cells, stress_points
+from ..bodies.stresses import LABELS, body_state, kind_of, largest_in_cells, stress_points
 from ..joints.rows.connection import measures
 from ..kernels.state import derive
 from ..laws.elastic_laws import ElasticLaw

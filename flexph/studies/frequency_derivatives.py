@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..linear.eigenmodes.modes import Eigenmodes, modes
-from ..linear.multipliers import recover_multipliers
+from ..linear.elimination import recover_multipliers
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array

@@ -12,8 +12,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import Remade, read_only
-from ..systems.as_nonlinear import from_linear
-from ..systems.linear import LinearPHDAE
+from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
 from .transition import Transition
 from .triggers import Function

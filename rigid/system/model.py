@@ -11,7 +11,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
 from flexph.numerics.memo import Memo, Remade, once, read_only
 from flexph.systems.discrete_gradients import Invariants
-from flexph.systems.terms import Terms
+from flexph.systems.nonlinear import Terms
 
 from .dissipation import force_of
 from .layout import Layout, lay_out, name_of, row_labels

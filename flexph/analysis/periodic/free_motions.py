@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lstsq, qr
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration, derive
 from ...linear.elimination import null_space
 from ...mechanisms.mechanism import Mechanism

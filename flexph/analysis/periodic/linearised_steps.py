@@ -16,11 +16,11 @@ from ...integration.blocks.block_stepper import BlockStepper
 from ...integration.loops.memory.structures import GaussTable, Table
 from ...integration.schemes.start import EvaluatedState, StepStart
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.continuous import spring_operator, strain_of, strain_rates
+from ...kernels.gradient import Velocities, flatten, unflatten
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration, derive
 from ...kernels.strains import end_stiffness
-from ...kernels.velocities import Velocities, flatten, unflatten
 from ...mechanisms.model.constraints import constraint_gap, rates_at
 from ...mechanisms.model.constraints import moved as corrected
 from ...mechanisms.model.state import flat

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of

@@ -9,12 +9,10 @@ import numpy as np
 
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import torsion_spring
-from ...joints.planar import planar
-from ...joints.prismatic import prismatic
-from ...joints.revolute import revolute
+from ...joints.lower_pairs import planar, prismatic, revolute
 from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import GROUND
-from ...joints.transmissions.coupled_joints import coupled_joints
+from ...joints.transmissions import coupled_joints
 from ...joints.weld import weld
 from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array

@@ -14,9 +14,8 @@ from ...joints.drive import drive
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import spring_damper, torsion_spring
 from ...joints.rows.connection import Connection
-from ...joints.rows.directions import Direction, frame_about, transported_frame, unit
-from ...joints.rows.vectors import PortName
-from ...joints.transmissions.coupled_joints import Sliding, Turning
+from ...joints.rows.vectors import Direction, PortName, frame_about, transported_frame, unit
+from ...joints.transmissions import Sliding, Turning
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...sensors.quantities import Quantity, joint_angle, offset, rate_of

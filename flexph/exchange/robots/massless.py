@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ...joints.rows.directions import frame_about
+from ...joints.rows.vectors import frame_about
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross
 from .carriers import WORLD

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...consistency.conditions import Conditions
-from ...consistency.varying import VaryingConditions
+from ...consistency.start import VaryingConditions
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..methods.names import call_of

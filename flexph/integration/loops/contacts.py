@@ -14,7 +14,7 @@ from ...bodies.ports import find_port
 from ...contacts.loops.island_space import LARGEST
 from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
-from ...kernels.contacts.rubbing import in_tables
+from ...kernels.contacts.laws import in_tables
 from ...kernels.sides import contact_sides
 from ...mechanisms.model.account_rows import KINDS, WAYS
 from ...mechanisms.model.accounts import Accounts

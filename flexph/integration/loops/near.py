@@ -15,7 +15,7 @@ import numpy as np
 
 from ...contacts.broad_phase import BroadPhase, broad_phase
 from ...kernels.arrays import Arrays
-from ...kernels.contacts.rubbing import held_in
+from ...kernels.contacts.laws import held_in
 from ...kernels.sides import are_apart
 from ...numerics.arrays import Array
 from .memory.data import Index

@@ -12,9 +12,8 @@ from ...numerics.rotations import rotation, rotation_matrix
 from ...units.arguments import quantities
 from ..rows.axis_rates import component_measures, damping_of_axes, stiffness_of_axes
 from ..rows.connection import Connection, Form
-from ..rows.directions import axis
 from ..rows.signs import Strand
-from ..rows.vectors import Direction, Ground, PortName, Vector, between, body_port
+from ..rows.vectors import Direction, Ground, PortName, Vector, axis, between, body_port
 
 
 @quantities(damping="N*s/m", offset="m", stiffness="N/m")

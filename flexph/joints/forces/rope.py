@@ -15,11 +15,9 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
 from ..rows.connection import Connection, Form, Measure
-from ..rows.directions import Direction, unit
-from ..rows.rope_path import RopePoint, path_over
-from ..rows.rope_sign import RopeLine
+from ..rows.rope_path import RopeLine, RopePoint, path_over
 from ..rows.signs import Solid
-from ..rows.vectors import GROUND, Ground, PortName
+from ..rows.vectors import GROUND, Direction, Ground, PortName, unit
 
 
 @dataclass(frozen=True, init=False)

@@ -8,10 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..rows.connection import Row
-from ..rows.directions import axis, fitting, frame_about, unit
-from ..rows.laws import Offset
-from ..rows.rate_laws import Rolling
-from ..rows.vectors import Direction, Ground, PortName, Product, Turn, Vector, Weighed, along, between, body_port
+from ..rows.laws import Offset, Rolling
+from ..rows.vectors import (
+    Direction,
+    Ground,
+    PortName,
+    Product,
+    Turn,
+    Vector,
+    Weighed,
+    along,
+    axis,
+    between,
+    body_port,
+    fitting,
+    frame_about,
+    unit,
+)
 
 
 @dataclass(frozen=True)

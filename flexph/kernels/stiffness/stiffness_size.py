@@ -31,9 +31,8 @@ from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
 from ..strains import curvature, end_stiffness, gradient, rows, strain_stresses
 from ..world_loads import section_torques, world_loads
-from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
-from .inertial import inertial
-from .steady_dampers import circulatory_parts, has_dampers
+from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
+from .steady_slopes import circulatory_parts, has_dampers
 from .tangent import Forces, node_motion, weighed_stiffness
 
 

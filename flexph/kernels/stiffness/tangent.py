@@ -50,9 +50,8 @@ from ..springs import damping_slopes, split
 from ..state import Configuration, Derived, places
 from ..strains import curvature, end_stiffness
 from ..world_loads import section_torques, world_loads
-from .forms import below, following, on_measures, on_spins, on_vectors, torque_columns
-from .inertial import inertial
-from .steady_dampers import circulatory, has_dampers
+from .forms import below, following, inertial, on_measures, on_spins, on_vectors, torque_columns
+from .steady_slopes import circulatory, has_dampers
 
 
 class Forces(NamedTuple):

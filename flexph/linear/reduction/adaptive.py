@@ -13,7 +13,7 @@ from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.orthonormal import extend
 from ...systems.linear import LinearPHDAE
-from ..projection import ReductionWarning
+from ..elimination import ReductionWarning
 from ..shifted import Shifted
 from .bases import projected, rigid_motions, stress_solver
 from .krylov import Expansion, audit, tangential

@@ -13,10 +13,8 @@ from ...numerics.arrays import Array
 from ...numerics.factors.orthonormal import orthonormal
 from ...numerics.factors.sparse_null_space import sparse_null_space
 from ...systems.linear import LinearPHDAE
-from ..elimination import analysed
-from ..projection import project
-from ..second_order import Split
-from ..shifted import Pole, Shifted
+from ..elimination import analysed, project
+from ..shifted import Pole, Shifted, Split
 from .retained_states import RetainedStates, kept_basis
 
 RIGID = 1e-10

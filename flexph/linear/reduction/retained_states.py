@@ -15,8 +15,7 @@ from ...numerics.arrays import Array
 from ...numerics.factors.orthonormal import orthonormal
 from ...systems.linear import LinearPHDAE
 from ..elimination import analysed
-from ..second_order import Split
-from ..shifted import Pole, Shifted
+from ..shifted import Pole, Shifted, Split
 
 Keep = Literal["rigid"] | Sequence[str] | None
 FLEXIBLE = ("deformation_rate", "stress")

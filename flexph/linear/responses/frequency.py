@@ -138,7 +138,7 @@ def frequency_response(
 
     The constrained system is ``[[iωE − J + R, −Gᵀ], [G, 0]]``. The unit of H is that of its ports: (m/s)/N for forces,
     (rad/s)/(N m) for torques. At ω = 0 it is the static response
-    (:func:`flexph.linear.responses.static.static_response`).
+    (:func:`flexph.linear.responses.grid.static_response`).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import AnyBody, nodes_of
 from ...bodies.ports import find_port, first_frame
 from ...joints.rows.connection import Connection
-from ...joints.rows.row_law import ProductLaw
+from ...joints.rows.laws import ProductLaw
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import spins
 

@@ -11,15 +11,13 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
-from ...joints.rows.rate_laws import Contact
-from ...joints.rows.rate_laws import Rolling as RollingLaw
+from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
+from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import Product, Turn
 from ...kernels.arrays import Rolling, Springs
-from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
-from ...kernels.rates.slips import Slips
+from ...kernels.rates.slips import Bearings, Slips, no_bearings
 from ...kernels.ropes import Ropes
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw

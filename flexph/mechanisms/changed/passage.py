@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from ...joints.rows.connection import measures
-from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.continuous import mass_of
+from ...kernels.resolution import constraint_sizes
 from ...kernels.state import derive
 from ...numerics.arrays import Array
 from ..model.accounts import Accounts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.resolution import constraint_sizes
 from ...kernels.state import Configuration, Derived, derive
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once

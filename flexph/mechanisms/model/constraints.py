@@ -11,11 +11,10 @@ from ...bodies.inertia import Inertia
 from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
-from ...kernels.gradient import constraint_matrix
+from ...kernels.gradient import Velocities, constraint_matrix, flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
-from ...kernels.velocities import Velocities, flatten, unflatten
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps

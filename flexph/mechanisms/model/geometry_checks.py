@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contacts.levels import gaps_at, near_at
 from ...joints.rows.connection import measures
-from ...joints.rows.rate_laws import Rolling
+from ...joints.rows.laws import Rolling
 from ...kernels.contacts.gap_arrays import AXIAL, DISTANCE
 from ...kernels.rates.curves import Curve
 from ...kernels.rates.on_curves import OnCurve

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.nodal_body import NodalBody, nodes_of
-from ...bodies.stresses.deformation import deformation_gradients
+from ...bodies.stresses import deformation_gradients
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows, sparse_blocks
 from ...numerics.rotations import entry_count, from_entries
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import ValidityWarning
 from ..arrays.bends import SMALL, Held, bends, held_sections
 from .model import Model
 

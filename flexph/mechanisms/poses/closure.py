@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
-from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
+from ...kernels.resolution import lever
 from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
-from ...numerics.factors.nearest import nearest_change
+from ...numerics.factors.singular_systems import nearest_change
 from ..model.angle_rows import angle_rows
 from ..model.constraints import extent, move
 from ..model.time_table import TimeTable, anchor, laws

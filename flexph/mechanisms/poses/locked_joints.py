@@ -11,10 +11,10 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
 
 from ...joints.rows.connection import Connection
-from ...joints.rows.rate_laws import Contact, Rolling
+from ...joints.rows.laws import Contact, Rolling
 from ...joints.rows.vectors import Ground, PortName
-from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import is_sparse, kept, scale_both, scale_rows, stacked_rows, velocity_count
+from ...kernels.resolution import lever
 from ...kernels.state import Configuration
 from ...numerics.arrays import Array, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections

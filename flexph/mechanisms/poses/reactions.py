@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bodies.ports import find_port, slope_of, weights_of
 from ...joints.rows.connection import Connection
-from ...joints.rows.curve_laws import PointOnCurve
+from ...joints.rows.laws import PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
 from ...kernels.rates.on_curves import on_curve
 from ...numerics import checks as check

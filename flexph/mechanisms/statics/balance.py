@@ -9,16 +9,15 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
-from ...kernels.constraint_sizes import displacement_sizes, lever
 from ...kernels.continuous import elastic_stress, mass_of, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from ...kernels.gradient import blocks_of, is_sparse, scale_both
 from ...kernels.rates.on_curves import add_curve_forces
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.rolling import add_forces, gains
 from ...kernels.state import Configuration, derive
-from ...kernels.stiffness.inertial import inertia_force
-from ...kernels.stiffness.slip_slopes import slip_product_forces
-from ...kernels.stiffness.steady_dampers import has_dampers, steady_rates, steady_tensions
+from ...kernels.stiffness.forms import inertia_force
+from ...kernels.stiffness.steady_slopes import has_dampers, slip_product_forces, steady_rates, steady_tensions
 from ...kernels.stiffness.tangent import Forces, generalised_force, tangent_stiffness
 from ...kernels.strains import end_stiffness, strain_stresses
 from ...numerics.arrays import Array

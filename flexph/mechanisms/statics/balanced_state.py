@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_of, strain_of, strain_rates
 from ...kernels.gradient import scale_both
+from ...kernels.resolution import displacement_sizes
 from ...kernels.state import Configuration, derive
 from ...kernels.strains import strain_stresses
 from ...numerics.arrays import Array

@@ -16,7 +16,6 @@ from ...contacts.arrays import refuse_contacts
 from ...interconnection.direct_sum import join
 from ...joints.rows.connection import measures, refuse_other_laws
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
 from ...kernels.continuous import curve_slips, input_matrix, spring_rates
 from ...kernels.gradient import (
     blocks_of,
@@ -27,6 +26,7 @@ from ...kernels.gradient import (
     stacked_rows,
     velocity_count,
 )
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.springs import damping_slopes, taut
 from ...kernels.state import node_arms, node_points, products, vectors
 from ...kernels.strains import gradient, rows

@@ -16,7 +16,7 @@ from ...kernels.continuous import spring_operator
 from ...kernels.gradient import scale_rows
 from ...kernels.springs import damping_slopes
 from ...kernels.state import Configuration, derive
-from ...kernels.stiffness.steady_dampers import steady_rates
+from ...kernels.stiffness.steady_slopes import steady_rates
 from ...kernels.stiffness.tangent import tangent
 from ...linear.eigenmodes.floquet import PeriodicMotion, interpolated
 from ...numerics.arrays import Array, dense

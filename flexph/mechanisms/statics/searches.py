@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...integration.loops.statics.values import Held, Loads, has_static_loops
-from ...kernels.constraint_sizes import displacement_sizes
 from ...kernels.continuous import mass_of
+from ...kernels.resolution import displacement_sizes
 from ...kernels.state import Configuration
 from ...numerics.arrays import Array
 from ...numerics.corrections import Corrected, Corrections

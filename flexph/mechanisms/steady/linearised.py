@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...kernels.state import derive
-from ...kernels.stiffness.row_slopes import row_slopes
-from ...kernels.stiffness.slip_slopes import slip_matrices
+from ...kernels.stiffness.steady_slopes import row_slopes, slip_matrices
 from ...kernels.stiffness.tangent import tangent
 from ...numerics.arrays import Array, dense
 from ...numerics.ranks import singular_vectors

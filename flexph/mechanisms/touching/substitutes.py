@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...contacts.laws import Hertz, Rigid
-from ...joints.rows.connection import Connection, Form, Measure, Row
-from ...joints.rows.directions import frame_about
-from ...joints.rows.gaps import Gap
+from ...joints.rows.connection import Connection, Form, Gap, Measure, Row
 from ...joints.rows.laws import Angle, Law, Length, Offset
-from ...joints.rows.vectors import BodyVector, Product, Vector
+from ...joints.rows.vectors import BodyVector, Product, Vector, frame_about
 from ...laws.elastic_laws import ElasticLaw, one_sided, potential
 from ..model.model import Model
 

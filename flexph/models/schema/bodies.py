@@ -11,7 +11,7 @@ from flexph.bodies.body import Body
 from flexph.bodies.foreign.from_matrices import body_from_matrices
 from flexph.bodies.foreign.from_modes import body_from_modes
 from flexph.bodies.reduced_body import reduce_body
-from flexph.bodies.saved.reduced_file import load_reduced
+from flexph.bodies.reduced_file import load_reduced
 
 from .entry import Builder, Entry
 from .fields import File, Inertia, Mass, Number, Rate, Spin, Time, by_shape, wrong

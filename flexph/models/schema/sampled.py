@@ -13,8 +13,7 @@ from flexph import sensors as make
 from flexph.control.actuators import delayed, quantised, rate_limited, saturated
 from flexph.control.linear.filters import pid
 from flexph.control.sampled import Sampled
-from flexph.joints.rows.directions import unit
-from flexph.joints.rows.vectors import GROUND
+from flexph.joints.rows.vectors import GROUND, unit
 
 from ..values.trusted import trusted_function
 from .entry import Builder, Entry

@@ -12,7 +12,7 @@ import rigid
 from flexph import GROUND, connect, drive, eigenfrequencies, hinge, integrate, slider, weld
 from flexph.integration.loops import build
 from flexph.joints import Sheave, rope
-from flexph.joints.rows.rope_sign import PIECES, rope_line
+from flexph.joints.rows.rope_path import PIECES, rope_line
 from flexph.kernels.ropes import arcs, rope_curvature, rope_lengths, rope_rows, rope_slope_changes, wound_off
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
