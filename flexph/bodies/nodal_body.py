@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..discrete_gradients.stored_energies import LineEnergy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -20,7 +21,7 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows (k, c) with a material law: strains times volumes (k,) [m³], and the stored energy.
+    """Strain rows (k, c) with a law: strains times volumes (k,) [m³], lengths [m] for rods, and the stored energy.
 
     See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
@@ -197,6 +198,12 @@ class NodalBody(Described, Memo):
     def stress_size(self) -> int:
         """Number of stresses."""
         return self.elasticity.size
+
+    @property
+    def scheduled_laws(self) -> tuple[Any, ...]:
+        """Laws of its strains that depend on time."""
+        energies = (part.law for part in self.elasticity.laws)
+        return tuple(e.law for e in energies if isinstance(e, LineEnergy) and e.law.factor is not None)
 
     @property
     def mass(self) -> float:

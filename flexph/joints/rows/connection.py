@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ...laws.creep_laws import CreepLaw
 from ...laws.elastic_laws import ElasticLaw
@@ -269,9 +269,12 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(connections: Sequence[Connection], caller: str) -> None:
-    """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have."""
-    for name, measure in measures(connections):
+def refuse_other_laws(mechanism: Any, caller: str) -> None:
+    """Raise ValueError for laws that small motions do not have: those of springs that are not elastic, or of time."""
+    for name, body in mechanism.bodies.items():
+        for law in getattr(body, "scheduled_laws", ()):
+            raise ValueError(f"{caller} takes no laws that depend on time, got {law} of {name}: integrate")
+    for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(f"{caller} takes no laws that depend on time, got {measure.law} of {name}: integrate")
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
