@@ -12,7 +12,7 @@ from scipy import sparse
 from flexph.bodies.body import Body, NodalLoad
 from flexph.bodies.fields import StressField, View
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import DirectorStrain, NodalBody, PointLaw
+from flexph.bodies.nodal_body import DirectorStrain, NodalBody, Pieces, PointLaw
 from flexph.discrete_gradients.stored_energies import LineEnergy
 from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics import checks as check
@@ -127,6 +127,7 @@ def cable(
         slopes={name: line.at(np.array([s]), 1)[0] for name, s in named.items()},
         tangents=_tangents(line),
         coordinates=line.points,
+        pieces=_pieces(line),
     )
 
 
@@ -176,6 +177,18 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
     w[:-2:2] += lengths / 6.0
     w[2::2] += lengths / 6.0
     return s, w
+
+
+def _pieces(line: HermiteLine) -> Pieces:
+    """Elements with their shares in the strain rows: of tensions at borders by the lengths on both sides."""
+    lengths, count = np.diff(line.borders), line.borders.size - 1
+    shares = np.zeros((count, 2 * count + 1 + 6 * count))
+    for e in range(count):
+        shares[e, 2 * e + 1] = 1.0
+        shares[e, 2 * e] = 1.0 if e == 0 else lengths[e] / (lengths[e - 1] + lengths[e])
+        shares[e, 2 * e + 2] = 1.0 if e == count - 1 else lengths[e] / (lengths[e] + lengths[e + 1])
+        shares[e, 2 * count + 1 + 6 * e :][:6] = 1.0
+    return Pieces(line.borders, sparse.csr_array(shares), np.arange(2 * count + 1))
 
 
 def _strain(

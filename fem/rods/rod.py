@@ -10,7 +10,7 @@ from scipy import sparse
 
 from flexph.bodies.body import Body, NodalLoad, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import NodalBody
+from flexph.bodies.nodal_body import NodalBody, Pieces
 from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
@@ -145,7 +145,15 @@ def rod(
         directors=directors,
         view=rod_view(mesh, (places, directors), sections, points, are_linear=not own_laws),
         loads={"load": NodalLoad(np.arange(len(places)), np.zeros(places.shape), sparse.diags_array(mesh.masses))},
+        pieces=_pieces(mesh, stiffness.size),
     )
+
+
+def _pieces(mesh: RodMesh, rows: int) -> Pieces:
+    """Elements with their strain rows."""
+    count, points = mesh.lengths.size, mesh.points.size
+    shares = sparse.kron(sparse.eye_array(count), np.ones((1, rows // count))).tocsr()
+    return Pieces(mesh.borders, shares, np.arange(0, rows, rows // points))
 
 
 def stiffness_damping(damping: Damping, body: str) -> float:

@@ -31,6 +31,17 @@ class PointLaw(NamedTuple):
     law: Any
 
 
+class Pieces(NamedTuple):
+    """Elements of a rod or cable: their borders along its length (E + 1,) [m], and the share (E, m) of each strain row.
+
+    A row at a border of two elements of a cable belongs to both. ``axial`` (k,) are the rows of tensions.
+    """
+
+    borders: Array
+    shares: Any
+    axial: Array
+
+
 @dataclass(frozen=True, eq=False)
 class DirectorStrain(ElasticEnergy):
     """Elastic energy ½ σᵀCσ with strains that are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
@@ -140,6 +151,10 @@ class NodalBody(Described, Memo):
     coordinates : array, optional
         Weights (N, N) of coordinates in which strains and mass couple neighbours only, for points that do not turn:
         positions and slopes of cables.
+    pieces : Pieces, optional
+        Elements along a rod or cable, which may break.
+    whole : NodalBody, optional
+        The body before some of its elements broke.
     """
 
     frames: tuple[Body, ...]
@@ -154,6 +169,8 @@ class NodalBody(Described, Memo):
     slopes: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
     coordinates: Array | None = None
+    pieces: Pieces | None = None
+    whole: NodalBody | None = None
     remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
 
     size: ClassVar[int] = 0

@@ -128,7 +128,8 @@ NOTHING = Form()
 class Connection(Remade):
     """Joint or force element between ports, ready for :func:`flexph.connect`.
 
-    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``.
+    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``. A crack
+    ``breaks`` an element of a body, by its name and number, as long as the mechanism has it.
     """
 
     kind: str
@@ -137,6 +138,7 @@ class Connection(Remade):
     input: Input | None = None
     label: str | None = None
     form: Form = NOTHING
+    breaks: tuple[str, int] | None = None
 
     def __post_init__(self) -> None:
         if self.label is not None:
@@ -162,7 +164,7 @@ class Connection(Remade):
     @property
     def signs(self) -> tuple[Sign, ...]:
         """Shapes that pictures draw for the connection."""
-        return self.form.signs or (Solid("ball", self.ports[0]),)
+        return self.form.signs or (() if self.breaks else (Solid("ball", self.ports[0]),))
 
     @property
     def touches(self) -> bool:
