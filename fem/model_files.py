@@ -26,6 +26,7 @@ from flexph.models.schema.fields import (
     by_shape,
     name_in,
 )
+from flexph.models.schema.laws import SectionLaw
 
 from .beams.beam import beam
 from .materials.damping import Damping
@@ -156,6 +157,7 @@ class RodEntry(BodyEntry):
     ports: dict[str, Length] = Field(default_factory=dict)
     shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    laws: dict[str, SectionLaw] = Field(default_factory=dict)
 
 
 class CableEntry(BodyEntry):
@@ -171,6 +173,7 @@ class CableEntry(BodyEntry):
     dim: Literal[2, 3] = 3
     ports: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    laws: dict[str, SectionLaw] = Field(default_factory=dict)
 
 
 class BoxMesh(Entry):

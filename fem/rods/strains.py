@@ -6,12 +6,15 @@ one; without the division by their lengths, an element that turns by much would 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from flexph.bodies.nodal_body import DirectorStrain, strain_places
+from flexph.bodies.nodal_body import DirectorStrain, PointLaw, strain_places
+from flexph.discrete_gradients.stored_energies import LineEnergy
+from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics.arrays import Array
 
 from .elements import RodMesh
@@ -46,11 +49,13 @@ def _rows_of(dim: int) -> _Rows:
     return _Rows(7, first, second, [0, 3, 6, 1, 4, 7], [*([n, -1] for n in squares), *both])
 
 
-def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float) -> DirectorStrain:
+def rod_strain(
+    mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float, laws: Mapping[int, ElasticLaw]
+) -> DirectorStrain:
     """Strains at all points of a mesh from the nodes' positions (N, d) and directors (N, d, d), stress-free there.
 
-    ``stiffness`` (points, rows). Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by point, in the plane (N, Q₂, M₃); the rows
-    are the strains times the length assigned to a point.
+    ``stiffness`` (points, rows), ``laws`` by the number of the strain. Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by
+    point, in the plane (N, Q₂, M₃); the rows are the strains times the length assigned to a point.
     """
     (points, count), dim = stiffness.shape, placed[0].shape[1]
     width = 0.5 * mesh.lengths[:, None] * mesh.element.weights
@@ -66,6 +71,7 @@ def rod_strain(mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, dam
         reference=np.zeros(count * points),
         compliance=sparse.diags_array((width.reshape(-1, 1) / stiffness).ravel()).tocsr(),
         stiffness_damping=damping,
+        laws=tuple(PointLaw((count * at + row), width.ravel(), LineEnergy(law)) for row, law in laws.items()),
     )
     return energy.stress_free(strain_places(placed[0], len(placed[0]))[1])
 

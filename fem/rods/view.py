@@ -42,16 +42,22 @@ CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
 def rod_view(
-    mesh: RodMesh, placed: tuple[Array, Array], sections: Sequence[RodSection], points: Sequence[RodSection]
+    mesh: RodMesh,
+    placed: tuple[Array, Array],
+    sections: Sequence[RodSection],
+    points: Sequence[RodSection],
+    *,
+    are_linear: bool,
 ) -> View:
     """View of pieces with the outlines of the sections, or with boxes of their radii of gyration if these are unknown.
 
     In the plane a piece is a quadrilateral between the outer fibres. A piece has the resultants of the Gauss point
     inside it, with the section there, and if outlines and moduli are known, the axial stress at the faces of the
-    section and at the corners of the piece.
+    section and at the corners of the piece, unless its laws are other than linear.
     """
     (places, directors), dim = placed, placed[0].shape[1]
     corners, known = _corners(sections, float(mesh.lengths.sum()))
+    known &= are_linear
     if dim == 2:  # the outer fibres, at z = 0
         corners = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1) * [1.0, 0.0]
     aside = np.einsum("nij,ncj->nci", directors[:, :, 1:], corners[:, :, : dim - 1])

@@ -72,7 +72,8 @@ def go_on(
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
     bodies = old.bodies
-    if list(bodies) != list(mechanism.bodies) or any(bodies[name] is not mechanism.bodies[name] for name in bodies):
+    pairs = [(_whole(bodies[name]), _whole(mechanism.bodies.get(name))) for name in bodies]
+    if list(bodies) != list(mechanism.bodies) or any(own is not other for own, other in pairs):
         raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
@@ -84,6 +85,11 @@ def go_on(
     except (IntegrationError, InputError, IntegrationInterrupted) as error:
         error.solution = _after(run, error.solution, booking)
         raise
+
+
+def _whole(body: Any) -> Any:
+    """Body before elements of it broke."""
+    return getattr(body, "whole", None) or body
 
 
 CHANGED = "change of joints"
@@ -227,8 +233,8 @@ class _ChangedRun:
         """The next pending change of each joint."""
         seen: set[str] = set()
         for action in self.pending:
-            if action.change.name not in seen:
-                seen.add(action.change.name)
+            if action.change.subject not in seen:
+                seen.add(action.change.subject)
                 yield action
 
     def _event(self, given: Any) -> Event:
@@ -243,7 +249,7 @@ class _ChangedRun:
         for action in self.pending:
             change = action.change
             is_due = action.name in met if change.at is None else change.at <= time
-            if is_due and change.name in waits:
+            if is_due and change.subject in waits:
                 if change.at is not None:
                     raise InputError(
                         f"{action.name} at t = {change.at:.6g} s: the change of {change.name!r} listed before it has "
@@ -254,7 +260,7 @@ class _ChangedRun:
             if is_due:
                 due.append(action)
             else:
-                waits.add(change.name)
+                waits.add(change.subject)
         return due
 
     def _is_met(self, given: Any, part: Solution, name: str) -> bool:

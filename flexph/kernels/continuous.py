@@ -185,9 +185,9 @@ def strain_rows(a: Arrays, d: Derived) -> Any:
     return gradient_rows(a.strains, gradient(a.strains, d.product), a.first.size)
 
 
-def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None) -> Array:
-    """Forces on the products (p,) from stresses of the strain rows (e,), by default C⁻¹ε at the state."""
-    stress = strain_stresses(a.strains, d.product) if stress is None else stress
+def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None, time: float = 0.0) -> Array:
+    """Forces on the products (p,) from stresses of the strain rows (e,), by default those at the state and time."""
+    stress = strain_stresses(a.strains, d.product, time) if stress is None else stress
     return -(strain_rows(a, d).T @ stress)
 
 

@@ -222,9 +222,9 @@ def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -
     return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints, all_at_state(a.curves, joints[-1]))
 
 
-def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
-    """Elastic energies of the bodies, ½ σᵀCσ and those of material laws, (b,) [J]."""
-    own = law_energies(a.strains, product)
+def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Array:
+    """Elastic energies of the bodies at a time, ½ σᵀCσ and those of laws of strains, (b,) [J]."""
+    own = law_energies(a.strains, product, time)
     if own:
         sigma = sigma.copy()
         sigma[a.strains.stress[np.concatenate([rows.ravel() for rows, _ in own])]] = 0.0
@@ -235,10 +235,10 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array) -> Array:
 
 
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
-    """Kinetic, elastic and potential energy of each body (b,), and of each spring at a time [J]."""
+    """Kinetic, elastic and potential energy of each body (b,), and of each spring, at a time [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
-    elastic = _elastic_energy(a, c.sigma, d.product)
+    elastic = _elastic_energy(a, c.sigma, d.product, time)
     return {
         "kinetic": kinetic,
         "elastic": elastic,

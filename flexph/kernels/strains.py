@@ -63,25 +63,26 @@ def strains(s: Strains, product: Array) -> Array:
     return s.factor * value / (first * second) - s.reference
 
 
-def strain_stresses(s: Strains, product: Array) -> Array:
-    """Stresses (e,) from the products: σ = C⁻¹ε, or by the material law."""
+def strain_stresses(s: Strains, product: Array, time: float = 0.0) -> Array:
+    """Stresses (e,) from the products: σ = C⁻¹ε, or by the law, at a time."""
     own = strains(s, product)
     stresses: Array = s.stiffness @ own
     for part in s.laws:
-        stresses[part.rows] = part.law.at(part.strain(own)).stress
+        stresses[part.rows] = part.factor_at(time) * part.law.at(part.strain(own)).stress
     return stresses
 
 
-def law_energies(s: Strains, product: Array) -> list[tuple[Index, Array]]:
-    """Strain rows (k, c) and energies (k,) [J] of each material law."""
+def law_energies(s: Strains, product: Array, time: float = 0.0) -> list[tuple[Index, Array]]:
+    """Strain rows (k, c) and energies (k,) [J] of each law at a time."""
     own = strains(s, product) if s.laws else product
-    return [(part.rows, part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
+    return [(part.rows, part.factor_at(time) * part.volume * part.law.at(part.strain(own)).energy) for part in s.laws]
 
 
-def end_stiffness(s: Strains, product: Array) -> Any:
-    """Tangent stiffness ∂σ/∂ε at a state, sparse (e, e)."""
+def end_stiffness(s: Strains, product: Array, time: float = 0.0) -> Any:
+    """Tangent stiffness ∂σ/∂ε at a state and time, sparse (e, e)."""
     own = strains(s, product) if s.laws else product
-    return _with_laws(s, s.stiffness, [part.law.at(part.strain(own)).tangent for part in s.laws])
+    slopes = [part.factor_at(time) * part.law.at(part.strain(own)).tangent for part in s.laws]
+    return _with_laws(s, s.stiffness, slopes)
 
 
 def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -> Any:

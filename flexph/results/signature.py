@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..bodies.body import Body
 from ..bodies.nodal_body import NodalBody
+from ..discrete_gradients.stored_energies import LineEnergy
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
 from ..laws.elastic_laws import ElasticLaw
@@ -52,12 +53,16 @@ def _elastic(measure: Measure) -> str:
         case None:
             return f"{measure.stiffness:.9g}"
         case ElasticLaw() as law:
-            scheduled = () if law.factor is None else (law.factor,)
-            return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values((*law.functions, *scheduled), 1)}"
+            return _law(law)
         case HysteresisLaw() as path:
             return f"{path} {' '.join(f'{own:.9g}' for own in path.parameters)}"
         case ForceLaw() as force:
             return f"{force} {_values((force.function,), 3)}"
+
+
+def _law(law: ElasticLaw) -> str:
+    scheduled = () if law.factor is None else (law.factor,)
+    return f"{law} {_digest((law.edges, law.bases, law.powers))} {_values((*law.functions, *scheduled), 1)}"
 
 
 def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
@@ -105,7 +110,12 @@ def _strains(body: NodalBody) -> str:
     """Node positions, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
-    return " ".join([*digits(numbers), *(repr(part.law) for part in e.laws)])
+    return " ".join([*digits(numbers), *(_stored(part.law) for part in e.laws)])
+
+
+def _stored(energy: Any) -> str:
+    """Law of strains, of which those of rods and cables have functions."""
+    return _law(energy.law) if isinstance(energy, LineEnergy) else repr(energy)
 
 
 def _sizes(matrix: Any) -> Array:

@@ -28,6 +28,8 @@ class OracleStep:
         (before, _), (after, offset) = (table.at(t) for t in times)
         none, count = np.zeros(self.system.bearings.spring.shape), self.system.springs.stiffness.size
         factors = [np.ones(count) * (own if own.size else 1.0) for own in map(table.references.factors, times)]
+        parts = self.system.strain_rows.laws
+        strain_factors = [np.array([part.factor_at(t) for part in parts]) for t in times]
         self.given = Given(
             h=times[1] - times[0],
             coefficient=Ends(before, after),
@@ -38,6 +40,7 @@ class OracleStep:
             places=[nearest(curve, product) for curve in self.system.curves],
             friction=none if friction is None else friction,
             factor=Ends(*factors),
+            strain_factor=Ends(*strain_factors),
             radius=radius,
         )
 

@@ -135,7 +135,7 @@ def floquet(
     [False, True]
     """
     refuse_contacts(mechanism.connections, "analysis.floquet")
-    refuse_other_laws(mechanism.connections, "analysis.floquet")
+    refuse_other_laws(mechanism, "analysis.floquet")
     run = read_period(mechanism, about, period, steps)
     forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
     scheme, _ = scheme_from(mechanism, run.start, _method(method), forcing)

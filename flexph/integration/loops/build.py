@@ -257,7 +257,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
     names = ("length_product", "component_product", "sine_product", "cosine_product", "stiffness", "damping", "state")
     springs = {k: getattr(a.springs, k) for k in names}
     springs.update(resisting(a.springs, a.slips.relations)._asdict(), gain=a.springs.gain)
-    springs.update(spring_laws(a.springs)._asdict())
+    springs.update(spring_laws(a.springs, a.strains)._asdict())
     springs.update(joins_points=a.joins_points[: sizes.vectors], holds_points=a.holds_points)
     springs.update(lengths=a.lengths, of_length=a.of_length)
     pairs = a.first[: sizes.products], a.second[: sizes.products]
@@ -297,7 +297,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=_columns(accounts.references, springs, len(slices)),
-        row=len(slices) + accounts.references.size + accounts.row_joint,
+        row=len(slices) + accounts.references.size + accounts.scheduled.size + accounts.row_joint,
+        schedule=_columns(accounts.scheduled, bodies, len(slices) + accounts.references.size)[owner],
         body=_columns(accounts.damped, bodies, lost)[owner],
         damper=_columns(accounts.dampers, springs, lost + accounts.damped.size),
         kinetic=owner,

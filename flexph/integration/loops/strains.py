@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from ...discrete_gradients.stored_energies import LineEnergy
 from ...kernels.arrays import Arrays
 from ...numerics.loops.views import padded
 from .memory.connection_data import Border
@@ -114,6 +115,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
     starts = [ends_of([len(part) for part in own]) for own in zip(*points, strict=True)]
     holds = np.zeros(len(a.mass), dtype=np.int64)
     holds[a.node_body[sizes.nodes :]] = 1
+    lines = _lines(a)
     return Strains(
         column_ptr=columns.indptr,
         column=columns.indices,
@@ -141,7 +143,32 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         unknown_ptr=np.zeros(1, dtype=np.int64),
         unknown=np.zeros(0, dtype=np.int64),
         holds=holds,
+        **{name: own[e] for name, own in lines.items()},
+        schedules=int(lines["schedule"].max() + 1),
+        lawful=_lawful(a, lines["law"]),
     )
+
+
+def _lines(a: Arrays) -> dict[str, Any]:
+    """Laws of all strain rows (e,): their numbers, lengths, undeformed stiffnesses and factors of time."""
+    s, count = a.strains, a.strains.stress.size
+    law, schedule, width, viscous = np.full(count, -1), np.full(count, -1), np.ones(count), np.zeros(count)
+    undeformed = sparse.csr_array(s.of_undeformed).diagonal()
+    lines = [part for part in s.laws if isinstance(part.law, LineEnergy)]
+    timed = [part for part in lines if part.factor is not None]
+    for k, part in enumerate(lines, len(a.springs.laws)):
+        rows = part.rows[:, 0]
+        law[rows], width[rows], viscous[rows] = k, part.volume, undeformed[rows]
+        schedule[rows] = next((i for i, own in enumerate(timed) if own is part), -1)
+    return {"law": law, "width": width, "viscous": viscous, "schedule": schedule}
+
+
+def _lawful(a: Arrays, law: Index) -> Index:
+    """1 for all stresses whose row has a law, (m,); empty without any."""
+    own = a.strains.stress[law >= 0]
+    lawful = np.zeros(len(a.stress_damping) if own.size else 0, dtype=np.int64)
+    lawful[own] = 1
+    return lawful
 
 
 def _places(chosen: Index, count: int) -> Index:
@@ -170,7 +197,7 @@ def no_strains() -> Strains:
     """Strain arrays of a mechanism without bodies of nodes."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     empty = {name: one if name.endswith("ptr") or name == "element" else none for name in Strains._fields}
-    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64)})
+    return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64), "schedules": 0})
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:
@@ -191,7 +218,7 @@ def nodal_space(strains: Strains, bodies: int, dim: int) -> NodalSpace:
     given: Any = (
         *(z((COLUMNS * b, dim)) for _ in range(4)),
         *(z((v, dim)) for _ in range(3)),
-        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, s))),
+        *(z(p), z(p), z(p), z(e), z((e, 3)), z((e, 3)), z(e), z(e), z((b, s)), z(e), z(e), z(e)),
         *(z((3 * b, s, dim)), z((3 * b, s, dim)), z((most, most))),
         *(z((moved, width)), z((most, width)), z((most, width)), z((moved, width))),
         *(z((COLUMNS * dim * frames, width)), z(width)),

@@ -47,7 +47,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     if forces.spring.size:
         size = size + _springs(a, d, forces, moved)
     if a.strains.stress.size:
-        size = size + _strained(a, d, moved)
+        size = size + _strained(a, d, moved, forces.time)
     if has_dampers(a, c):
         S, slopes, F = circulatory_parts(a, (c, d), spin, forces.by_rate)
         across = abs(S).T @ scale_rows(abs(F), abs(slopes))
@@ -106,12 +106,12 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
-def _strained(a: Arrays, d: Derived, moved: Any) -> Any:
+def _strained(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
     """Stiffness of the strain rows, and their stresses times the second derivatives of their strains."""
-    strains, stress = a.strains, strain_stresses(a.strains, d.product)
+    strains, stress = a.strains, strain_stresses(a.strains, d.product, time)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(curvature(strains, d.product, stress))
-    return rates.T @ (abs(end_stiffness(strains, d.product)) @ rates) + moved.T @ (second @ moved)
+    return rates.T @ (abs(end_stiffness(strains, d.product, time)) @ rates) + moved.T @ (second @ moved)
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
@@ -136,7 +136,7 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     np.add.at(size, springs.cosine_product, torque / radius)
     if springs.ropes.number:
         size += rope_rows(springs.ropes, d.product, absolute=True).T @ pull_of_ropes
-    return size + abs(strain_product_force(a, d)) if a.strains.stress.size else size
+    return size + abs(strain_product_force(a, d, None, forces.time)) if a.strains.stress.size else size
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:

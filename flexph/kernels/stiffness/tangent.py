@@ -63,6 +63,7 @@ class Forces(NamedTuple):
     by_rate: Array  # (springs,), slopes of force laws by the rate, beside those of dampers
     inputs: Array
     multipliers: Array  # (g,)
+    time: float = 0.0
 
     def torques(self, a: Arrays) -> Array:
         """World torques of nonholonomic rows on the bodies, (b, s)."""
@@ -137,7 +138,7 @@ def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: 
     if forces.spring.size:
         stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
-        stiffness = stiffness + _strained(a, at, rows.products)
+        stiffness = stiffness + _strained(a, at, rows.products, forces.time)
     return stiffness + circulatory(a, (c, d), spin, forces.by_rate) if has_dampers(a, c) else stiffness
 
 
@@ -147,7 +148,7 @@ def _node_force(
     c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
-        on_product = on_product + strain_product_force(a, d, stress)
+        on_product = on_product + strain_product_force(a, d, stress, forces.time)
     force = (a.incidence.T @ vector_forces(a, d.vector, on_product)).ravel() + a.input_node @ loads
     return force if a.faces is None else force + face_forces(a.faces, places(a, c, d), loads).ravel()
 
@@ -179,12 +180,12 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     return S.T @ scale_rows(S, forces.stiffness) + moved.T @ (second @ moved)
 
 
-def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any) -> Any:
+def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any, time: float) -> Any:
     """Stiffness of the strain rows at constant gradients of the products."""
     c, d = at
     D = strain_rows(a, d) @ moved
     second = curvature(a.strains, d.product, c.sigma[a.strains.stress])
-    return D.T @ (end_stiffness(a.strains, d.product) @ D) + moved.T @ (second @ moved)
+    return D.T @ (end_stiffness(a.strains, d.product, time) @ D) + moved.T @ (second @ moved)
 
 
 def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: Rows) -> Any:

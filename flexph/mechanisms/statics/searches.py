@@ -167,7 +167,7 @@ class Searches:
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
         """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
         for halved in range(HALVINGS + 1):
-            after = moved_by(of.mechanism, c, 0.5**halved * correction, of.steady)
+            after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
                 break
         return after, self._defect(correction)

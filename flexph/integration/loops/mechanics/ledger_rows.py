@@ -11,6 +11,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..decay.step import soften
     from ..memory.memory import Memory
+    from ..nodal.forces import add_line_energies, add_work_of_schedules
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
     from ..terms.hysteresis import follow_path, path_energy
@@ -48,11 +49,15 @@ def energies(m: Memory, dim: int, out: Array) -> None:
         strain = 0.0
         if m.solids_lawful.size > 0 and m.solids_lawful[i]:
             continue
+        if m.strains_lawful.size > 0 and m.strains_lawful[i]:
+            continue
         for e in range(m.elastic_compliance_ptr[i], m.elastic_compliance_ptr[i + 1]):
             strain += m.elastic_compliance_val[e] * m.at_sigma[m.elastic_compliance_col[e]]
         out[m.ledger_elastic[m.elastic_body[i]]] += 0.5 * m.at_sigma[i] * strain
     if m.solids_lawful.size > 0:
         add_law_energies(m, dim, out)
+    if m.strains_lawful.size > 0:
+        add_line_energies(m, dim, out)
     for i in range(m.joints_state.size):
         if m.joints_state[i] >= 0:
             held = m.at_spring[m.joints_state[i]]
@@ -102,6 +107,8 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
             if m.joints_law[i] >= 0:
                 x0 = m.at_spring[m.joints_state[i]]
                 out[m.ledger_reference[i]] += work_of_factor(m, i, x0, x0 + m.trial_extension[i])
+    if m.strains_schedules[0] > 0:
+        add_work_of_schedules(m, out)
     _dissipation(m, h, out)
 
 

@@ -39,7 +39,7 @@ class Joints(NamedTuple):
     force_law: Index  # (springs,), address of F(x, v, t), 0 for none
     path_kind: Index  # (springs,), kind of hysteresis, 0 for none
     path_parameter: Matrix  # (springs, 6)
-    laws: Number  # of springs with a law
+    laws: Number  # of springs and of strains with a law
     scheduled: Number  # of laws with a factor of time
     kind: Index  # of the relations of spring-dampers, followed by those of slips, see loops.mechanics.relations
     parameter: Matrix
@@ -231,7 +231,9 @@ class Bearings(NamedTuple):
 
 
 class LedgerColumns(NamedTuple):
-    """Accounts: columns of the flows for inputs, references, rows, bodies and dampers, and of the energies (−1: none).
+    """Accounts: columns of the flows for inputs, references, rows, schedules, bodies and dampers, and of the energies.
+
+    They are −1 where there is none.
 
     The flows are the work of ports and drives, then that of ideal joints, the impulses of contacts, and the losses.
     Elastic energies are the columns from ``flexed`` to ``heavy``.
@@ -240,6 +242,7 @@ class LedgerColumns(NamedTuple):
     input: Index
     reference: Index
     row: Index
+    schedule: Index  # (b,)
     body: Index
     damper: Index
     kinetic: Index

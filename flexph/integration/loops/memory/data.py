@@ -142,6 +142,12 @@ class Strains(NamedTuple):
     unknown_ptr: Index  # (elements + 1,)
     unknown: Index  # in the border
     holds: Index  # (b,), 1 for frames of bodies of nodes; empty without such bodies
+    law: Index  # (e,), number of the elastic law among those of springs, −1 for none
+    width: Vector  # (e,), length that a row with a law has more than its strain
+    viscous: Vector  # (e,), undeformed stiffness of rows with a law, for damping
+    schedule: Index  # (e,), number of the factor of time, −1 for none
+    schedules: Number
+    lawful: Index  # (m,), 1 for stresses of rods and cables with a law; empty without laws
 
 
 class Solids(NamedTuple):

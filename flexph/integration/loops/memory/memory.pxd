@@ -200,6 +200,12 @@ cdef struct Memory:
     IVec strains_unknown_ptr
     IVec strains_unknown
     IVec strains_holds
+    IVec strains_law
+    Vec strains_width
+    Vec strains_viscous
+    IVec strains_schedule
+    IVec strains_schedules
+    IVec strains_lawful
     IVec points_own
     IVec points_frame
     IVec points_ptr
@@ -252,6 +258,7 @@ cdef struct Memory:
     IVec ledger_input
     IVec ledger_reference
     IVec ledger_row
+    IVec ledger_schedule
     IVec ledger_body
     IVec ledger_damper
     IVec ledger_kinetic
@@ -506,6 +513,9 @@ cdef struct Memory:
     Vec nodal_stress
     Vec nodal_ahead
     Mat nodal_torque
+    Vec nodal_first
+    Vec nodal_slope
+    Vec nodal_end_slope
     Ten nodal_B
     Ten nodal_W
     Mat nodal_couple

@@ -124,6 +124,9 @@ class NodalSpace(NamedTuple):
     stress: Vector  # (e,), σ̃
     ahead: Vector  # (e,), stresses of the mixed iteration
     torque: Matrix  # (b, 3)
+    first: Vector  # (e,), strains at the start of the step
+    slope: Vector  # (e,), of rows with a law, of the mean stress and of the stress at the end
+    end_slope: Vector
     B: Tensor  # (3b, 3, 3), change of each direction by the spins
     W: Tensor
     couple: Matrix  # (products of a point, products of a point)

@@ -204,6 +204,8 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
     fill(m.nodal_couple, 0.0)
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
+        if m.strains_law[e] >= 0:
+            _stiffen(m, e, base)
         soft = 0.5 + m.elastic_damping[m.strains_stress[e]] / h
         for k in range(m.strains_stiffness_ptr[e], m.strains_stiffness_ptr[e + 1]):
             other = m.strains_stiffness_col[k]
@@ -217,6 +219,17 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
                         m.nodal_couple[i - base][j - base] += value
         if m.strains_square[e][0] >= 0 or m.strains_square[e][1] >= 0:
             _bend(m, e, base)
+
+
+def _stiffen(m: Memory, e: int, base: int) -> None:
+    """Add the derivatives of the force by the slope of the mean stress of a row with a law."""
+    for s in range(3):
+        i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
+        for t in range(3):
+            j = m.strains_product[e] if t == 0 else m.strains_square[e][t - 1]
+            if i >= 0 and j >= 0:
+                value = m.nodal_gradient[e][s] * m.nodal_slope[e] * m.nodal_end_gradient[e][t]
+                m.nodal_couple[i - base][j - base] += value
 
 
 def _bend(m: Memory, e: int, base: int) -> None:

@@ -96,9 +96,9 @@ class StaticLoops:
     def _pull_springs(self, time: float) -> None:
         """Set the spring forces at the configuration."""
         m, springs = self._memory, self._mechanism.network.arrays.springs
+        m.trial_moved[...] = self._table.references.held_at(time)
         if not springs.stiffness.size:
             return
-        m.trial_moved[...] = self._table.references.held_at(time)
         settle(m, self._mechanism.layout.dim, False)
         stretch = spring_values(self._mechanism, m.at_product) - self._table.references.at(time)
         m.at_spring[...] = (springs.gain * stretch)[springs.state >= 0]

@@ -156,7 +156,8 @@ def _solve(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> int:
         iterations = newton(m, dim, kinds, given, True)
         if iterations >= 0:
             return tried + iterations
-    if kinds.contact + m.slips_lost.size + m.solids_lawful.size + m.joints_stiffness.size > 0:
+    lawful = m.solids_lawful.size + m.strains_lawful.size
+    if kinds.contact + m.slips_lost.size + lawful + m.joints_stiffness.size > 0:
         _guess_again(m, dim, kinds, given, known)
         return search(m, dim, kinds, given)
     return -1

@@ -9,6 +9,7 @@ cdef double mean_slope(AnyMemory* m, Py_ssize_t k, double before, double after) 
 cdef double mean_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double last_factor(AnyMemory* m, Py_ssize_t i) noexcept nogil
 cdef double work_of_factor(AnyMemory* m, Py_ssize_t i, double before, double after) noexcept nogil
+cdef double row_factor(AnyMemory* m, Py_ssize_t e, Py_ssize_t end) noexcept nogil
 cdef double user_force(AnyMemory* m, Py_ssize_t i, double x0, double rate, double h) noexcept nogil
 cdef double user_slope(AnyMemory* m, Py_ssize_t i, double x0, double rate, double h) noexcept nogil
 cdef Py_ssize_t _piece_at(AnyMemory* m, Py_ssize_t k, double x) noexcept nogil

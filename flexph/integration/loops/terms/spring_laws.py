@@ -85,6 +85,15 @@ def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
     return 0.5 * change * (law_value(m, m.joints_law[i], 0, before) + law_value(m, m.joints_law[i], 0, after))
 
 
+def row_factor(m: Memory, e: int, end: int) -> float:
+    """Factor of time of the law of strain row e at the start (``end`` 0) or at the end (1) of the step."""
+    k = m.strains_schedule[e]
+    if k < 0:
+        return 1.0
+    count = 3 * m.joints_state.size
+    return m.trial_moved[count + k + end * ((m.trial_moved.size - count) // 2)]
+
+
 def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
     """Force F(x̄, Δx/h, t̄) of the force law of a spring."""
     return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
