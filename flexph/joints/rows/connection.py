@@ -269,11 +269,17 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(connections: Sequence[Connection], caller: str) -> None:
-    """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have."""
+def refuse_other_laws(connections: Sequence[Connection], caller: str, *, has_schedules: bool = False) -> None:
+    """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have.
+
+    Equations with ``has_schedules`` have elastic laws that depend on time.
+    """
     for name, measure in measures(connections):
-        if measure.is_scheduled:
-            raise ValueError(f"{caller} takes no laws that depend on time, got {measure.law} of {name}: integrate")
+        if measure.is_scheduled and not has_schedules:
+            raise ValueError(
+                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then no "
+                "exponentials; if the schedule is periodic take flexph.analysis.floquet, else integrate"
+            )
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: integrate the motion")
 
