@@ -15,7 +15,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..sensors.quantities import Quantity, no_measures
 from ..sensors.states import spring_force
-from ..units.arguments import quantities
+from ..units.arguments import in_si, quantities
 
 
 @checked
@@ -33,8 +33,8 @@ class Change:
         Time [s].
     when : Event, callable or Quantity, optional
         Instead of a time: a function of (t, state) whose first zero is the instant, or a sensor.
-    reaches : float, optional
-        Reading of the sensor at the instant.
+    reaches : float or str, optional
+        Reading of the sensor at the instant, in its SI unit or with a unit.
     s : float, optional
         Place of the rupture of a rod or cable along its length [m].
     """
@@ -43,7 +43,7 @@ class Change:
     joint: str | Connection
     at: float | None = None
     when: Any = None
-    reaches: float | None = None
+    reaches: float | str | None = None
     s: float | None = None
 
     def __post_init__(self) -> None:
@@ -59,6 +59,8 @@ class Change:
             raise ValueError(f"{what}: when= must be a sensor of one number, got the {self.when}")
         if is_sensor and (self.when.of_run is not None or self.when.of_step is not None):
             raise ValueError(f"{what}: when= must be a sensor of states, got the {self.when}")
+        if is_sensor:
+            object.__setattr__(self, "reaches", _reading(self.reaches, self.when))
         if self.when is not None and not (is_sensor or callable(getattr(self.when, "function", self.when))):
             raise ValueError(
                 f"{what}: when= must be a function of (t, state), an Event or a sensor, got {check.shown(self.when)}"
@@ -79,7 +81,16 @@ class Change:
         """Function of (t, state) that is zero at the instant, or an Event; None for a time."""
         if self.reaches is None:
             return self.when
-        return Reaching(self.when, self.reaches)
+        return Reaching(self.when, float(self.reaches))
+
+
+def _reading(given: Any, of: Quantity) -> float:
+    """Reading of a sensor, a number or a text with a unit; raises ValueError for the unit of another quantity."""
+    return check.number("reaches", in_si("reaches", given, tuple(of.unit.translate(PLAIN).split("*or*"))))
+
+
+PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
+"""Letters of the units of sensors, as units of arguments write them."""
 
 
 class Reaching:
@@ -100,7 +111,9 @@ class Reaching:
 
 @quantities(at="s")
 @checked
-def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | None = None) -> Change:
+def lock(
+    joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | str | None = None
+) -> Change:
     """Lock a joint within a run, as it stands, or let a further joint begin to hold.
 
     Velocities jump by the impulse Λ of the joints, after which the lock holds:
@@ -121,8 +134,8 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
     when : Event, callable or Quantity, optional
         Instead of a time, the first zero of a function of (t, state) as for events of :func:`flexph.integrate`, or
         with ``reaches`` a sensor of :mod:`flexph.sensors`.
-    reaches : float, optional
-        Reading of the sensor at the instant; angles count full turns.
+    reaches : float or str, optional
+        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles count full turns.
 
     Returns
     -------
@@ -153,7 +166,7 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
 
 @quantities(at="s")
 @checked
-def release(joint: str, *, at: float | None = None, when: Any = None, reaches: float | None = None) -> Change:
+def release(joint: str, *, at: float | None = None, when: Any = None, reaches: float | str | None = None) -> Change:
     """Release a joint within a run: its lock or, if it is not locked, the joint itself.
 
     Velocities stay. A spring that is released loses its energy, as a rope that breaks.
@@ -166,7 +179,7 @@ def release(joint: str, *, at: float | None = None, when: Any = None, reaches: f
         Time [s].
     when : Event, callable or Quantity, optional
         Instead of a time, see :func:`lock`.
-    reaches : float, optional
+    reaches : float or str, optional
         Reading of a sensor ``when``.
 
     Returns

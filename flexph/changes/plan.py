@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..bodies.breaking.broken import element_at
 from ..joints.rows.connection import Connection
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.poses.locked_joints import locked_joints
+from ..mechanisms.poses.locked_joints import can_lock
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from .change import Change, place_of
@@ -69,7 +69,8 @@ class Plan:
         if isinstance(change.joint, Connection):
             return self._begun(change, change.joint, name)
         joint, dim = self._joint(change), self.base.layout.dim
-        if joint.name not in (lockable := [c.name for c in locked_joints(self.base)]):
+        if not can_lock(joint):
+            lockable = [c.name for c in (*self.base.connections, *self._added) if can_lock(c) and c.kind != "lock"]
             raise ValueError(
                 f"lock({change.name!r}): a lock is of a joint between two ports: "
                 f"{', '.join(map(repr, lockable)) or 'there is none'}"

@@ -16,7 +16,7 @@ from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..results.joined import booked, joined
+from ..results.joined import begun, booked, joined
 from ..results.result import Occurrences
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
@@ -25,7 +25,7 @@ from ..results.unfinished import InputError, IntegrationError, IntegrationInterr
 from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod
-from .times.events import ON_ZERO, Event
+from .times.events import ON_ZERO, Event, event_value
 from .times.grid import SAME_TIME, ascending_from
 from .times.options import RunOptions
 
@@ -124,6 +124,7 @@ class _ChangedRun:
         self.holding = frozenset(c.name for c in plan.base.connections)
         self.parts: list[Solution] = []
         self.made: list[tuple[str, float, Array]] = []
+        self._before: Solution | None = None  # the state before changes at the start
         self._begun: dict[str, float] = {}  # values of the conditions at the beginning of a part
         self._fired: set[str] = set()  # conditions that ended a part
         self._observe = _Once(options.observe) if options.observe is not None else None
@@ -150,6 +151,8 @@ class _ChangedRun:
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
+            if not self.made and not self.parts:
+                self._before = static_solution(old, state)
             self.made.append((action.name, state.time, self._in_union(old, state)))
             begins = frozenset() if action.begins is None else frozenset({action.begins})
             self.holding = (self.holding - {action.ceases}) | begins
@@ -182,7 +185,9 @@ class _ChangedRun:
     def _part(self, state: State, booking: Booking | None) -> Solution:
         """Run from a state to the next change."""
         watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
-        self._begun = {name: _value(given, mechanism, state.time, state.x) for name, given in watched.items()}
+        self._begun = {
+            name: _value(name, given, MechanismView(mechanism, state.x), state.time) for name, given in watched.items()
+        }
         self._fired = set()
         options = replace(
             self.options,
@@ -208,6 +213,8 @@ class _ChangedRun:
     def _whole(self) -> Solution:
         """Solution of all parts, with the instants of the changes as events."""
         whole = _joined(self.parts, self.plan.union)
+        if self._before is not None:
+            whole = begun(whole, joined([self._before], self.plan.union))
         events = dict(whole.events)
         for name in dict.fromkeys(action.name for action in self.plan.actions):
             own = [(t, x) for made, t, x in self.made if made == name]
@@ -267,14 +274,13 @@ class _ChangedRun:
         """True if a condition is met at the end of a part: zero, compared with its value at the beginning."""
         if name in self._fired:
             return True
-        value = _value(given, part.mechanism, float(part.times[-1]), part.states[-1])
+        value = _value(name, given, MechanismView(part.mechanism, part.states[-1]), float(part.times[-1]))
         return abs(value) <= ON_ZERO * abs(self._begun.get(name, 0.0))
 
 
-def _value(given: Any, mechanism: Mechanism, time: float, x: Array) -> float:
-    """Value of a condition at a state."""
-    function = given.function if isinstance(given, Event) else given
-    return float(np.asarray(function(time, MechanismView(mechanism, x))).item())
+def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
+    """Value of the condition of a change at a state."""
+    return event_value(name, given.function if isinstance(given, Event) else given, time, state)
 
 
 class _Once:

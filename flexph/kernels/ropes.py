@@ -27,6 +27,13 @@ TOUCHING = 1e-9
 """Arc [rad] below zero that counts as zero, as round-off of a rope that just touches its sheave."""
 
 
+FLEET = 0.1
+"""Sine of the fleet angle of a span out of the plane of its sheave up to which its length is that of the projection, to
+half a percent; hoists have at most 0.07."""
+CLOSE = 1e-6
+"""Excess of the least V·V in a step over δ², relative to it, at which a straight span counts as vanished."""
+
+
 class Ropes(NamedTuple):
     """Ropes (r) by their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
 
@@ -41,6 +48,7 @@ class Ropes(NamedTuple):
     sine: Index = _NONE  # (w,), products V·d₂ and V·d₁
     cosine: Index = _NONE
     radius: Array = np.zeros(0)  # (w,) [m]
+    angle_span: Index = _NONE  # (w,), span of each angle
     arc_rope: Index = _NONE
     arriving: Index = _NONE  # (a,), span that arrives; the next one leaves
     angle: Index = _NONE  # (a,), angle of the span that arrives; the next one is that of the span that leaves
@@ -69,6 +77,22 @@ def arcs(ropes: Ropes, product: Array) -> Array:
     return np.where(arc > FULL - TOUCHING, arc - FULL, arc)
 
 
+def vanishing(ropes: Ropes, first: Index, before: tuple[Array, Array], after: tuple[Array, Array]) -> Index:
+    """Spans (…,) that vanish at the end of a step or, as their ends pass each other, within it.
+
+    ``before`` and ``after`` are vectors and products at both ends, ``first`` the vectors of the products.
+    """
+    least = after[1][ropes.square].copy()
+    start, end = before[0][first[ropes.square]], after[0][first[ropes.square]]
+    moved = end - start
+    size, along = (moved * moved).sum(axis=1), -(start * moved).sum(axis=1)
+    inside = (along > 0.0) & (along < size) & (ropes.offset != 0.0)
+    near = (start * start).sum(axis=1)[inside] - along[inside] ** 2 / size[inside]
+    least[inside] = np.minimum(least[inside], near - CLOSE * ropes.offset[inside] ** 2)
+    gone: Index = np.flatnonzero(~(least > ropes.offset**2))
+    return gone
+
+
 def rope_lengths(ropes: Ropes, product: Array) -> Array:
     """Lengths (r, …) of the ropes [m] at products (p, …), from the marks of the discs that they grip."""
     lengths = wound_off(ropes, product)
@@ -92,6 +116,13 @@ def wound_off(ropes: Ropes, product: Array) -> Array:
     radius = ropes.radius[own].reshape(-1, *(1,) * (product.ndim - 1))
     np.add.at(lengths, ropes.grip_rope, radius * (angle + tangents(ropes, product)[1][ropes.gripped]))
     return lengths
+
+
+def out_of_plane(ropes: Ropes, product: Array) -> Array:
+    """Components (w, …) [m] of the spans along the axes of their sheaves, zero of those below FLEET."""
+    square = product[ropes.square[ropes.angle_span]]
+    apart = square - product[ropes.sine] ** 2 - product[ropes.cosine] ** 2
+    return np.sqrt(np.where(apart > FLEET**2 * square, apart, 0.0))
 
 
 class Slopes(NamedTuple):

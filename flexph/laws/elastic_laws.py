@@ -85,6 +85,13 @@ class ElasticLaw(Remade):
             return central(self.force, x, step) / step
         return self._value(extension, 2)
 
+    def factor_at(self, time: float) -> float:
+        """a(t), 1 without a schedule. Raises ValueError where the function raises or gives no finite number."""
+        if self.factor is None:
+            return 1.0
+        given = check.asked(f"{self}: the factor", self.factor, time)
+        return check.number(f"{self}: the factor at t = {time} s", given)
+
     @property
     def scale(self) -> float:
         """Largest stiffness at rest or at a base, for the size of the forces; zero if none is known."""

@@ -66,6 +66,19 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
     return replace(ledger, **accounts, residual=residual)
 
 
+def begun(whole: Any, before: Any) -> Any:
+    """Solution whose first saved state is that of ``before``, a single instant, to which changes at its start led.
+
+    Both are in the layout of one mechanism.
+    """
+    states, energy = whole.states.copy(), {}
+    states[0] = before.states[0]
+    for name in dict.fromkeys([*whole.ledger.energy, *before.ledger.energy]):
+        energy[name] = np.array(whole.ledger.energy.get(name, np.zeros(len(whole.times))))
+        energy[name][0] = before.ledger.energy.get(name, np.zeros(1))[0]
+    return replace(whole, states=states, ledger=replace(whole.ledger, energy=energy))
+
+
 def restricted(union: Any, holds: Array) -> Any:
     """Mechanism with some of the connections of another one."""
     return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])

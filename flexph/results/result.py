@@ -99,6 +99,9 @@ class Result(NamedFields, Labelled):
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]
 
+    def __contains__(self, part: object) -> bool:
+        return part in self.parts
+
     def __repr__(self) -> str:
         span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
         return f"<{type(self).__name__} {self._described()}: {len(self.times)} times from {span}>"

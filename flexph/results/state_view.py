@@ -32,6 +32,9 @@ class StateView(NDArrayOperatorsMixin):
     def __getitem__(self, part: Any) -> Any:
         return self.x[check.lookup("part", part, self.parts) if isinstance(part, str) else part]
 
+    def __contains__(self, part: object) -> bool:
+        return part in self.parts if isinstance(part, str) else part in self.x
+
     def __len__(self) -> int:
         return len(self.x)
 

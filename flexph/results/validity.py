@@ -8,6 +8,7 @@ import numpy as np
 
 from ..bodies.nodal_body import nodes_of
 from ..joints.rows.laws import Angle
+from ..joints.rows.vectors import Ground
 from ..kernels.state import derive
 from ..mechanisms.model.constraints import extent
 from ..mechanisms.model.range_of_validity import warn_of_range
@@ -48,6 +49,7 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
         *_axes(solution),
         *_unbounced(solution),
         *_unmet(solution),
+        *_beneath(solution),
     ):
         warn(doubt, ValidityWarning)
 
@@ -120,6 +122,27 @@ def _unmet(solution: Solution) -> list[str]:
         f"t = {solution.times[worst + 1]:.6g} s (ledger.complementarity_residual): an impact of many contacts, or the "
         "end of a step, did not converge further; use shorter steps, less friction, or a compliant law"
     ]
+
+
+def _beneath(solution: Solution) -> list[str]:
+    """Warning about bodies that hang from the ground that they stood on, as nothing but their ports touches it."""
+    for connection in solution.mechanism.connections:
+        for gap in connection.form.gaps if connection.touches else ():
+            point, ground = gap.sides or (None, None)
+            if gap.kind != "offset" or not isinstance(ground, Ground) or isinstance(point, Ground):
+                continue
+            name, normal = str(point).partition(".")[0], np.array(gap.vectors[1].fixed)
+            if len(nodes_of(solution.mechanism.bodies[name])) > 1:
+                continue
+            height = (solution[f"{name}.centre"] - np.array(ground.position)) @ normal
+            if height[0] > 0.0 > height.min():
+                since = solution.times[np.argmax(height < 0.0)]
+                return [
+                    f"the centre of mass of {name!r} comes below the plane of {connection.name!r} from t = "
+                    f"{since:.4g} s on, by up to {-height.min():.3g} m, as only its ports touch it: give contacts to "
+                    "the ports of all its corners"
+                ]
+    return []
 
 
 def _axes(solution: Solution) -> list[str]:

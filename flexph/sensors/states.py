@@ -273,9 +273,9 @@ def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
         if measure.is_scheduled:
             raise ValueError(f"{what} is of a state alone, and {name} has a law that depends on time: {remedy}")
     for name, body in mechanism.bodies.items():
-        if getattr(body, "whole", None) is not None:
+        if body.whole is not None:
             raise ValueError(f"{what} is of a state alone, and {name!r} breaks within the run: {remedy}")
-        if getattr(body, "scheduled_laws", ()):
+        if body.scheduled_laws:
             raise ValueError(f"{what} is of a state alone, and {name!r} has a law that depends on time: {remedy}")
 
 

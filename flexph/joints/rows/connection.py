@@ -330,14 +330,20 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(mechanism: Any, caller: str) -> None:
-    """Raise ValueError for laws that small motions do not have: those of springs that are not elastic, or of time."""
+def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False) -> None:
+    """Raise ValueError for laws that small motions do not have: those of springs that are not elastic, or of time.
+
+    Equations with ``has_schedules`` have elastic laws of springs that depend on time.
+    """
     for name, body in mechanism.bodies.items():
-        for law in getattr(body, "scheduled_laws", ()):
-            raise ValueError(f"{caller} takes no laws that depend on time, got {law} of {name}: integrate")
+        for law in body.scheduled_laws:
+            raise ValueError(f"{caller} takes no laws of rods that depend on time, got {law} of {name}: integrate")
     for name, measure in measures(mechanism.connections):
-        if measure.is_scheduled:
-            raise ValueError(f"{caller} takes no laws that depend on time, got {measure.law} of {name}: integrate")
+        if measure.is_scheduled and not has_schedules:
+            raise ValueError(
+                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then no "
+                "exponentials; if the schedule is periodic take flexph.analysis.floquet, else integrate"
+            )
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: integrate the motion")
 

@@ -195,7 +195,7 @@ def _scheduled(mechanism: Model) -> list[tuple[int, str, object]]:
 
 def _of_strains(mechanism: Model) -> list[tuple[str, object]]:
     """Names and factors of the laws of rods and cables that depend on time."""
-    names = [name for name, body in mechanism.bodies.items() for _ in getattr(body, "scheduled_laws", ())]
+    names = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
     factors = [part.factor for part in mechanism.network.arrays.strains.laws if part.factor is not None]
     return [(f"{name}: the schedule", factor) for name, factor in zip(names, factors, strict=True)]
 

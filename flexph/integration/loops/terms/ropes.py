@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.ropes import CLOSE as _CLOSE
 from ....kernels.ropes import TOUCHING as _TOUCHING
 from ....numerics.arrays import Array
 
@@ -18,6 +19,7 @@ if not cython.compiled:
     from .angles import kappa
 
 TOUCHING = cython.declare(cython.double, _TOUCHING)
+CLOSE = cython.declare(cython.double, _CLOSE)
 
 
 def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
@@ -54,7 +56,7 @@ def pull_rope(m: Memory, r: int, tension: float) -> None:
 def leaves_sheaves(m: Memory) -> bool:
     """True if a rope has left a sheave at the end of a step, wound round it fully, or a straight span has vanished."""
     for k in range(m.ropes_square.size):
-        if not m.end_product[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k]:
+        if not m.end_product[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k] or _passes(m, k):
             return True
     for a in range(m.ropes_arriving.size):
         if m.ropes_wound[a] == 0:
@@ -64,6 +66,23 @@ def leaves_sheaves(m: Memory) -> bool:
             if not (arc >= -TOUCHING and arc <= 2.0 * pi):
                 return True
     return False
+
+
+def _passes(m: Memory, k: int) -> bool:
+    """True if the ends of a span with sheaves come so near to each other within the step that it vanishes."""
+    square = m.ropes_offset[k] * m.ropes_offset[k]
+    if square == 0.0:
+        return False
+    v = m.joints_first[m.ropes_square[k]]
+    start, size, along = 0.0, 0.0, 0.0
+    for i in range(m.at_vector.shape[1]):
+        moved = m.end_vector[v][i] - m.at_vector[v][i]
+        start += m.at_vector[v][i] * m.at_vector[v][i]
+        size += moved * moved
+        along -= m.at_vector[v][i] * moved
+    if not 0.0 < along < size:
+        return False
+    return start - along * along / size <= (1.0 + CLOSE) * square
 
 
 def _arc(m: Memory, a: int, product: Array) -> float:
