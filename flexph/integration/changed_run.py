@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change
 from ..changes.plan import Action, Plan
 from ..mechanisms.changed.passage import Booking, booked_together, passed
@@ -72,8 +73,8 @@ def go_on(
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
     bodies = old.bodies
-    pairs = [(_whole(bodies[name]), _whole(mechanism.bodies.get(name))) for name in bodies]
-    if list(bodies) != list(mechanism.bodies) or any(own is not other for own, other in pairs):
+    pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
+    if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
         raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
@@ -87,9 +88,9 @@ def go_on(
         raise
 
 
-def _whole(body: Any) -> Any:
+def _whole(body: AnyBody) -> AnyBody:
     """Body before elements of it broke."""
-    return getattr(body, "whole", None) or body
+    return body.whole or body
 
 
 CHANGED = "change of joints"

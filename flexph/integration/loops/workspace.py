@@ -113,7 +113,7 @@ def _workspace(k: Constants, *sizes: int) -> Workspace:
         *(z((nodes, d)), z((vectors, d)), z(products), *(z(measured) for _ in range(4))),
         *(z((nodes, d)), z((vectors, d)), z((b, d)), z((b, s)), z(k.ledger.input.size)),
         *(z((k.loads.torque_body.size, s)), z(measured), z(measured), z(prescribed)),
-        *(z(1), z(k.ledger.input.size), z(measured)),
+        *(z(1), z(k.ledger.input.size), z(measured), z(measured)),
     )
     trial = Trial(*given)
     width, is_asked = b * (d + s) + n + 2 * rows + 1, bool(k.inertia.is_asked)
@@ -156,7 +156,7 @@ def _stage_space(k: Constants) -> StageSpace:
     return StageSpace(
         *(z((b, s)), z((b, s)), z((b, s)), z((b, s, s)), z((b, s, s)), z((b, s)), z((nodes, d)), z(products)),
         *(z(n), z((n, kinds(d))), z(springs), z(s)),
-        *(z(stresses), z(stresses), z(entries), z(entries)),
+        *(z(stresses), z(stresses), z(entries), z(entries), z((springs, 3))),
     )
 
 

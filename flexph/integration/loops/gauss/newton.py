@@ -24,6 +24,7 @@ if not cython.compiled:
     from .nodes import row_of
     from .places import places
     from .scheme import Scheme
+    from .springs import slopes_of_laws
     from .stresses import add_stress_defects, correct_stress_rates, keep_strain_rows
     from .systems import factor_all, solve_all
     from .unknowns import gather, subtract, weigh
@@ -79,6 +80,8 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
     count = -1  # number of accelerated corrections, −1 before the first
     for iteration in range(1, ITERATIONS + 1):
         if not factored:
+            if m.joints_laws[0] > 0:
+                slopes_of_laws(m, g, h)
             if not factor_all(dim, g, h, given.coefficient[middle]):
                 return fail(m, SINGULAR, iteration, size)
             factored = True

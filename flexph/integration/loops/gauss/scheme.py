@@ -35,6 +35,8 @@ class Scheme(NamedTuple):
     inverse: Array
     ends: Array
     curvature: Array
+    between: Array  # (2s, s), x₀ + h Σ between_qj ẋ_j at the Gauss points of laws of springs
+    projection: Array  # (s, 2s), of values there on the nodes
     eigenvalue: Array  # (k,) complex, of the inverse; a real one comes first
     left: Array  # (k, s) complex, rows of V⁻¹
     right: Array  # (s, k) complex, columns of V, doubled for pairs
@@ -78,6 +80,8 @@ class StageMemories:
             inverse=tableau.inverse,
             ends=tableau.ends,
             curvature=tableau.curvature,
+            between=tableau.between,
+            projection=tableau.projection,
             eigenvalue=eigenvalue,
             left=left,
             right=right,

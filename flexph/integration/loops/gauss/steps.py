@@ -84,6 +84,8 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     for i in range(m.run_gap.size):
         m.run_gap[i] *= NEWTON_FORGOTTEN
     begin(m, dim)
+    for i in range(g.stages.size):
+        stage(g.stages, i).trial_time[0] = table.times[k] + g.nodes[i] * h
     guess(m, dim, g, h, known)
     iterations = newton(m, dim, g, h, given)
     if iterations < 0:
@@ -158,7 +160,7 @@ def _add_increments(m: Memory, g: Scheme, h: float) -> None:
             moved = 0.0
             for i in range(g.stages.size):
                 moved += g.weights[i] * stage(g.stages, i).trial_extension[k]
-            m.at_spring[m.joints_state[k]] += h * m.joints_stiffness[k] * moved
+            m.at_spring[m.joints_state[k]] += h * m.joints_gain[k] * moved
 
 
 def _turn(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:

@@ -16,7 +16,7 @@ if not cython.compiled:
     from ..solids.forces import add_law_energies
     from ..terms.hysteresis import follow_path, path_energy
     from ..terms.paths import stand_on_curves
-    from ..terms.spring_laws import last_factor, law_value, user_force, work_of_factor
+    from ..terms.spring_laws import last_factor, law_value, work_of_factor
     from .curves import add_curve_outputs, add_curve_rates, rate_curves, record_curves
     from .motion import ask, mean_speeds, momenta, node_speeds, product_rate
     from .relations import force
@@ -190,8 +190,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
                 mean, z1 = follow_path(m, i, z0, m.trial_extension[i], h)
                 out[m.ledger_damper[i]] += mean * m.trial_extension[i] - path_energy(m, i, z1) + path_energy(m, i, z0)
             if m.joints_force_law[i] != 0:
-                rate = m.trial_extension[i] / h
-                taken = h * rate * user_force(m, i, m.at_spring[m.joints_state[i]], rate, h)
+                taken = m.trial_law[i] * m.trial_extension[i]
                 out[m.ledger_damper[i]] += larger(taken, 0.0)
                 out[m.ledger_reference[i]] += larger(-taken, 0.0)
 

@@ -64,7 +64,8 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
     elif m.joints_path_kind[i] != 0:
         tension += follow_path(m, i, e0[m.joints_state[i]], m.trial_extension[i], h)[0]
     elif m.joints_force_law[i] != 0:
-        tension += user_force(m, i, e0[m.joints_state[i]], m.trial_extension[i] / h, h)
+        rate = m.trial_extension[i] / h
+        tension += user_force(m, i, e0[m.joints_state[i]] + 0.5 * h * rate, rate)
     elif m.joints_state[i] >= 0:
         tension += e0[m.joints_state[i]]
     if m.joints_kind[i] != 0:
@@ -114,6 +115,8 @@ def stiffness(m: Memory, i: int, h: float) -> float:
     stiff = cython.declare(Number)
     stuck = cython.declare(cython.bint)
     damping = m.joints_damping[i]
+    if m.stage_law_slope[i][0] != 0.0:
+        return 0.5 * m.stage_law_slope[i][1] + divided(damping + m.stage_law_slope[i][2], h)
     if m.joints_kind[i] != 0:
         stuck = m.trial_stuck[i] != 0.0
         damping += m.joints_steepness[i] if stuck else slope(m, i, real_part(m.trial_extension[i] / h))

@@ -64,6 +64,7 @@ class StageSpace(NamedTuple):
     stress_defect: Vector  # (m,), σ̇ − C⁻¹D u̇
     strain_row: Vector  # entries of D where the Jacobian was taken, in the memory of the run
     strain_row_rate: Vector  # entries of Ḋ = ∂D/∂u u̇
+    law_slope: Matrix  # (springs, 3), 1 where ∂F/∂x and ∂F/∂v of the law at the node follow
 
 
 class NullSpace(NamedTuple):

@@ -69,6 +69,7 @@ class Trial(NamedTuple):
     time: Vector  # (1,), time at the middle of the step [s]
     given: Vector  # (i,), inputs in their given axes
     rub: Vector  # (springs,), dry friction of joints along their measures
+    law: Vector  # (springs,), forces F(x, v, t) of a user
 
 
 class System(NamedTuple):

@@ -16,6 +16,9 @@ if not cython.compiled:
 
 STEP = cython.declare(cython.double, _STEP)
 REACH = cython.declare(cython.double, _REACH)
+APART = cython.declare(cython.double, 1e-8)
+"""Step of one-sided differences of a force, relative to extension or rate, or to one: at a node the Jacobian is that of
+one state for all, and its error of 1e-8 costs no iteration."""
 NEAR = cython.declare(cython.double, 0.5 - 0.15**0.5)
 FAR = cython.declare(cython.double, 0.5 + 0.15**0.5)
 ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
@@ -23,8 +26,9 @@ ROUND_OFF = cython.declare(cython.double, 4.0 * 2.0**-52)
 
 def law_value(m: Memory, k: int, order: int, x: float) -> float:
     """Energy V (order 0) or derivative V' (1) or V'' (2) of law k at the extension x."""
-    if m.joints_law_strength[k] != 0.0 and order == 0 and x > 0.0:
-        return -m.joints_law_strength[k] / x
+    if m.joints_law_strength[k] != 0.0 and x > 0.0:
+        strength = m.joints_law_strength[k]
+        return -strength / x if order == 0 else strength / (x * x) if order == 1 else -2.0 * strength / (x * x * x)
     function = m.joints_law_function[k][order]
     if function != 0:
         return call_real(function, x)
@@ -94,9 +98,10 @@ def row_factor(m: Memory, e: int, end: int) -> float:
     return m.trial_moved[count + k + end * ((m.trial_moved.size - count) // 2)]
 
 
-def user_force(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
-    """Force F(x̄, Δx/h, t̄) of the force law of a spring."""
-    return call_three(m.joints_force_law[i], x0 + 0.5 * h * rate, rate, m.trial_time[0])
+def user_force(m: Memory, i: int, x: float, rate: float) -> float:
+    """Force F(x, v, t) of the force law of a spring, which is kept in ``trial.law``."""
+    m.trial_law[i] = call_three(m.joints_force_law[i], x, rate, m.trial_time[0])
+    return m.trial_law[i]
 
 
 def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
@@ -107,6 +112,14 @@ def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
     step = REACH * smaller(fabs(h) * larger(fabs(rate), 1.0), 2.0 * larger(fabs(x), 1.0))
     after = call_three(law, x + 0.5 * step, rate + step / h, t)
     return (after - call_three(law, x - 0.5 * step, rate - step / h, t)) / (2.0 * step)
+
+
+def slope_at(m: Memory, i: int, x: float, rate: float, along: int) -> float:
+    """Slope ∂F/∂x (along 0) or ∂F/∂v (1) of the force law of a spring, by a difference from its force there."""
+    step = APART * larger(fabs(x if along == 0 else rate), 1.0)
+    near = x + step if along == 0 else x
+    after = call_three(m.joints_force_law[i], near, rate if along == 0 else rate + step, m.trial_time[0])
+    return (after - m.trial_law[i]) / step
 
 
 def _piece_at(m: Memory, k: int, x: float) -> int:
@@ -164,8 +177,13 @@ def _function_mean(m: Memory, k: int, before: float, change: float) -> float:
 def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> float:
     """Energy defect ΔV − F Δx, zero if it is round-off."""
     after = before + change
+    return force_defect(m, k, before, after, mean * change, fabs(mean) * (fabs(before) + fabs(after)))
+
+
+def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
+    """Energy defect ΔV − ``done`` of the work of law k, zero if it is round-off; ``size`` is that of its terms."""
     first = law_value(m, k, 0, before)
     last = law_value(m, k, 0, after)
-    defect = last - first - mean * change
-    size = fabs(first) + fabs(last) + fabs(mean) * (fabs(before) + fabs(after))
+    defect = last - first - done
+    size += fabs(first) + fabs(last)
     return 0.0 if fabs(defect) <= ROUND_OFF * size else defect
