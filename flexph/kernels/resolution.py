@@ -12,7 +12,7 @@ from .arrays import Arrays, Springs
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
-    """Largest coordinate in the sums of positions [m]: of centres of mass r (b, d), and of nodes relative to them."""
+    """Largest absolute coordinate [m] of centres of mass r (b, d), and of nodes relative to them."""
     own = max(r.max(initial=0.0), -r.min(initial=0.0))
     points = a.node_position * a.node_moves[:, None]  # directions have no length
     return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)

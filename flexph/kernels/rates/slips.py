@@ -43,14 +43,17 @@ def slip_gains(t: Slips, product: Array) -> Array:
 
 
 def slip_rows(t: Slips, product: Array) -> Array:
-    """Matrix (components, p) of the rates of slip by those of products at a state; zero for slips along curves."""
+    """Matrix (components, p) from rates of products to rates of slip at a state; zero for slips along curves."""
     rows = np.zeros((t.slip.size, product.size))
     np.add.at(rows, (t.row, t.product), slip_gains(t, product))
     return rows
 
 
 def gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
-    """Derivatives of the gains at a state: indices (w,) of products and values (w,), for each kind of dependence."""
+    """Derivatives of the gains at a state, as pairs of products (w,) and values (w,).
+
+    There is one pair for the dependence on Π itself, one for Π_by and one for Π_also.
+    """
     own, across = term_slopes(t, product, product)
     factors = np.where(t.also >= 0, product.take(t.also), 1.0)
     further = np.where(t.also >= 0, term_gains(t, product, product), 0.0)
@@ -58,7 +61,7 @@ def gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
 
 
 def slip_forces(t: Slips, rates: Array) -> tuple[Array, Array]:
-    """Forces (components,) against slips at their rates, and derivatives of the forces by the rates."""
+    """Forces (components,) against slips at their rates, and their derivatives with respect to the rates."""
     force, slope = np.zeros_like(rates), np.zeros((rates.size,) * 2)
     for i, law in enumerate(t.relations):
         own = np.flatnonzero(t.slip == i)

@@ -22,7 +22,7 @@ def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
 
 
 def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
-    """Gyroscopic and stiffness matrices of the inertia forces."""
+    """Gyroscopic and stiffness matrices (n_v, n_v) of the inertia forces at a steady world spin (s,)."""
     s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
     if not (spin.any() or c.omega.any()):
         none = kept(a, np.zeros((velocity_count(a),) * 2))

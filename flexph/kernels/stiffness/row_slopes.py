@@ -34,7 +34,7 @@ def vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Array, Any]:
-    """Jacobian P (p, n_v) of the products by ξ, their rates (p,), and F (p, n_v): a rate changes by P ξ̇ + F ξ."""
+    """Jacobian P = ∂Π/∂ξ (p, n_v) of the products, their rates (p,), and F (p, n_v): a rate changes by P ξ̇ + F ξ."""
     c, d = at
     motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
     of_vectors = vector_rates(a, c, d)

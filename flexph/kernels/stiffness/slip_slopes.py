@@ -30,9 +30,9 @@ def _rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Any]:
     """Matrices C and K (n_v, n_v) of the forces against slips, linearised about a steady motion with world spin (s,).
 
-    A slip is s = g(Π)·Π̇ with the force F(s) on the products by gᵀ. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π, S are the
-    slips by velocities and Γ by displacements ξ, as in :mod:`.row_slopes`. Forces on products that turn with their
-    vectors are among those of :func:`.tangent.tangent`.
+    A slip is s = g(Π)·Π̇; its friction F(s) acts on the products with gᵀF. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π the
+    slips change by S ξ̇ + Γ ξ, as in :mod:`.row_slopes`. The change of these forces as the vectors of the products turn
+    is part of :func:`.tangent.tangent`.
     """
     t, product = a.slips, at[1].product
     change, rate, faster = product_motion(a, at, spin)

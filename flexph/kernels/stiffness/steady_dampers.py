@@ -47,7 +47,7 @@ def circulatory_parts(
 ) -> tuple[Any, Array, Any]:
     """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a steady motion with world spin (s,).
 
-    S are the rates of the measures with the velocities. ``law_slopes`` are ∂F/∂v of force laws, added to c.
+    Rates of the measures change by S ξ̇ + F ξ. ``law_slopes`` are ∂F/∂v of force laws, added to c.
     """
     c, d = at
     change, rate, faster = product_motion(a, at, spin)
