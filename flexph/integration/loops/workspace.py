@@ -57,7 +57,10 @@ def banded_memory(mechanism: Model) -> Memory:
 
 
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
-    """Memory of a mechanism before a run, by the flags ``parts``; with the contacts ``near``, or all unlisted ones."""
+    """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
+
+    It has the contacts with the numbers ``near``, by default those that are in every list.
+    """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])
     k = k if near is None else with_near(mechanism, k, near, decaying=decaying)

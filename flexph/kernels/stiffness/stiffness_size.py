@@ -37,7 +37,7 @@ from .tangent import Forces, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """Sum of the absolute terms of K over (δr, θ, δu) at a steady motion with world spin (s,); symmetric pattern."""
+    """Sum of the absolute terms of K in (δr, θ, δu) at a steady motion with world spin (s,); of symmetric pattern."""
     motion = abs(node_motion(a, c, d))
     pulled = pull(a._replace(incidence=abs(a.incidence)), motion)
     moved = product_rows(a, abs(d.vector), pulled)
@@ -62,7 +62,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
 
 
 def _sized(a: Arrays) -> Arrays:
-    """The arrays with absolute values of inputs and section shapes."""
+    """Arrays with the absolute values of input matrices and section shapes."""
     names = ("input_node", "input_torque", "torque_shape")
     return a._replace(**{name: abs(getattr(a, name)) for name in names})
 

@@ -1,4 +1,4 @@
-"""Spring-dampers at the nodes of a step in loops (see kernels.springs: stage_springs), and laws of springs there.
+"""Spring-dampers at the nodes of a step of Gauss collocation in loops, and laws of springs there.
 
 A force law F(x, v, t) is taken at the nodes. An elastic law V(x) acts by the projection of V' along the step on the
 polynomials of the rates, with the 2s Gauss points τ of the step and Legendre's polynomials P,
@@ -35,7 +35,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Forces on products at all nodes, by constraints and by springs, whose rates are left in ``trial.extension``."""
+    """Set the forces on products at all nodes by constraints and springs, and spring rates in ``trial.extension``."""
     for i in range(g.stages.size):
         own = given.coefficient[row_of(given.coefficient, given, i)]
         constrain(stage(g.stages, i), own, own)
@@ -60,7 +60,7 @@ def stretch(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """Length at the nodes by ℓ̇ = Π̇/(2ℓ), in a fixed-point iteration that converges faster for shorter steps."""
+    """Set length and rate of spring k at the nodes by ℓ̇ = Π̇/(2ℓ), with a fixed-point iteration."""
     p = m.joints_length_product[k]
     stages = g.stages.size
     start = sqrt(m.at_product[p])
@@ -90,7 +90,7 @@ def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
 
 
 def _measure_angle(s: Memory, k: int, angle: int) -> None:
-    """Rate (cṡ − sċ)/(s² + c²) of an angle."""
+    """Set the rate (cṡ − sċ)/(s² + c²) of the angle of spring k, and its gradients."""
     p = s.joints_sine_product[angle]
     q = s.joints_cosine_product[angle]
     y = s.end_product[p]
@@ -103,7 +103,7 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
 
 
 def _pull(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
-    """Tension of a spring-damper at a node, and its forces on products."""
+    """Set the tension of spring-damper k at node i, and add its forces on products."""
     s = stage(g.stages, i)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size

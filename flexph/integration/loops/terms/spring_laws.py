@@ -67,7 +67,7 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def mean_factor(m: Memory, i: int) -> float:
-    """Mean of the factor of time of the law of spring i over the step; 1 of laws without."""
+    """Mean of the time factor of the law of spring i over the step; 1 for laws without one."""
     count = m.joints_state.size
     if m.trial_moved.size <= count:
         return 1.0
@@ -75,13 +75,13 @@ def mean_factor(m: Memory, i: int) -> float:
 
 
 def last_factor(m: Memory, i: int) -> float:
-    """Factor of time of the law of spring i at the end of the step."""
+    """Time factor of the law of spring i at the end of the step; 1 for laws without one."""
     count = m.joints_state.size
     return 1.0 if m.trial_moved.size <= count else m.trial_moved[2 * count + i]
 
 
 def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
-    """Work ½ (a₁ − a₀) (V₀ + V₁) of the factor of time of the law of spring i."""
+    """Work ½ (a₁ − a₀) (V₀ + V₁) done over a step by the time factor a of the law of spring i."""
     count = m.joints_state.size
     if m.trial_moved.size <= count:
         return 0.0
@@ -130,7 +130,7 @@ def _piece_at(m: Memory, k: int, x: float) -> int:
 
 
 def _piece_value(m: Memory, piece: int, order: int, x: float) -> float:
-    """Derivative of the energy of a piece."""
+    """Energy of a piece at the extension x (order 0), or its derivative V' (1) or V'' (2)."""
     power = m.joints_law_power[piece]
     distance = x - m.joints_law_base[piece]
     value = 0.0
