@@ -18,7 +18,7 @@ from .line_mesh import LineMesh
 
 
 def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mesh: LineMesh, count: int) -> SplitBody:
-    """Bodies of one mesh in sequence, with ports at positions x [m] of the whole beam.
+    """Beam of ``count`` bodies in sequence with the same mesh, with ports at positions x [m] of the whole beam.
 
     Raises ValueError for ports off the beam, and for ports with the names of joints.
     """

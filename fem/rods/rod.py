@@ -166,7 +166,7 @@ def stiffness_damping(damping: Damping, body: str) -> float:
 
 
 def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple[float, Array]]:
-    """All ports: s [m] and offsets (dim,) [m]."""
+    """Position s [m] and offset (dim,) [m] of all ports, by name."""
     offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
     along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
     return {

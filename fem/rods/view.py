@@ -83,7 +83,7 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
 
 
 def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool) -> dict[str, StressField]:
-    """Resultants and axial stresses at the faces, ``each`` cells for a point."""
+    """Fields of resultants and axial stresses at the faces of the section; each point has ``each`` cells."""
     names, own = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
     stiffness, unit = np.array([p.stiffness for p in points])[:, own], np.eye(len(own))
     fields = {
@@ -99,7 +99,7 @@ def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool)
 
 
 def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]:
-    """Sections with their extents along both axes (2,) [m]."""
+    """Sections, each with the half widths (2,) [m] of its outline along both axes."""
     return [(own, np.abs(np.array(own.corners)).max(axis=0)) for own in points]
 
 
@@ -138,7 +138,7 @@ def _over_sections(
 
 
 def _at_ends(mesh: RodMesh) -> sparse.csr_array:
-    """Weights (2 pieces, points) that extrapolate to both ends of all pieces within their elements."""
+    """Weights (2 pieces, points) that extrapolate from the points of an element to both ends of its pieces."""
     element = mesh.element
     bases = np.linalg.inv(np.vander(element.points, increasing=True))
     at_nodes = np.vander(element.nodes, element.points.size, increasing=True) @ bases

@@ -16,9 +16,10 @@ FLOOR = 1e-6
 
 
 def violation(model: StateSpace) -> str | None:
-    """Reason why a state space is not passive: an unstable pole, or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
+    """Reason why a state space is not passive; None if no violation is found.
 
-    Frequencies are tried around every pole, on a logarithmic grid, and at both ends; the worst one is refined.
+    It is an unstable pole, or a frequency ω with H(iω) + H(iω)ᴴ not ⪰ 0. Frequencies are tried around every pole, on a
+    logarithmic grid, and at both ends; the worst one is refined.
     """
     poles = eigvals(model.A) if model.A.size else np.zeros(0)
     size = float(np.abs(poles).max(initial=0.0)) or 1.0

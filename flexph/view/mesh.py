@@ -1,4 +1,4 @@
-"""All parts of a scene as one mesh, with its colours."""
+"""All parts of a scene as one mesh of triangles, with its colours."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class Mesh:
     outward: Array
 
     def points(self, row: int) -> Array:
-        """Corners (v, 3) of the world at a row."""
+        """Positions (v, 3) of the corners in the world, at a row of the scene."""
         return np.concatenate([np.asarray(part.at(row), dtype=float) for part in self.parts])[self.corners]
 
     def normals(self, points: Array) -> Array:
-        """Normals (v, 3) of any length at the corners: means over the triangles there by their area."""
+        """Normals (v, 3) of any length at the corners: sums over the adjacent triangles, weighted by area."""
         a, b, c = (points[self.triangles[:, k]] for k in range(3))
         return np.asarray(self.sums @ np.cross(b - a, c - a))
 
     def shares(self, row: int) -> Array:
-        """Values of the field (v,) between its limits, 0 to 1; :data:`PLAIN` where there are none."""
+        """Values of the field at the corners (v,), 0 to 1 between its limits; :data:`PLAIN` where there are none."""
         return np.concatenate([self._shares_of(part, row) for part in self.parts])[self.corners]
 
     def _shares_of(self, part: Part, row: int) -> Array:
@@ -74,7 +74,7 @@ class Mesh:
 
 
 def mesh_of(scene: Scene, field: str | None) -> Mesh:
-    """The mesh of a scene of triangles."""
+    """Mesh of a scene of triangles."""
     parts = tuple(part for part in scene.parts if part.cell_type == "triangle" and len(part.cells))
     meshes = creased_each([telling_points(part) for part in parts], [part.cells for part in parts])
     points = np.cumsum([0, *(part.points.shape[1] for part in parts)])
@@ -89,7 +89,7 @@ def mesh_of(scene: Scene, field: str | None) -> Mesh:
 
 
 def outside_of(points: Array, cells: Array) -> int:
-    """1 or −1 where triangles close a surface, counterclockwise from outside or from inside; 0 of an open one."""
+    """1 or −1 for triangles that close a surface, counterclockwise seen from outside or inside; 0 for an open one."""
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     _, same = np.unique(np.round(points / (SAME * extent)), axis=0, return_inverse=True)
     own = same.ravel()[cells]

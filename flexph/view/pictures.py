@@ -39,7 +39,7 @@ def write_picture(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; returns its path.
+    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; return its path.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def write_film(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; return its path.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Images of Pillow of a scene at all its times, each drawn when it is asked for."""
+    """Sequence of images of Pillow, one for each time of a scene, each drawn when it is asked for."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class Film(Sequence[Any]):
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """Row whose time is nearest to ``at``; raises ValueError outside of the run."""
+    """Row whose time is nearest to ``at``; raises ValueError for a time outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")

@@ -120,16 +120,11 @@ def slip_rows(t: Slips, product: Array) -> Array:
     return rows
 
 
-<<<<<<< HEAD
 def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
-    """Derivatives of the gains at a state: indices (w,) of products and values (w,), for each kind of dependence."""
-=======
-def gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
     """Derivatives of the gains at a state, as pairs of products (w,) and values (w,).
 
     There is one pair for the dependence on Π itself, one for Π_by and one for Π_also.
     """
->>>>>>> 416340413b7ac362aefb09abbcb09ce11608d0e0
     own, across = term_slopes(t, product, product)
     factors = np.where(t.also >= 0, product.take(t.also), 1.0)
     further = np.where(t.also >= 0, term_gains(t, product, product), 0.0)

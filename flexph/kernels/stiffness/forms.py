@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Matrices over all velocities or products, from loads, springs, spins, and inertia forces of a steady motion."""
-=======
-"""Matrices of all velocities or of products, from loads, springs and spins; dense or sparse like the arrays."""
->>>>>>> 416340413b7ac362aefb09abbcb09ce11608d0e0
 
 from __future__ import annotations
 
