@@ -60,7 +60,7 @@ class Disc(Sign):
 
 @dataclass(frozen=True)
 class Slab(Sign):
-    """A slab for the surface of a half space, as long as the path of the ports in contact with it."""
+    """A slab for the surface of a half space, wide enough for the paths of the ports in contact with it."""
 
     port: PortName
     normal: Direction
@@ -80,7 +80,7 @@ class Slab(Sign):
 
 @dataclass(frozen=True)
 class Pipe(Sign):
-    """A cylinder or the rim of a hole about an axis through a port, as long as the path of the ports in contact."""
+    """A cylinder or the rim of a hole about an axis through a port, long enough for the paths of ports in contact."""
 
     port: PortName
     radius: float

@@ -14,7 +14,7 @@ Piece = tuple[float, tuple[float, ...]]
 
 
 def beyond(law: ElasticLaw, lower: float, upper: float) -> ElasticLaw:
-    """Law of a coordinate q that is held within limits: V(q − upper) above, V(lower − q) below, nothing between.
+    """Law of a coordinate q with stops: V(q − upper) above, V(lower − q) below, and no force between.
 
     Parameters
     ----------

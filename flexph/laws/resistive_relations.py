@@ -106,7 +106,7 @@ class Relation:
 
     @property
     def _unit(self) -> float:
-        """Rate over which the slope of the relation may change."""
+        """Rate that is the scale on which the slope of the relation changes."""
         return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
 
     def _curvature(self) -> float:
