@@ -63,7 +63,7 @@ class Level(NamedTuple):
 
 
 def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
-    """Arrays with those pairs of groups that are closed in at least one of the given states."""
+    """Arrays in which groups have only the pairs that are closed in at least one of the given states."""
     if not a.contacts.groups:
         return a
     return a._replace(contacts=a.contacts.closed(*(touching_points(a, c.r, d.arm) for c, d in places)))

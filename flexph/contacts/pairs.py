@@ -108,7 +108,7 @@ def _law(law: Any) -> ContactLaw:
 
 
 def _grouped(balls: list[Sphere], law: ContactLaw, name: str | None) -> Connection:
-    """Connection of a group of balls in mutual contact."""
+    """Make the connection of a group of balls, each in contact with every other."""
     ports, radii = tuple(str(ball.port) for ball in balls), tuple(ball.radius for ball in balls)
     if radii.count(0.0) > 1:
         raise ValueError(POINTS)

@@ -80,7 +80,7 @@ class Slab(Sign):
 
 @dataclass(frozen=True)
 class Pipe(Sign):
-    """A cylinder or the rim of a hole about an axis through a port, long enough for the paths of ports in contact."""
+    """A cylinder, or the wall of a hole, about an axis through a port; drawn as long as the paths of its contacts."""
 
     port: PortName
     radius: float
@@ -103,7 +103,7 @@ class Pipe(Sign):
 
 @dataclass(frozen=True)
 class Barriers(Sign):
-    """Plates at offsets [m] from a port, or from the origin, along a direction in its section or in the world."""
+    """Plates at offsets [m] along a direction: from a port in axes of its section, or from the origin of the world."""
 
     port: PortName
     direction: Direction

@@ -116,7 +116,7 @@ def _slide(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) ->
 
 
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
-    """Contribution of the rates ``row`` to the condition of unknown impulse ``at``."""
+    """Contribution of rates, or of their derivatives, in ``row`` to the condition of unknown impulse ``at``."""
     k = at % c
     i = at // c
     if i == 0:

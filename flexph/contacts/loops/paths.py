@@ -100,7 +100,7 @@ def _share(p: Coupled, k: int, state: int) -> float:
 
 
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
-    """Write ΔΛ for zero normal rates of closed contacts and zero slip of sticking ones into the row CHANGE.
+    """Write into the row CHANGE the ΔΛ that makes normal rates of closed contacts and slips of sticking ones zero.
 
     ``rates`` are those at a point, or their derivatives by t if ``changes``. False if the system is singular.
     """
@@ -155,7 +155,7 @@ def _ends(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
 
 
 def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
-    """Largest change of t on the way, with the contact that limits it, its event and the direction of slip."""
+    """Largest change of t, in direction ``way``, until a state ends; the contact, event and direction of slip."""
     least = INFINITY
     who = -1
     what = -1
