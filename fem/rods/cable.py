@@ -194,7 +194,7 @@ def _pieces(line: HermiteLine) -> Pieces:
 def _strain(
     line: HermiteLine, places: Array, stiffness: tuple[float, float], damping: float, law: ElasticLaw | None
 ) -> DirectorStrain:
-    """Strain energy by rows: w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point.
+    """Strain rows: w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point.
 
     The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point of weight w is linear in the first row: its
     stress ½EI w is a constant state, and the stress of the second row is the value of the first. The product of both is

@@ -148,7 +148,7 @@ class Rolling(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns of ṙ (b, d), ω (b, s; −1 for point masses) and u̇ (n,) among the velocities."""
+    """Indices of ṙ (b, d), ω (b, s; −1 for point masses) and u̇ (n,) in the vector of all velocities."""
 
     v: Index
     omega: Index
@@ -196,7 +196,7 @@ class Springs(NamedTuple):
 
     @property
     def scales(self) -> tuple[float, float]:
-        """Sums of the characteristic stiffness of lengths [N/m] and of angles [N m/rad]."""
+        """Characteristic stiffness summed over all springs on lengths [N/m], and over those on angles [N m/rad]."""
         turning = float(self.scale[self.angles].sum())
         return float(self.scale.sum()) - turning, turning
 

@@ -82,7 +82,7 @@ def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
 
 
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
-    """Rows [scale χ 1, spin, frame φ] of all nodes: spin (k, s, d), frame (k, d, d)."""
+    """Rows [scale χ 1, spin, frame φ] of all nodes, χ = 0 for directions, else 1; spin (k, s, d), frame (k, d, d)."""
     if is_sparse(a):
         moves = a.translating
         turned = block_diagonal(frame)

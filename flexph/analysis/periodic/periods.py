@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.resolution import displacement_sizes, lever
 from ...joints.rows.connection import measures
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of

@@ -1,6 +1,6 @@
-"""Impulses of the joints that reflect the velocity defect e = G v − ∂g/∂t between steps.
+"""Impulses of the joints that reflect the velocity defect e = G v + ∂g/∂t between steps.
 
-With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = ∂g/∂t prescribed by drives (zero for joints), the velocities
+With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = −∂g/∂t prescribed by drives (zero for joints), the velocities
 
     v′ = v − 2M⁻¹Gᵀμ   have the defect   e′ = −e   and   ΔT = −2b·μ :
 

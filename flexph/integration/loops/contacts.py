@@ -127,7 +127,7 @@ def springs_of(mechanism: Model) -> int:
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Forces of springs and anchors in the layout of the memory: for groups by listed pairs instead of tables."""
+    """Forces of springs and anchors, in a state, as in the memory: those of groups by listed pairs, not in tables."""
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]

@@ -61,7 +61,7 @@ class NearPairs:
 
     @property
     def never_left_out(self) -> Index:
-        """Contacts in every list."""
+        """Numbers of the contacts that are in every list."""
         return self.phase.others if self.lists else np.arange(self.contacts.number)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:

@@ -143,7 +143,7 @@ class Stepper:
 
     @property
     def motion(self) -> int:
-        """Number of floats of the motion in the memory."""
+        """Number of floats in the memory that hold the motion."""
         motion = self._parts[0]
         return motion.stop - motion.start
 
@@ -204,7 +204,7 @@ class Stepper:
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 
     def _own(self, calls: Calls) -> Any:
-        """Additional arguments of the loops of a kind."""
+        """Options that the loops need in addition, by the kind of steps; None for steps of the exact scheme."""
         return None
 
     def row(self) -> Rows:

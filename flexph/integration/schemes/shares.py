@@ -1,6 +1,6 @@
 """Shares of the substeps of compositions of the exact scheme.
 
-A step of the exact scheme reflects the velocity defect e = G v − ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
+A step of the exact scheme reflects the velocity defect e = G v + ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
 map of states it is not near the identity, and compositions of single steps lose their order. A pair of equal steps,
 Ψ_h = Φ_{h/2} ∘ Φ_{h/2}, is near the identity and symmetric, so that
 

@@ -23,7 +23,7 @@ Place = tuple[Configuration, Derived]
 
 
 class EvaluatedState:
-    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v − ∂g/∂t, (g,).
+    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v + ∂g/∂t, (g,).
 
     The end of a block gives its ``place`` (c, d) as a function, since its arrays are seldom needed.
     """
@@ -91,7 +91,7 @@ class StepResult(NamedTuple):
 
 
 def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> Array:
-    """Velocity defect G v − ∂g/∂t at a state, with the rates of prescribed quantities."""
+    """Velocity defect G v + ∂g/∂t at a state, with the rates of prescribed quantities."""
     if not rates[1].size:
         return np.zeros(0)
     c, d = at
@@ -108,6 +108,6 @@ def defect_at(start: Checked) -> Array:
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
-    """∂g/∂t with the sign of a right-hand side: G v is equal to it where the constraints hold, (g,)."""
+    """Right-hand side −∂g/∂t (g,), which G v equals where the constraints hold."""
     by_coefficient, by_offset = rates
     return -constraint_sums(a, d.product, by_coefficient, by_offset)

@@ -63,9 +63,9 @@ def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
 
 
 def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
-    """Anchor forces (c, d) of pairs from tables, zero for others.
+    """Anchor forces (c, d) of contacts that are pairs of groups, from their tables; zero for pairs that do not stick.
 
-    ``places`` are the first index and the number of rows of the table of each contact, and the number of its pair.
+    ``places`` are, for each contact, the first index and the number of rows of its table, and the number of its pair.
     """
     firsts, rows, pair = places
     held = np.zeros((pair.size, dim))
@@ -78,7 +78,7 @@ def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Ar
 
 
 def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
-    """Numbers of the sticking pairs in a table, and their forces (k, d); ``table``: its first index and its rows."""
+    """Numbers of the k sticking pairs in a table, and their forces (k, d); ``table``: its start and row count."""
     first, rows = table
     values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
     count = np.count_nonzero(values[:, 0])

@@ -74,7 +74,10 @@ def rounded(h: float) -> float:
 
 
 def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
-    """Ratio of the next step size to that of a step with an error; ``last``: last accepted error (see Controller)."""
+    """Ratio of the next step size to that of a step with an error; ``last`` is the error of the last accepted step.
+
+    See flexph.integration.times.step_size.Controller.
+    """
     if not error < INFINITY:
         return least
     if error <= 1.0:

@@ -89,7 +89,7 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
-    """Stiffness of the springs, and their tensions times the second derivatives of their measures."""
+    """Terms of the springs: their stiffness, and their tensions times the second derivatives of their measures."""
     springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
     length, size = d.product[springs.length_product], sine**2 + cosine**2
@@ -107,7 +107,7 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
 
 
 def _strained(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
-    """Stiffness of the strain rows, and their stresses times the second derivatives of their strains."""
+    """Terms of the strain rows: their stiffness, and their stresses times the second derivatives of the strains."""
     strains, stress = a.strains, strain_stresses(a.strains, d.product, time)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(curvature(strains, d.product, stress))
@@ -140,7 +140,7 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """Node forces and section torques with constant world directions on rotating bodies."""
+    """Terms of node forces and section torques with constant world directions, on bodies that rotate."""
     basis, R, loads = abs(cross(a.dim)), abs(c.R)[a.node_body], abs(world_loads(a, d.arm, forces.inputs))
     on_vector = vector_forces(a, abs(d.vector), _on_products(a, d, forces))
     force = (abs(a.incidence).T @ on_vector).ravel() + abs(a.input_node) @ loads

@@ -18,7 +18,7 @@ from ...units.words import nearest, shown
 from .connections import Connection
 from .controllers import Controller
 from .entry import Builder, Entry, one_of
-from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, wrong
+from .fields import Number, Point, Reads, ResultName, Spin, TableName, Time, by_shape, quantity, wrong
 from .functions import FORMULA, FunctionMapping, InputValue, LengthFunction, as_function, as_input, formula_of
 from .rotations import Motion, Place
 from .sensors import SensorEntry

@@ -54,7 +54,7 @@ def rub(m: Memory) -> None:
 
 
 def answer_forces(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Set the defects and corrections by unit friction forces, with the factored Jacobian, and the matrices D and E."""
+    """Set the defects by unit friction forces, the corrections by them, and D and E of the law; needs the factors."""
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
     copy(m.trial_force, m.rub_on_product)

@@ -80,7 +80,7 @@ def _share(g: Scheme, own: int, place: float, at: float) -> float:
 
 
 def _slope(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
-    """Weight of node j in the least-squares line through nodal values, ``away`` from the mean of the nodes."""
+    """Weight of the value at node j in the least-squares line, read ``away`` from the mean of the nodes."""
     weight = 1.0 / g.stages.size
     if g.stages.size > 1:
         weight += away * (g.nodes[j] - mean) / spread

@@ -197,7 +197,10 @@ def _curve(dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _gap(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
-    """Set the constraint defects: changes in a step at the rates of a node, less prescribed ones, plus part of the gap."""
+    """Set constraint defects: changes in a step at the rates of a node, less prescribed ones, plus the first gaps.
+
+    Only a small part of these gaps is counted (see ``NEWTON_FORGOTTEN`` in gauss.steps).
+    """
     own = row_of(given.coefficient, given, i)
     offset = row_of(given.offset_rate, given, i)
     rated = row_of(given.coefficient_rate, given, i)

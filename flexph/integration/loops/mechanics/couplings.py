@@ -182,7 +182,7 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:
-    """Add columns, rows and stiffness of the terms w Π_by Π̇ and a·Ω of constraints."""
+    """Add the terms w Π_by Π̇ and a·Ω of constraints: their columns, rows, and the changes of their forces."""
     change = cython.declare(Number)
     for i in range(m.rolling_row.size):
         row = m.border_l[m.rolling_row[i]]

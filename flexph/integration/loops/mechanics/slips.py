@@ -68,7 +68,7 @@ def slide(m: Memory, dim: int) -> None:
 
 
 def _factor(m: Memory, i: int) -> float:
-    """Mean of the third product of the gain of a term."""
+    """Third factor Π̄_also of the gain of term i: the mean of its product over the step."""
     return 0.5 * (m.at_product[m.slips_also[i]] + m.end_product[m.slips_also[i]])
 
 

@@ -236,7 +236,7 @@ class Bearings(NamedTuple):
 
 
 class LedgerColumns(NamedTuple):
-    """Columns of the ledger: of flows for inputs, references, rows, schedules, bodies, dampers, and of energies; −1: none.
+    """Columns of the ledger, −1 for none: flows of inputs, references, rows, schedules, bodies, dampers; energies.
 
     The flows are the work of ports and drives, from ``earned`` on that of ideal joints and the impulses of contacts,
     and from ``lost`` on the losses. Elastic energies are the columns from ``flexed`` to ``heavy``.

@@ -66,7 +66,7 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 
 
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
-    """Set the responses of velocities and joint impulses to unit impulses of friction, and the matrices D and E."""
+    """Set the responses of velocities and joint impulses to unit friction impulses, with D and E (see friction.law)."""
     for q in range(m.rub_force.size):
         pull_unit(m, dim, q, -1.0)
         reduce(m, dim, 0, INSTANT)
@@ -86,9 +86,9 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _share(m: Memory, taken: float) -> float:
-    """Share, at most 1, of the change of impulses to the solution of the law at which no energy is created.
+    """Largest share, up to 1, of the change of impulses to those of the law with which no energy is created.
 
-    The friction of the step itself dissipated ``taken`` [J].
+    The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
     """
     slope = 0.0
     curve = 0.0

@@ -223,7 +223,7 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Solve the border for the multipliers that close a gap of ½h(e₁ − e₀), e the velocity defect; e₁ replaces e₀."""
+    """Solve the border for the multipliers that close gaps ½h(e₁ − e₀) of velocity defects e, and replace e₀ by e₁."""
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
         m.run_defect[i] = m.run_new_defect[i]

@@ -113,7 +113,7 @@ def carry(m: Memory, share: float) -> None:
 
 
 def rate_at_end(m: Memory) -> None:
-    """Set the rates in the laws of bearings as velocities settle, with the joint impulses that hold these."""
+    """Set the rates in the laws of bearings while velocities settle; ``strike.held`` adds to the pressing impulses."""
     for k in range(m.rub_base.size):
         m.rub_base[k] += m.strike_held[m.bearings_row[k]]
     _rate(m)

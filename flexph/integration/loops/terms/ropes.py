@@ -105,7 +105,7 @@ def _lean(m: Memory, k: int, product: Array) -> float:
 
 
 def span_slope(offset: float, l0: float, l1: float) -> float:
-    """Contribution of a span to the length of its rope, as its change divided by that of the product Π."""
+    """Change of the length of a rope by one of its spans, divided by the change of the product Π of this span."""
     square = offset * offset
     return (1.0 - square * kappa(offset * (l0 - l1), l0 * l1 + square)[0]) / (l0 + l1)
 
