@@ -26,6 +26,7 @@ from flexph.models.schema.fields import (
     by_shape,
     name_in,
 )
+from flexph.models.schema.laws import SectionLaw
 
 from .beams.beam import beam
 from .materials.damping import Damping
@@ -127,7 +128,7 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The shape if there is one, otherwise the constants: a section has both."""
+        """Entries to write: those of the shape if there is one, otherwise the constants; a section has both."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 
@@ -179,6 +180,7 @@ class RodEntry(BodyEntry):
     ports: dict[str, Length] = Field(default_factory=dict)
     shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    laws: dict[str, SectionLaw] = Field(default_factory=dict)
 
 
 class CableEntry(BodyEntry):
@@ -194,6 +196,7 @@ class CableEntry(BodyEntry):
     dim: Literal[2, 3] = 3
     ports: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
+    laws: dict[str, SectionLaw] = Field(default_factory=dict)
 
 
 class BoxMesh(Entry):
@@ -240,7 +243,7 @@ class SupportEntry(Entry):
 
 
 def _region_or(entry: Any) -> Any:
-    """Type of a region, or of an entry with more options."""
+    """Annotated type of an entry that is a region, or an object with more options."""
     words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
     return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)
 

@@ -26,7 +26,7 @@ from .one_frame import Strain, beam_in_one_frame, pair_for
 
 
 def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mesh: LineMesh, count: int) -> SplitBody:
-    """Bodies of one mesh in sequence, with ports at positions x [m] of the whole beam.
+    """Beam of ``count`` bodies in sequence with the same mesh, with ports at positions x [m] of the whole beam.
 
     Raises ValueError for ports off the beam, and for ports with the names of joints.
     """

@@ -54,10 +54,10 @@ ASIDE: Mapping[str, Any] = {
 def buckling_loads(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> tuple[BucklingLoad, ...]:
-    """Buckling loads that a beam neglects, from its rigidities EA, EI_z, in space EI_y and GJ by field.
+    """Buckling loads that the strain of a beam misses, from its rigidities EA, EI_z, in space EI_y and GJ.
 
-    Linear strain neglects the buckling of a column. In space both strains neglect lateral-torsional buckling of a
-    beam bent in its stiff plane, because bending and torsion are coupled between bodies only.
+    Linear strain misses the buckling of a column. In space both strains miss lateral-torsional buckling of a beam bent
+    in its stiff plane, because bending and torsion are coupled between bodies only.
     """
     local, weight = mesh.quadrature()
     stresses, means = mesh.stresses(local), weight / mesh.length
@@ -75,7 +75,7 @@ def buckling_loads(
 def axial_stiffening(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> AxialStiffening:
-    """Axial force of a beam over its rigidities, for the stiffening of slopes that linear strain neglects."""
+    """Data to compare the axial force of a beam with its rigidities, as linear strain misses its work on slopes."""
     local, weight = mesh.quadrature()
     names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the rotation ψ
     return AxialStiffening(
@@ -106,7 +106,7 @@ def beam_in_one_frame(
     ports: Mapping[str, float],
     damping: Damping,
 ) -> Body:
-    """Body of a mesh, with ports at positions x [m] on its axis."""
+    """Beam body with one floating frame, from a mesh; its ports are at positions x [m] on the axis."""
     rigidities, inertia = _rigidities(material, section, mesh.dim), _inertia(mesh, material.density, section)
     return Body(
         inertia=inertia,
@@ -122,7 +122,7 @@ def beam_in_one_frame(
 
 
 def pair_for(name: str, strain: Strain) -> Pair:
-    """Pair of a name; raises ValueError if it does not support the strain."""
+    """Mixed pair with a name; raises ValueError if it does not support the strain."""
     chosen = pair_named(name)
     if strain == "von_karman" and not chosen.local_force:
         raise ValueError(
@@ -133,7 +133,7 @@ def pair_for(name: str, strain: Strain) -> Pair:
 
 
 def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
-    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
+    """Rigidity of each field, its stress per strain: EA, EI_z, in space also EI_y and GJ."""
     plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
     if dim == 2:
         return plane
@@ -172,7 +172,7 @@ def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.
 
 
 def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
-    """Weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
+    """Elasticity: weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
     h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
     each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
     von_karman = strain == "von_karman"
@@ -195,7 +195,7 @@ def _port(mesh: LineMesh, name: str, x: float) -> Port:
 
 @lru_cache(maxsize=256)
 def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Rows of displacement and section rotation at a local point of an element."""
+    """Matrices from the kept coordinates to displacement and section rotation at a local point of an element."""
     point = np.array([local])
     displacement, rotation = (
         rows[element * count : (element + 1) * count]
@@ -206,6 +206,6 @@ def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_arr
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Load port with the mean displacement of each element."""
+    """Load port whose displacements are the means over each element."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))

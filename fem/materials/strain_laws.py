@@ -30,12 +30,12 @@ def tensors_of(strain: Array) -> Array:
 
 @dataclass(frozen=True)
 class SpatialLaw:
-    """A law in Green's strain (k, 6) in Voigt order."""
+    """A law ψ(C) as a function of Green's strain (k, 6) in Voigt order."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S (k, 6) and ∂S/∂E (k, 6, 6)."""
+        """Energy ψ, stress S (k, 6) and tangent ∂S/∂E (k, 6, 6)."""
         energy, stress, tangent = self.law.of_tensor(tensors_of(strain))
         return Evaluated(energy, stress[:, FIRST, SECOND], tangent)
 
@@ -45,12 +45,12 @@ IN_PLANE = np.array([0, 1, 5])
 
 @dataclass(frozen=True)
 class PlaneStrainLaw:
-    """A law in the planar strain (xx, yy, xy), with E_zz = 0."""
+    """A law ψ(C) as a function of the planar strain (xx, yy, xy), with E_zz = 0."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S (k, 3) and ∂S/∂E (k, 3, 3)."""
+        """Energy ψ, stress S (k, 3) and tangent ∂S/∂E (k, 3, 3)."""
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
         return Evaluated(energy, stress[:, IN_PLANE], tangent[:, IN_PLANE[:, None], IN_PLANE])
 
@@ -63,12 +63,12 @@ class PlaneStrainLaw:
 
 @dataclass(frozen=True)
 class PlaneStressLaw:
-    """A law in the planar strain, with E_zz from S_zz = 0 by Newton's method at each point."""
+    """A law ψ(C) as a function of the planar strain (xx, yy, xy), with E_zz from S_zz = 0 by Newton's method."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S (k, 3) and ∂S/∂E (k, 3, 3), with E_zz condensed."""
+        """Energy ψ, stress S (k, 3) and tangent ∂S/∂E (k, 3, 3), with E_zz condensed."""
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
         side, own = tangent[:, IN_PLANE, 2], tangent[:, IN_PLANE[:, None], IN_PLANE]
         condensed = own - side[:, :, None] * side[:, None, :] / tangent[:, 2, 2, None, None]
@@ -92,13 +92,13 @@ class PlaneStressLaw:
 
 
 def whole_stress(law: Any, strain: Array) -> tuple[Array, Array]:
-    """Spatial strains and stresses (k, 6) of a planar law at planar strains (k, 3)."""
+    """Spatial strains and stresses (k, 6) of a planar law, from planar strains (k, 3)."""
     whole = law.spatial(strain)
     return whole, SpatialLaw(law.law).at(whole).stress
 
 
 def stored_energy(law: Any, plane: str | None) -> Any:
-    """A law in the strains of a spatial body, of plane strain or of plane stress.
+    """Law as a function of the strains of a spatial body, of plane strain or of plane stress.
 
     Raises ValueError for other types, for a law with stress at zero strain, and for one that is unstable there.
     """
@@ -164,14 +164,14 @@ class StoredEnergy(Hyperelastic):
         _check_derivative(self)
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives at tensors C."""
+        """Energy ψ, stress 2 ∂ψ/∂C and tangent 4 ∂²ψ/∂C² at tensors C (k, 3, 3)."""
         stress = 2.0 * np.asarray(self.derivative(C), dtype=float)
         tangent = _differences(self, C) if self.second is None else np.asarray(self.second(C), dtype=float)
         return np.asarray(self.energy(C), dtype=float), stress, tangent
 
 
 def _differences(law: StoredEnergy, C: Array) -> Array:
-    """Symmetric differences 4 ∂²ψ/∂C² (k, 6, 6) of the derivative."""
+    """Tangents 4 ∂²ψ/∂C² (k, 6, 6) by central differences of the derivative, made symmetric."""
     tangent = np.zeros((len(C), 6, 6))
     for b, (i, j) in enumerate(PAIRS):
         step = np.zeros((3, 3))

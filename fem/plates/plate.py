@@ -196,7 +196,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals over u, where ``shapes`` u are all coordinates."""
+    """Mass integrals over coordinates u, from those over all coordinates, which are ``shapes`` u."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,
@@ -219,7 +219,7 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Rotations at evenly spread cells: of the normals at the middle (β_y, −β_x), and the mean in-plane rotation."""
+    """Rotations at the middle of evenly spread cells: of the normals, (β_y, −β_x), and in the plane, over u."""
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]

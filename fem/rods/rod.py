@@ -10,7 +10,8 @@ from scipy import sparse
 
 from flexph.bodies.body import Body, NodalLoad, Port
 from flexph.bodies.inertia import rigid_inertia
-from flexph.bodies.nodal_body import NodalBody
+from flexph.bodies.nodal_body import NodalBody, Pieces
+from flexph.laws.elastic_laws import ElasticLaw
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array
@@ -20,6 +21,7 @@ from flexph.units.arguments import quantities
 from ..materials.damping import Damping
 from ..materials.materials import Material
 from .elements import RodMesh, rod_mesh
+from .laws import RESULTANTS, checked_laws
 from .ports import ports_along
 from .section import RodSection, Shape, section_at
 from .strains import rod_strain
@@ -49,6 +51,7 @@ def rod(
     ports: Mapping[str, float | tuple[float, Sequence[float]]] | None = None,
     shear_factors: tuple[float, float] | None = None,
     damping: Damping = UNDAMPED,
+    laws: Mapping[str, ElasticLaw] | None = None,
 ) -> NodalBody:
     """A geometrically exact rod (Simo and Reissner) in space or in the plane, along x from ``root`` to ``tip``.
 
@@ -88,7 +91,12 @@ def rod(
     shear_factors : (float, float), optional
         Shear factors along y and z; by default Cowper's for rectangles and circles. In the plane z does not matter.
     damping : Damping, optional
-        Stiffness damping: forces and moments get β times their rates. Other damping is refused.
+        Stiffness damping: forces and moments get β times their rates, by the stiffness at rest. Other damping is
+        refused.
+    laws : mapping of str to ElasticLaw, optional
+        Laws of :mod:`flexph.laws` by resultant, N, Q2, Q3, T, M2, M3 (in the plane N, Q2, M3), in place of the
+        stiffness of the section: forces against strains, moments against curvatures [1/m], with V the energy per
+        length. ``one_sided`` is slack in compression, ``scheduled`` changes with time.
 
     Returns
     -------
@@ -102,7 +110,8 @@ def rod(
     ------
     ValueError
         For an order other than 1, 2 or 3, a ``dim`` other than 2 or 3, ports off the rod, damping by mass or ratios, a
-        curve whose parameter is not its length or whose frames jump, and values that are not positive.
+        curve whose parameter is not its length or whose frames jump, values that are not positive, and laws that have
+        a force or no stiffness at rest.
 
     Examples
     --------
@@ -125,15 +134,26 @@ def rod(
     at = section_at(material, section, shear_factors, dim)
     points, sections = ([at(float(s)) for s in places.ravel()] for places in (mesh.points, mesh.nodes))
     stiffness = np.array([own.stiffness for own in points])[:, OF_SIX[dim]]
+    own_laws = checked_laws("rod", laws, RESULTANTS[dim])
+    for row, law in own_laws.items():
+        stiffness[:, row] = law.stiffness(0.0)
     return NodalBody(
         frames=_frames(mesh, directors, sections, held),
         places=places,
-        elasticity=rod_strain(mesh, (places, directors), stiffness, beta),
+        elasticity=rod_strain(mesh, (places, directors), stiffness, beta, own_laws),
         elements=mesh.numbers,
         directors=directors,
-        view=rod_view(mesh, (places, directors), sections, points),
+        view=rod_view(mesh, (places, directors), sections, points, are_linear=not own_laws),
         loads={"load": NodalLoad(np.arange(len(places)), np.zeros(places.shape), sparse.diags_array(mesh.masses))},
+        pieces=_pieces(mesh, stiffness.size),
     )
+
+
+def _pieces(mesh: RodMesh, rows: int) -> Pieces:
+    """Elements with their strain rows."""
+    count, points = mesh.lengths.size, mesh.points.size
+    shares = sparse.kron(sparse.eye_array(count), np.ones((1, rows // count))).tocsr()
+    return Pieces(mesh.borders, shares, np.arange(0, rows, rows // points))
 
 
 def stiffness_damping(damping: Damping, body: str) -> float:
@@ -146,7 +166,7 @@ def stiffness_damping(damping: Damping, body: str) -> float:
 
 
 def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple[float, Array]]:
-    """All ports: s [m] and offsets (dim,) [m]."""
+    """Position s [m] and offset (dim,) [m] of all ports, by name."""
     offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
     along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
     return {

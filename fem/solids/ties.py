@@ -24,7 +24,7 @@ from .region_samples import Measured, measured
 
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
-    """Basis (n, n') of the coordinates without rigid motion: a port held, or for mean axes pins that hold the body.
+    """Basis (n, n') of the coordinates without rigid motion: with a held port, or with mean axes.
 
     Mean axes of a large body would fill its matrices and are treated apart
     (:func:`flexph.bodies.mean_axes.about_mean_axes`): here d + s single coordinates are held. Raises ValueError for an
@@ -46,12 +46,15 @@ def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
 
 
 def without(coordinates: Array, size: int) -> Any:
-    """Unit columns (size, n) of all coordinates except some."""
+    """Unit columns (size, n) of all coordinates except those given."""
     return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
 
 
 def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Unit translations, and unit rotations scaled by the longest side, over a basis (N·d, n): (n, d + s)."""
+    """Coordinates (n, d + s) over a basis (N·d, n) of unit translations and scaled unit rotations.
+
+    Rotations are scaled by the longest side.
+    """
     X = model.mesh.points
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
     return coordinates(basis, rigid_motions(lever).reshape(model.size, -1))
@@ -64,12 +67,15 @@ def coordinates(basis: Any, motion: Array) -> Array:
 
 
 def pins(motion: Array) -> Array:
-    """Coordinates (r,) that best hold a body: its rigid motions (n, r) are large and independent there."""
+    """Numbers (r,) of coordinates that best hold a body with rigid motions (n, r).
+
+    The motions are large and independent there.
+    """
     return pivots(motion.T)[: motion.shape[1]]
 
 
 def _mean_motion(model: SolidModel) -> Array:
-    """Mean motions ∫ρu over the mass, and ∫ρ(X − c) × u over the mass and a length: (d + s, N·d)."""
+    """Matrix (d + s, N·d) of mean motions: ∫ρu over the mass, and ∫ρ(X − c) × u over the mass and a length."""
     X, m, d = model.mesh.points, model.mass, model.dim
     whole = np.asarray(m.sum(axis=0)).ravel()
     mass = whole.sum()
@@ -117,7 +123,7 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port over all coordinates before the choice of the reference: nodes, position, True if rigid."""
+    """A port over all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
 
     nodes: Array
     position: Array
@@ -126,12 +132,12 @@ class Tied:
     rotation: Any
 
     def over(self, basis: Any) -> Port:
-        """The port over the coordinates of a basis."""
+        """Port over the coordinates of a basis."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """Ties of ports by name. Raises ValueError for another type, and for a reserved name."""
+    """Ties by the names of ports. Raises ValueError for another type, and for a reserved name."""
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
     if MEAN_AXIS in ports:
@@ -140,7 +146,7 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements over coordinates (N·d, n) with the rigid regions condensed, and the ports over these.
+    """Nodal displacements (N·d, n) over coordinates in which rigid regions are condensed, and the ports over these.
 
     The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
     and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do
@@ -175,7 +181,7 @@ def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
 
 
 def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
-    """True if a port is tied rigidly. ValueError if that is requested and its nodes do not span."""
+    """True if a port is tied rigidly. Raises ValueError if that is requested for nodes on a line or at a point."""
     if tie.how == "rigid" and not at.spans:
         where = "at one point" if at.dim == 2 else "on a line"
         raise ValueError(
@@ -199,7 +205,7 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 
 
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Displacements (N·d, n) of free nodes and rigid regions, and the rows (shape, rotation) of each region over n."""
+    """Displacements (N·d, n) of free nodes and rigid regions, and matrices (shape, rotation) of each region."""
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)
     for nodes, _ in rigid.values():
@@ -224,7 +230,10 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
 
 
 def rigid_rows(first: int, dim: int, radius: float, size: int) -> tuple[Any, Any]:
-    """Displacement (dim, size) and rotation (spins, size) of a rigid region whose coordinates start at ``first``."""
+    """Matrices of displacement (dim, size) and rotation (spins, size) of a rigid region, from its coordinates.
+
+    These start with the number ``first``.
+    """
 
     def rows(start: int, count: int, factor: float) -> Any:
         at = np.arange(count)

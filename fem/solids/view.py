@@ -24,11 +24,12 @@ taken: a corner of a single cell has up to 15."""
 
 
 def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights: Array) -> tuple[Any, Any, list[Array]]:
-    """Smoothing operators for linear functions (k, q, corners), positions (p, d) and volumes (p,) of the points.
+    """Matrices for a smooth stress field: ``spread`` (p, g) from corner values to points, ``gather`` (g, p) back.
 
-    Returns spread (p, g), from the values at corners to the points; gather (g, p), from the points to the corners by
-    least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)); and by
-    blocks the corners (k, corners) of each cell among the g. At an interface of materials each has a separate value.
+    ``linear`` (k, q, corners) by blocks, ``positions`` (p, d) and volumes ``weights`` (p,) belong to the points. gather
+    fits by least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
+    Also returned by blocks: the numbers (k, corners) of the corners of each cell among the g. At an interface of
+    materials each has a separate value.
     """
     mesh, kinds = model.mesh, len(model.materials)
     starts = mesh.starts
@@ -50,7 +51,10 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
 
 def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corners: Array) -> Array:
-    """Share of each point in the value at a corner, for pairs (points, corners): (mean + slope · lever) by weights."""
+    """Weight of a point in the value at a corner, for pairs (points, corners), from a weighted linear fit.
+
+    The value is the mean plus slope · lever, with the lever from the mean position to the corner.
+    """
     d, size = at.shape[1], len(at)
     summed = lambda v: np.bincount(corners, v, size)  # noqa: E731 - over the points of each corner
     w = weights[points]
@@ -87,7 +91,7 @@ def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
 
 
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
-    """Stress tensor over σ: means of the drawn cells, values at the stress points, and a smooth field."""
+    """Stress tensor field from the stress coordinates: means of drawn cells, values at points, and a smooth field."""
     linear = [
         np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(b.nodes), *values.shape))
         for b in model.mesh.blocks
@@ -105,7 +109,7 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
 
 
 class TensorPoints(NamedTuple):
-    """The p points of a stress tensor: rows (6p, stresses), positions (p, d), volumes (p,), and cell of each.
+    """The p points of a stress tensor: matrix (6p, stresses), positions (p, d), volumes (p,), and cell of each.
 
     By blocks: linear functions of the corners at the points of a cell, polynomials through the points at all nodes of
     a cell, and the first of its points.
@@ -121,7 +125,7 @@ class TensorPoints(NamedTuple):
 
 
 def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
-    """Field of a tensor at its points, for a plate at a ``height`` (p,) over the plane of its mesh."""
+    """Field of a tensor given at points; those of a plate lie at a ``height`` (p,) above the plane of its mesh."""
     spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
     volumes = np.bincount(points.cell, points.weights)
     share = points.weights / volumes[points.cell]
@@ -144,7 +148,7 @@ def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height
 
 
 def tensor_rows(model: SolidModel) -> Any:
-    """Tensors (xx, yy, zz, xy, yz, xz) at all points from the stress coordinates."""
+    """Matrix from the stress coordinates to tensors (xx, yy, zz, xy, yz, xz) at all points."""
     c, count = model.components, len(model.weights)
     of = model.material_of[model.cell_of_point]
     maps = np.zeros((len(model.materials), 6, c))

@@ -280,6 +280,16 @@ class Body(Described, Memo):
         return self.elasticity.size if self.elasticity else 0
 
     @property
+    def scheduled_laws(self) -> tuple[()]:
+        """Laws of strains that depend on time: only bodies of several frames have them."""
+        return ()
+
+    @property
+    def whole(self) -> None:
+        """Body without broken elements, if some are broken: only elements of bodies of several frames break."""
+        return
+
+    @property
     def mass(self) -> float:
         """Total mass [kg], lumped masses included."""
         return self.inertia.mass

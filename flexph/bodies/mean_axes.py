@@ -134,7 +134,7 @@ class _Shift(Memo):
         )
 
     def _pair(self, i: int, j: int) -> Array:
-        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a form (r, r) of the rows L."""
+        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a form (r, r) in L, the rows of the class."""
         first, second = self._with(i, j), self._with(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights

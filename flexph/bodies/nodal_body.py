@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..discrete_gradients.stored_energies import LineEnergy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -20,7 +21,7 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows (k, c) with a material law: strains times volumes (k,) [m³], and the stored energy.
+    """Strain rows (k, c) with a law: strains times volumes (k,) [m³], lengths [m] for rods, and the stored energy.
 
     See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
@@ -28,6 +29,17 @@ class PointLaw(NamedTuple):
     rows: Array
     volume: Array
     law: Any
+
+
+class Pieces(NamedTuple):
+    """Elements of a rod or cable: their borders along its length (E + 1,) [m], and the share (E, m) of each strain row.
+
+    A row at a border of two elements of a cable belongs to both. ``axial`` (k,) are the rows of tensions.
+    """
+
+    borders: Array
+    shares: Any
+    axial: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +105,12 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def slopes(self) -> Any:
-        """Slopes, empty."""
+        """Slopes of the strains: none, an empty matrix."""
         return sparse.csr_array((0, 0))
 
     @once
     def weights(self) -> Any:
-        """Weights of the slopes, empty."""
+        """Weights of the slopes: none, a matrix without columns."""
         return sparse.csr_array((self.size, 0))
 
 
@@ -139,6 +151,10 @@ class NodalBody(Described, Memo):
     coordinates : array, optional
         Weights (N, N) of coordinates in which strains and mass couple neighbours only, for points that do not turn:
         positions and slopes of cables.
+    pieces : Pieces, optional
+        Elements along a rod or cable, which may break.
+    whole : NodalBody, optional
+        The body before some of its elements broke.
     """
 
     frames: tuple[Body, ...]
@@ -153,6 +169,8 @@ class NodalBody(Described, Memo):
     slopes: Mapping[str, Array] = field(default_factory=dict)
     tangents: Array | None = None
     coordinates: Array | None = None
+    pieces: Pieces | None = None
+    whole: NodalBody | None = None
     remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
 
     size: ClassVar[int] = 0
@@ -197,6 +215,12 @@ class NodalBody(Described, Memo):
     def stress_size(self) -> int:
         """Number of stresses."""
         return self.elasticity.size
+
+    @property
+    def scheduled_laws(self) -> tuple[Any, ...]:
+        """Laws of its strains that depend on time."""
+        energies = (part.law for part in self.elasticity.laws)
+        return tuple(e.law for e in energies if isinstance(e, LineEnergy) and e.law.factor is not None)
 
     @property
     def mass(self) -> float:

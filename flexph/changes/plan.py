@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..bodies.breaking.broken import element_at
 from ..joints.rows.connection import Connection
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.poses.locked_joints import locked_joints
+from ..mechanisms.poses.locked_joints import can_lock
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from .change import Change
+from .change import Change, place_of
 from .held import held
 
 
@@ -38,7 +39,8 @@ class Plan:
             repeated = sum(1 for own in names if own == f"{change.kind} {change.name}")
             names.append(f"{change.kind} {change.name}")
             name = names[-1] if not repeated else f"{names[-1]} ({repeated + 1})"
-            self.actions.append(self._locked(change, name) if change.kind == "lock" else self._released(change, name))
+            kinds = {"lock": self._locked, "release": self._released, "rupture": self._broken}
+            self.actions.append(kinds[change.kind](change, name))
         _check_order(self.actions)
         own = {c.name: c for c in mechanism.connections}
         added = [c for c in self._added if c.name not in own]
@@ -67,7 +69,8 @@ class Plan:
         if isinstance(change.joint, Connection):
             return self._begun(change, change.joint, name)
         joint, dim = self._joint(change), self.base.layout.dim
-        if joint.name not in (lockable := [c.name for c in locked_joints(self.base)]):
+        if not can_lock(joint):
+            lockable = [c.name for c in (*self.base.connections, *self._added) if can_lock(c) and c.kind != "lock"]
             raise ValueError(
                 f"lock({change.name!r}): a lock is of a joint between two ports: "
                 f"{', '.join(map(repr, lockable)) or 'there is none'}"
@@ -99,6 +102,20 @@ class Plan:
             )
         if holds != joint:
             raise ValueError(f"lock({change.name!r}): it is locked already; release it before")
+
+    def _broken(self, change: Change, name: str) -> Action:
+        """Rupture of an element of a rod or cable, by a crack that begins to hold, or of a spring."""
+        if change.name not in self.base.bodies:
+            own = {c.name: c for c in (*self.base.connections, *self._added)}
+            if not check.lookup("rod, cable or spring", change.name, own).form.measures:
+                raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
+            return self._released(change, name)
+        element = element_at(change.name, self.base.bodies[change.name], place_of(change.name, change.s))
+        if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:
+            raise ValueError(f"rupture({change.name!r}): the element at s = {change.s} m is broken already")
+        crack = Connection("crack", (f"{change.name}.root",), label=name, breaks=(change.name, element))
+        self._added.append(crack)
+        return Action(change, name, crack.name, None)
 
     def _released(self, change: Change, name: str) -> Action:
         joint = self._joint(change)
@@ -134,10 +151,12 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
 def _listed(changes: Any) -> list[Change]:
     """Check for a list of changes."""
     if isinstance(changes, Change) or not isinstance(changes, Sequence) or isinstance(changes, str):
-        raise ValueError(f"changes must be a list of lock(...) and release(...), got {check.shown(changes)}")
+        raise ValueError(
+            f"changes must be a list of lock(...), release(...) and rupture(...), got {check.shown(changes)}"
+        )
     for change in changes:
         if not isinstance(change, Change):
-            raise ValueError(f"changes must hold lock(...) and release(...), got {check.shown(change)}")
+            raise ValueError(f"changes must hold lock(...), release(...) and rupture(...), got {check.shown(change)}")
     return list(changes)
 
 
@@ -145,7 +164,7 @@ def _check_order(actions: Sequence[Action]) -> None:
     """Raise ValueError if the times of the changes of a joint do not ascend in the list."""
     last: dict[str, tuple[float, str]] = {}
     for action in actions:
-        at, joint = action.change.at, action.change.name
+        at, joint = action.change.at, action.change.subject
         if at is None:
             continue
         if joint in last and at < last[joint][0]:

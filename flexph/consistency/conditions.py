@@ -209,7 +209,7 @@ class Conditions:
         return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """Magnitudes of the terms of each equation (n,)."""
+        """Magnitudes of the terms of each equation (n,), see :meth:`Equations.terms`."""
         return self.equations.terms(self.time, x, self.size, least)
 
     def with_algebraic(self, x: Array) -> Array:

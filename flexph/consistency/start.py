@@ -73,7 +73,7 @@ class VaryingConditions:
         return x
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
-        """Nearest state with g = 0, relative to the sizes of the states; x₀ itself if it has algebraic states."""
+        """Nearest state with g = 0, relative to the sizes of the states; x₀ itself if algebraic states solve g = 0."""
         if self.has_algebraic:
             return x0
         return self._solved(x0, np.diag(np.where(fixed, 0.0, self.size))[:, ~fixed])

@@ -31,7 +31,7 @@ class Shape(ABC):
 
     @property
     def reach(self) -> float:
-        """Radius around the port [m]; 0 for shapes without one."""
+        """Radius of the shape around its port [m]; 0 for shapes without one."""
         return 0.0
 
 

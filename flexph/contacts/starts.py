@@ -70,7 +70,7 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
 def _sizes(a: Arrays, c: Contacts) -> Array:
     """Reference lengths of contacts: sum of the radii of two balls, radius of a pin in a hole or of a ball on a plane.
 
-    The size of the mechanism for points, 1 for stops of angles.
+    It is the size of the mechanism for points, and 1 for stops of angles.
     """
     radius = np.where(
         (c.kind == OFFSET) | (c.sign < 0.0), np.abs(c.share[0] * np.where(c.kind == OFFSET, 1.0, c.offset)), c.offset
@@ -81,7 +81,7 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
 
 
 def _carrying(a: Arrays, c: Contacts) -> Array:
-    """Static penetrations (c,) of each contact under the weight of all bodies."""
+    """Static penetrations (c,) of the contacts, each under the weight of all bodies."""
     weight = float(np.linalg.norm(a.weight, axis=1).sum())
     moment = np.where(c.kind == ANGLE, lever(a), 1.0)
     carried: Array = (weight * moment / np.where(c.rigid, 1.0, c.stiffness)) ** (

@@ -143,7 +143,7 @@ def check_stops(
     after: tuple[Configuration, Derived],
     iterations: int,
 ) -> None:
-    """Raise MotionEnded if an angle with stops comes half a turn away: beyond, it would appear on the other side."""
+    """Raise MotionEnded if an angle moves half a turn away from its stops, where it would appear on the other side."""
     single = a.contacts._replace(groups=())
     if not (single.kind == ANGLE).any():
         return
@@ -167,7 +167,7 @@ def check_stops(
 def _spring(
     kind: Literal["component", "angle"], products: tuple[Product, ...], law: ElasticLaw, ends: tuple[float, float]
 ) -> Measure:
-    """Spring of a coordinate that acts beyond its limits."""
+    """Spring that acts on a coordinate beyond its limits."""
     return Measure(kind, products, 0.0, 0.0, 0.0, law=beyond(law, *ends))
 
 
@@ -194,7 +194,7 @@ def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> N
 
 
 def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
-    """V, W, U of the angle from the middle of the limits, so that it jumps in the middle of the forbidden range."""
+    """Vectors V, W, U of the angle from the middle of the limits: it jumps opposite to it, outside the limits."""
     x, y = (np.array(one) for one in way)
     sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())
     cosine = tuple((np.cos(middle) * x + np.sin(middle) * y).tolist())

@@ -266,7 +266,7 @@ def holonomic_coordinates(
 
 
 class _Chart:
-    """Chart Ψ(q) = (q_I, c(q)) near a sample, and the canonical coordinates of (q, p) from it."""
+    """Chart Ψ(q) = (q_I, c(q)) near a sample, q_I part of q, and the canonical coordinates of (q, p) from it."""
 
     def __init__(
         self,

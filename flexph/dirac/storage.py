@@ -76,7 +76,7 @@ class LagrangianSubspace:
         return principal_angles(np.vstack([self.P, self.S]), np.vstack([other.P, other.S]))
 
     def distance(self, other: LagrangianSubspace) -> float:
-        """Largest principal angle [rad]."""
+        """Largest principal angle to another subspace [rad], zero if it is the same."""
         return float(self.angles(other).max(initial=0.0))
 
 

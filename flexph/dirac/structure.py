@@ -303,7 +303,7 @@ class DiracStructure(NamedPorts):
 
     @checked
     def distance(self, other: DiracStructure) -> float:
-        """Largest principal angle [rad]."""
+        """Largest principal angle to another structure [rad], zero if it is the same."""
         return float(self.angles(other).max(initial=0.0))
 
     @checked

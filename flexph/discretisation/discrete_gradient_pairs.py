@@ -44,7 +44,7 @@ DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
 class History(NamedTuple):
-    """H from the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| exchanged in the last step, and its rate."""
+    """H by the account of work and dissipation, the energy Σ|z̄ᵢ(Ē Δx)ᵢ| exchanged in the last step, and its Δx/h."""
 
     account: float
     exchanged: float

@@ -126,7 +126,7 @@ def _is_identity(Q: Any) -> bool:
 
 
 def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
-    """System multiplied by Qᵀ, without Q."""
+    """Matrices E, J, R, B, P of the system multiplied by Qᵀ, in which Q = 1."""
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None

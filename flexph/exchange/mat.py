@@ -71,7 +71,7 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """Parts of a content, each checked to lie within it; small ones have their data in the tag."""
+    """Yield the parts of a content, each checked to lie within it; small parts have their data in the tag."""
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(order + "II", content, at)
@@ -216,7 +216,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
 
 def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
-    """Matrices as bytes that do not depend on their storage format."""
+    """Yield matrices as bytes that do not depend on their storage format."""
     for name in sorted(fields):
         matrix = fields[name]
         yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()
@@ -228,7 +228,7 @@ def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
-    """System from matrices in the convention."""
+    """System from the matrices of a file in the convention of :func:`write_mat`."""
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")

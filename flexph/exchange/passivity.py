@@ -26,9 +26,10 @@ FLOOR = 1e-6
 
 
 def violation(model: StateSpace) -> str | None:
-    """Reason why a state space is not passive: an unstable pole, or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
+    """Reason why a state space is not passive; None if no violation is found.
 
-    Frequencies are tried around every pole, on a logarithmic grid, and at both ends; the worst one is refined.
+    It is an unstable pole, or a frequency ω with H(iω) + H(iω)ᴴ not ⪰ 0. Frequencies are tried around every pole, on a
+    logarithmic grid, and at both ends; the worst one is refined.
     """
     poles = eigvals(model.A) if model.A.size else np.zeros(0)
     size = float(np.abs(poles).max(initial=0.0)) or 1.0
@@ -84,11 +85,11 @@ NOTHING = 1e-9
 
 
 class NoEnergy(ArithmeticError):
-    """Error for a system without a computable energy."""
+    """Error: no energy function of a system can be computed."""
 
 
 def defect_of(model: StateSpace, Q: Array) -> float:
-    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min over the norms of W's terms.
+    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min divided by the norms of W's terms.
 
     It is dimensionless: computed in energy coordinates ξ = Lᵀx, Q = LLᵀ, with outputs scaled like inputs.
     """
@@ -105,7 +106,7 @@ def defect_of(model: StateSpace, Q: Array) -> float:
 
 
 def _negative(w: Array, size: float) -> float:
-    """−λ_min over a size; zero for an empty matrix."""
+    """Smallest eigenvalue with the sign changed, −λ_min, divided by a size; zero for an empty matrix."""
     return float(-np.linalg.eigvalsh(w)[0] / (size or 1.0)) if w.size else 0.0
 
 
@@ -134,7 +135,7 @@ def find_energy(model: StateSpace) -> Array:
 
 
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Energy matrix of a system in the time unit in which the whole system has ‖A‖ = 1."""
+    """Energy matrix Q of a system, in the time unit in which the whole system has ‖A‖ = 1."""
     if not a.shape[0]:
         return np.zeros((0, 0))
     lossless, damped, transform = _split_axis(a)
@@ -157,7 +158,7 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
 
 
 def _split_axis(a: Array) -> tuple[int, int, Array]:
-    """Numbers of undamped and damped states, and T with T⁻¹AT block-diagonal in that order."""
+    """Numbers of undamped and damped states, and T for which T⁻¹AT is block-diagonal in that order."""
     values = eigvals(a)
     if np.any(values.real > AXIS):
         raise NoEnergy("the system is unstable")
@@ -170,7 +171,7 @@ def _split_axis(a: Array) -> tuple[int, int, Array]:
 
 
 def _lossless(a: Array, b: Array, c: Array) -> Array:
-    """Solution of AᵀQ + QA = 0, QB = Cᵀ: each eigenspace of A has a Hermitian Q, determined by its residue."""
+    """Energy matrix of undamped states: AᵀQ + QA = 0, QB = Cᵀ; each eigenspace has a Q determined by its residue."""
     values, vectors = np.linalg.eig(a)
     left = np.linalg.inv(vectors)
     q = np.zeros(a.shape, dtype=complex)
@@ -188,7 +189,7 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
-    """Solution of QB₂ = C₂ᵀ for the inputs without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
+    """Energy matrix from QB₂ = C₂ᵀ for the inputs B₂ without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
@@ -212,7 +213,10 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
 
 
 def _riccati(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Mean of the smallest and the largest solution; both are positive definite for minimal systems."""
+    """Energy matrix with D + Dᵀ ≻ 0: mean of the smallest and the largest solution of the Riccati equation.
+
+    Both are positive definite for minimal systems.
+    """
     zero, loss = np.zeros_like(a), d + d.T
     least = solve_continuous_are(a, b, zero, -loss, s=-c.T)
     dual = solve_continuous_are(a.T, c.T, zero, -loss, s=-b)

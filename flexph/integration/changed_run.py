@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change
 from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
@@ -16,7 +17,7 @@ from ..mechanisms.model.state import State
 from ..mechanisms.poses.passage import Booking, booked_together, passed
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..results.joined import booked, joined
+from ..results.joined import begun, booked, joined
 from ..results.result import InputError, IntegrationError, IntegrationInterrupted, Occurrences, Unfinished
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
@@ -24,7 +25,7 @@ from ..results.statics import static_solution
 from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod
-from .times.events import ON_ZERO, Event
+from .times.events import ON_ZERO, Event, event_value
 from .times.grid import SAME_TIME, ascending_from
 from .times.options import RunOptions
 
@@ -71,7 +72,8 @@ def go_on(
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
     bodies = old.bodies
-    if list(bodies) != list(mechanism.bodies) or any(bodies[name] is not mechanism.bodies[name] for name in bodies):
+    pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
+    if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
         raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
@@ -83,6 +85,11 @@ def go_on(
     except (IntegrationError, InputError, IntegrationInterrupted) as error:
         error.solution = _after(run, error.solution, booking)
         raise
+
+
+def _whole(body: AnyBody) -> AnyBody:
+    """Body before elements of it broke."""
+    return body.whole or body
 
 
 CHANGED = "change of joints"
@@ -117,6 +124,7 @@ class _ChangedRun:
         self.holding = frozenset(c.name for c in plan.base.connections)
         self.parts: list[Solution] = []
         self.made: list[tuple[str, float, Array]] = []
+        self._before: Solution | None = None  # the state before changes at the start
         self._begun: dict[str, float] = {}  # values of the conditions at the beginning of a part
         self._fired: set[str] = set()  # conditions that ended a part
         self._observe = _Once(options.observe) if options.observe is not None else None
@@ -143,6 +151,8 @@ class _ChangedRun:
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
+            if not self.made and not self.parts:
+                self._before = static_solution(old, state)
             self.made.append((action.name, state.time, self._in_union(old, state)))
             begins = frozenset() if action.begins is None else frozenset({action.begins})
             self.holding = (self.holding - {action.ceases}) | begins
@@ -175,7 +185,9 @@ class _ChangedRun:
     def _part(self, state: State, booking: Booking | None) -> Solution:
         """Run from a state to the next change."""
         watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
-        self._begun = {name: _value(given, mechanism, state.time, state.x) for name, given in watched.items()}
+        self._begun = {
+            name: _value(name, given, MechanismView(mechanism, state.x), state.time) for name, given in watched.items()
+        }
         self._fired = set()
         options = replace(
             self.options,
@@ -201,6 +213,8 @@ class _ChangedRun:
     def _whole(self) -> Solution:
         """Solution of all parts, with the instants of the changes as events."""
         whole = _joined(self.parts, self.plan.union)
+        if self._before is not None:
+            whole = begun(whole, joined([self._before], self.plan.union))
         events = dict(whole.events)
         for name in dict.fromkeys(action.name for action in self.plan.actions):
             own = [(t, x) for made, t, x in self.made if made == name]
@@ -226,8 +240,8 @@ class _ChangedRun:
         """The next pending change of each joint."""
         seen: set[str] = set()
         for action in self.pending:
-            if action.change.name not in seen:
-                seen.add(action.change.name)
+            if action.change.subject not in seen:
+                seen.add(action.change.subject)
                 yield action
 
     def _event(self, given: Any) -> Event:
@@ -242,7 +256,7 @@ class _ChangedRun:
         for action in self.pending:
             change = action.change
             is_due = action.name in met if change.at is None else change.at <= time
-            if is_due and change.name in waits:
+            if is_due and change.subject in waits:
                 if change.at is not None:
                     raise InputError(
                         f"{action.name} at t = {change.at:.6g} s: the change of {change.name!r} listed before it has "
@@ -253,21 +267,20 @@ class _ChangedRun:
             if is_due:
                 due.append(action)
             else:
-                waits.add(change.name)
+                waits.add(change.subject)
         return due
 
     def _is_met(self, given: Any, part: Solution, name: str) -> bool:
         """True if a condition is met at the end of a part: zero, compared with its value at the beginning."""
         if name in self._fired:
             return True
-        value = _value(given, part.mechanism, float(part.times[-1]), part.states[-1])
+        value = _value(name, given, MechanismView(part.mechanism, part.states[-1]), float(part.times[-1]))
         return abs(value) <= ON_ZERO * abs(self._begun.get(name, 0.0))
 
 
-def _value(given: Any, mechanism: Mechanism, time: float, x: Array) -> float:
-    """Value of a condition at a state."""
-    function = given.function if isinstance(given, Event) else given
-    return float(np.asarray(function(time, MechanismView(mechanism, x))).item())
+def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
+    """Value of the condition of a change at a state."""
+    return event_value(name, given.function if isinstance(given, Event) else given, time, state)
 
 
 class _Once:

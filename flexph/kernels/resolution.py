@@ -15,7 +15,7 @@ from .arrays import Arrays, Springs
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
-    """Largest coordinate in the sums of positions [m]: of centres of mass r (b, d), and of nodes relative to them."""
+    """Largest absolute coordinate [m] of centres of mass r (b, d), and of nodes relative to them."""
     own = max(r.max(initial=0.0), -r.min(initial=0.0))
     points = a.node_position * a.node_moves[:, None]  # directions have no length
     return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)
@@ -42,11 +42,11 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
 
 
 def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: float = 0.0) -> dict[str, Any]:
-    """The fields of the arrays for the scales of constraints; ``holds_points`` (g,) as in the arrays.
+    """Fields of the arrays for the scales of constraints, by their names; ``holds_points`` (g,) as in the arrays.
 
-    ``lengths`` are that of the bodies alone, which is invariant to rotations and translations of the world, and that
-    with the given points of the ground. For bodies held at their centres of mass the length is their radius of
-    gyration, for point masses it is one. ``reach``: largest distance of a node from the centre of its body.
+    ``lengths`` are the largest lever of the bodies alone, which is invariant to rotations and translations of the
+    world, and the largest one if the given points of the ground are included. For bodies held at their centres of mass
+    it is their radius of gyration, for point masses it is one. ``reach`` is a lower bound of both [m].
     """
     fixed = float(np.abs(parts["vector_fixed"] * parts["joins_points"][:, None]).max(initial=0.0))
     own = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
@@ -65,7 +65,7 @@ def constraint_sizes(a: Arrays, vector: Array) -> Array:
 
 
 def displacement_sizes(a: Arrays, length: float) -> Array:
-    """Scales of displacements (n_v,) for a length [m]: rotations by one, flexible coordinates of the same inertia."""
+    """Scales of displacements (n_v,): a length [m], 1 for rotations, and of equal inertia for flexible coordinates."""
     centres, spins, flexible = a.columns
     sizes = np.ones(centres.size + int((spins >= 0).sum()) + flexible.size)
     sizes[centres], sizes[flexible] = length, length * a.of_length
@@ -73,9 +73,9 @@ def displacement_sizes(a: Arrays, length: float) -> Array:
 
 
 def lever(a: Arrays) -> float:
-    """Reference lever [m], which relates displacements to rotations: largest distance of a joint from a centre of mass.
+    """Reference lever [m], which relates displacements to rotations: largest distance of a point from a centre of mass.
 
-    If that is zero, the largest radius of gyration.
+    If that is zero, it is the largest radius of gyration, or 1 for point masses.
     """
     return float(a.lengths[0])
 

@@ -40,6 +40,7 @@ from .statics.frequencies import eigenfrequencies_at, sweep_over
 from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
+from .statics.stability import warn_if_unstable
 from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
@@ -344,7 +345,9 @@ class Mechanism(Model):
         stay there if friction can hold them, |T| ≤ μN. Else an equilibrium without friction is looked for, which is one
         with any friction. :meth:`with_closed_contacts` gives the forces.
 
-        Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model.
+        Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
+        of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
+        stiffness.
 
         Parameters
         ----------
@@ -379,7 +382,10 @@ class Mechanism(Model):
         """
         if spin is None and any(c.touches for c in self.connections):
             return equilibrium_with_contacts(self, pose, inputs or {}, time=time, redundant=redundant)
-        return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+        state = equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+        if spin is None:
+            warn_if_unstable(self, state, inputs or {})
+        return state
 
     @computing(_unknowns)
     def with_closed_contacts(

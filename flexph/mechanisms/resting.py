@@ -28,7 +28,7 @@ from .poses.closure import Closure
 from .poses.passage import carried, handed
 from .statics.balance import problem
 from .statics.equilibrium import equilibrium
-from .statics.stability import is_minimum
+from .statics.stability import is_minimum, warn_if_unstable
 from .statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
 
@@ -60,6 +60,7 @@ def equilibrium_with_contacts(
 ) -> State:
     """Equilibrium near a pose with contacts, see :meth:`flexph.Mechanism.equilibrium`."""
     made, state = rest(mechanism, pose, inputs, time=time)
+    warn_if_unstable(made, state, inputs)
     whole = _with_anchors(mechanism, handed(made, mechanism, state), _friction_forces(made, state))
     own = dict(zip(made.constraint_names, state.multipliers, strict=True))
     multipliers = np.array([own[name] for name in mechanism.constraint_names])

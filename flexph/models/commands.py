@@ -22,7 +22,10 @@ from .settings import parse_setting
 
 
 def describe(model: ModelFile, *, details: bool = False) -> str:
-    """Bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies; or ``details``."""
+    """Text on bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies.
+
+    ``details`` adds what :meth:`flexph.Mechanism.describe` adds.
+    """
     document, mechanism = model.document, model.mechanism
     pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))
     heading = [document.description] if document.description else []
@@ -35,7 +38,7 @@ def describe(model: ModelFile, *, details: bool = False) -> str:
 
 
 def _samples(study: Study) -> str:
-    """Description of a study's samples."""
+    """Text on the samples of a study."""
     if study.vary is not None:
         return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
     if study.samples is not None:
@@ -54,7 +57,7 @@ COMPANIONS = {"solid-bar": ("bar.msh",)}
 
 
 def write_example(path: Path, like: str) -> list[Path]:
-    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; returns the paths.
+    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; return the paths written.
 
     Raises FileExistsError instead of replacing a file, and FileNotFoundError if the folder does not exist.
     """
@@ -89,7 +92,7 @@ SETTINGS = click.option(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors of a model file into an error of the command."""
+    """Context that turns errors about a model file into an error message of the command."""
     try:
         yield
     except ModelError as error:
@@ -99,7 +102,7 @@ def refusals() -> Iterator[None]:
 
 
 def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
-    """Model of a file; ends the command with the file's errors if there are any."""
+    """Model of a file with changed settings; end the command with the file's errors if there are any."""
     with refusals():
         from .loading import load_model  # it loads scipy, pydantic and pint
 
@@ -133,7 +136,7 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
-    """Errors of a model file as JSON; line and column are null for an error that has none."""
+    """Errors of a model file for JSON; line and column are null for an error that has none."""
     cause = refusal.__cause__
     if not isinstance(cause, ModelError):
         return [{"line": None, "column": None, "path": "", "message": refusal.message}]

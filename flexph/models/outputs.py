@@ -58,7 +58,7 @@ def headings(name: str, width: int) -> list[str]:
 
 
 def number_of(run: Any, measure: Measure) -> float:
-    """Single number of a run, from a measure."""
+    """Number that a measure takes from a run."""
     _, values = series_of(run, measure.of)
     if measure.component >= values.shape[1]:
         raise ValueError(
@@ -68,7 +68,7 @@ def number_of(run: Any, measure: Measure) -> float:
 
 
 def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
-    """Columns of a table: the common times, and each component under its heading."""
+    """Columns of a table by heading: the common times, and each component of each reading."""
     table: dict[str, Array] = {}
     for name, reading in columns.items():
         times, values = series_of(run, reading)
@@ -78,7 +78,7 @@ def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
 
 
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit if a sensor does not fit the mechanism; nothing is measured."""
+    """Raise Misfit if a sensor does not fit the mechanism; the sensor is not read."""
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():
         StepPanel(mechanism, {"it": quantity}, Anchors(none, none))
@@ -122,7 +122,7 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
 
 
 def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
-    """True if a reading belongs to steps, whose times differ from the saved instants."""
+    """True for a reading with one value per step, whose times differ from the saved instants."""
     if isinstance(reading, Entry):
         return False
     multiplier = reading.what == "state" and mechanism.layout.parts[reading.of].start >= mechanism.layout.size
@@ -130,7 +130,7 @@ def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
 
 
 def _check_files(outputs: Outputs, here: Builder) -> None:
-    """Raise Misfit if two outputs have the same name (ignoring case), or one is a folder of another."""
+    """Raise Misfit if two outputs would have the same name (ignoring case), or one is a folder of another."""
     names = [*outputs.tables, *([outputs.series] if outputs.series else [])]
     paths = [PurePosixPath(name.lower()) for name in names]
     for k, (name, path) in enumerate(zip(names, paths, strict=True)):

@@ -129,7 +129,7 @@ class Ledger(NamedFields, Labelled):
         return f"<Ledger of {len(self.residual)} steps: {self._sums()}>"
 
     def _repr_html_(self) -> str:
-        """All accounts, as notebooks show them."""
+        """Tables of all accounts in HTML, for notebooks."""
         stored = [(f"{n}", float(e[-1] - e[0]), float(np.max(e)), float(np.min(e))) for n, e in self.energy.items()]
         flows = [*_flow_rows("work", self.work), *_flow_rows("dissipation", self.dissipation)]
         head = paragraph(f"Ledger of {len(self.residual)} steps: {self._sums()}")
@@ -163,7 +163,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def relative_residual(self) -> Array:
-        """Balance residuals above the round-off of positions, over ``scale``, (k,)."""
+        """Balance residuals above the round-off of positions, divided by ``scale``, (k,)."""
         return self.relative(self.residual)
 
     @property
@@ -173,7 +173,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: the accumulated residual."""
+        """Accumulated residual: largest |H(t) − H(0) − work + dissipation|, divided by ``scale``."""
         change = self.total_energy[1:] - self.total_energy[0]
         errors = change - np.cumsum(self.total_work - self.total_dissipation)
         steps = np.cumsum(self.steps) if len(self.steps) else 1.0
@@ -190,7 +190,7 @@ class Ledger(NamedFields, Labelled):
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, over ``scale``.
+        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, divided by ``scale``.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, fl
 
 
 def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
-    """The accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
+    """Accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
     ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
     starts = np.arange(len(ledger.residual) + 1) if times is None else times
     unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
@@ -263,12 +263,12 @@ def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) 
 
 
 def _largest_sum(accounts: Iterable[Array]) -> float:
-    """Largest row sum of the magnitudes of all accounts, each (k,) [J]."""
+    """Largest sum over all accounts, each (k,) [J], of their magnitudes in one row."""
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
-    """Concatenated accounts of consecutive runs; an account that a run does not have is zero there."""
+    """Ledger of consecutive runs; an account that a run does not have is zero there."""
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
     for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
@@ -292,7 +292,10 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 def make_ledger(
     accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
 ) -> Ledger:
-    """Ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
+    """Ledger of a mechanism from arrays: energies (k + 1, …), flows (k, …) and the columns (k,) of ``audit``.
+
+    Columns of energies and flows are in the order of the names in ``accounts``.
+    """
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
     columns = [{name: next(rows) for name in own} for own in names]
@@ -322,10 +325,9 @@ MEASURED = 200
 
 
 def exchanged_energy(system: PHDAE, states: Array) -> float:
-    """Largest energy that some states have gained, or others lost, since the first of ``states`` (k, n) [J].
+    """Largest energy [J] that some states have gained, or others lost, since the first of ``states`` (k, n).
 
     For a system at rest, where that is round-off, it is the energy that the states carry (see :func:`carried_energy`).
-
     A pendulum released at the height where H = 0 keeps H = 0, yet exchanges potential and kinetic energy. State i gains
     ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz. Gains and
     losses are summed separately and the larger sum counts, at up to MEASURED of the states.
@@ -350,6 +352,6 @@ def carried_energy(system: PHDAE, x: Array) -> float:
 
 
 def _gradient(system: PHDAE, x: Array) -> Array:
-    """Gradient ∇H = Eᵀz."""
+    """Gradient ∇H = Eᵀz of the energy at a state."""
     gradient: Array = system.E(x).T @ system.z(x)
     return gradient

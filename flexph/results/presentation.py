@@ -30,14 +30,17 @@ PARTS = {
 
 
 def time_of(times: Array) -> Variable:
-    """The coordinate of the saved times."""
+    """Labelled coordinate of the saved times."""
     return Variable(("time",), np.asarray(times), "s", "time")
 
 
 def state_variables(
     parts: Mapping[str, slice], states: Array, *, dim: int
 ) -> tuple[dict[str, Variable], dict[str, Variable]]:
-    """Variables of the parts of states (k, n), and coordinates of their dimensions; ``dim`` is 0 of general systems."""
+    """Labelled variables for the parts of states (k, n), and coordinates of their dimensions.
+
+    ``dim`` is 0 for general systems.
+    """
     variables: dict[str, Variable] = {}
     coordinates: dict[str, Variable] = {}
     for name, at in parts.items():
@@ -57,7 +60,7 @@ def state_variables(
 
 
 def _fits(axis: str, values: Array, dim: int) -> bool:
-    """Whether a part has an entry for each axis: bodies of many nodes have more."""
+    """True if a part has one entry for each axis: bodies of many nodes have more."""
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]
 
@@ -65,7 +68,7 @@ def _fits(axis: str, values: Array, dim: int) -> bool:
 def sensor_labels(
     times: Array, quantities: tuple[Any, ...], measured: Callable[[Any], Array], attrs: Mapping[str, Any]
 ) -> Labels:
-    """Readings of sensors at the saved times, by label."""
+    """Readings of sensors at the saved times as labelled arrays."""
     variables, coordinates = dict[str, Variable](), {"time": time_of(times)}
     for quantity in quantities:
         values, name = np.asarray(measured(quantity)), str(quantity)
@@ -83,7 +86,7 @@ GROUP = "flexph.saved"
 
 
 def write_companions(run: Any, file: h5py.File) -> None:
-    """Add all companions of a run to its file; one that cannot be made is left out with a warning."""
+    """Add the data of all entry points to the file of a run; warn and leave out what cannot be made."""
     for entry in entry_points(group=GROUP):
         try:
             entry.load()(run, file)

@@ -276,7 +276,7 @@ class Solution(MotionByName, Result):
     def animate(
         self, path: str | Path, *, field: str | None = None, scale: float = 1.0, forces: bool = False, **options: Any
     ) -> Path:
-        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+        """Write the run as a film, GIF, WebP or MP4 by the suffix of the path; return its path.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class Solution(MotionByName, Result):
 
     @checked
     def save(self, path: str | Path, *, scene: bool = True) -> None:
-        """Write the run as HDF5 (docs/solution-format.md): open, checksummed, without code in it.
+        """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
         With the run its ``scene`` is kept: what ``flexph view FILE`` shows, at up to 101 times, without the mechanism.
 
@@ -391,7 +391,7 @@ class Solution(MotionByName, Result):
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:
-        """Placements in the middle of the steps that end at the saved times, extrapolated from their ends."""
+        """Placements of the bodies in the middle of the steps that end at the saved times, extrapolated."""
         m, dim = self.mechanism, self.mechanism.layout.dim
         back = self.times[1:] - self.multiplier_times
         state = [configuration(m, x) for x in self.states[1:]]

@@ -268,10 +268,15 @@ def spring_force(joint: str) -> Quantity:
 
 
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
-    """Raise ValueError for springs with a schedule: a state does not know its time."""
+    """Raise ValueError for laws with a schedule: a state does not know its time."""
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(f"{what} is of a state alone, and {name} has a law that depends on time: {remedy}")
+    for name, body in mechanism.bodies.items():
+        if body.whole is not None:
+            raise ValueError(f"{what} is of a state alone, and {name!r} breaks within the run: {remedy}")
+        if body.scheduled_laws:
+            raise ValueError(f"{what} is of a state alone, and {name!r} has a law that depends on time: {remedy}")
 
 
 def _view(mechanism: Model, body: str) -> Any:

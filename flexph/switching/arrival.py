@@ -149,7 +149,7 @@ def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
 
 
 def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
-    """Work of sources in impulses by port."""
+    """Work of the sources during an impulse, by port."""
     mode = world.system.system(target)
     current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
     own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}

@@ -28,13 +28,16 @@ class Creased(NamedTuple):
 
 
 def telling_points(part: Part) -> Array:
-    """Points at which the angles between triangles are taken: of an arrow, those where it is longest."""
+    """Points (p, 3) of a part at the time at which angles between its triangles are taken.
+
+    That is the first one, and for an arrow the one at which it is longest.
+    """
     row = int(np.ptp(part.points, axis=1).sum(axis=1).argmax()) if part.kind == "arrow" else 0
     return np.asarray(part.points[row], dtype=float)
 
 
 def creased(points: Array, cells: Array) -> Creased:
-    """Split the corners of triangles along sharp edges."""
+    """Mesh with the corners of triangles split along sharp edges."""
     normals = unit_normals(points[cells])
     start, end = cells, np.roll(cells, -1, axis=1)
     edges = np.sort(np.stack([start, end], axis=-1).reshape(-1, 2), axis=1)
@@ -57,7 +60,7 @@ def creased(points: Array, cells: Array) -> Creased:
 
 
 def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Creased]:
-    """Split the corners of several meshes at once, see :func:`creased`."""
+    """Meshes with the corners split along sharp edges, of several meshes at once; see :func:`creased`."""
     starts = np.cumsum([0, *map(len, points)])
     shifted = [own + start for own, start in zip(cells, starts, strict=False)]
     corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
@@ -67,7 +70,7 @@ def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Crease
 
 
 def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
-    """Pairs (2, e) of corners of two adjacent triangles at the start, or the far end, of their common edge."""
+    """Pairs (2, e) of corners of two adjacent triangles at the start of their common edge, or at its far end."""
     following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
     points = cells.ravel()
     own = following(first) if far else first
@@ -121,16 +124,16 @@ class Mesh:
     outward: Array
 
     def points(self, row: int) -> Array:
-        """Corners (v, 3) of the world at a row."""
+        """Positions (v, 3) of the corners in the world, at a row of the scene."""
         return np.concatenate([np.asarray(part.at(row), dtype=float) for part in self.parts])[self.corners]
 
     def normals(self, points: Array) -> Array:
-        """Normals (v, 3) of any length at the corners: means over the triangles there by their area."""
+        """Normals (v, 3) of any length at the corners: sums over the adjacent triangles, weighted by area."""
         a, b, c = (points[self.triangles[:, k]] for k in range(3))
         return np.asarray(self.sums @ np.cross(b - a, c - a))
 
     def shares(self, row: int) -> Array:
-        """Values of the field (v,) between its limits, 0 to 1; :data:`PLAIN` where there are none."""
+        """Values of the field at the corners (v,), 0 to 1 between its limits; :data:`PLAIN` where there are none."""
         return np.concatenate([self._shares_of(part, row) for part in self.parts])[self.corners]
 
     def _shares_of(self, part: Part, row: int) -> Array:
@@ -144,7 +147,7 @@ class Mesh:
 
 
 def mesh_of(scene: Scene, field: str | None) -> Mesh:
-    """The mesh of a scene of triangles."""
+    """Mesh of a scene of triangles."""
     parts = tuple(part for part in scene.parts if part.cell_type == "triangle" and len(part.cells))
     meshes = creased_each([telling_points(part) for part in parts], [part.cells for part in parts])
     points = np.cumsum([0, *(part.points.shape[1] for part in parts)])
@@ -159,7 +162,7 @@ def mesh_of(scene: Scene, field: str | None) -> Mesh:
 
 
 def outside_of(points: Array, cells: Array) -> int:
-    """1 or −1 where triangles close a surface, counterclockwise from outside or from inside; 0 of an open one."""
+    """1 or −1 for triangles that close a surface, counterclockwise seen from outside or inside; 0 for an open one."""
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     _, same = np.unique(np.round(points / (SAME * extent)), axis=0, return_inverse=True)
     own = same.ravel()[cells]

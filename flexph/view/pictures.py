@@ -33,7 +33,7 @@ QUALITY = 82
 
 
 def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
-    """Write images of Pillow as a GIF that loops, all by one palette so that what rests does not flicker."""
+    """Write images of Pillow as a GIF that loops, all with one palette so that parts at rest do not flicker."""
     image, _, _ = pillow()
     palette = _palette(pictures, COLOURS - transparent)
     frames = []
@@ -48,7 +48,7 @@ def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: boo
 
 
 def _palette(pictures: Sequence[Any], colours: int) -> Any:
-    """An image with the colours of some of the pictures, among them just that of the paper."""
+    """Image that holds a palette of the colours of some of the pictures; the background's colour is among them."""
     image, _, _ = pillow()
     rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
     codes, counts = zip(*(_coded(pictures[row]) for row in rows), strict=True)
@@ -65,7 +65,7 @@ def _palette(pictures: Sequence[Any], colours: int) -> Any:
 
 
 def _rare(seen: Array, palette: Array) -> Array:
-    """Colours that are farthest from all of a palette and from each other, of those that are seen."""
+    """Colours out of ``seen`` that are farthest from all of a palette and from each other."""
     distances = cdist(seen, palette).min(axis=1)
     rare = []
     for _ in range(RARE):
@@ -82,7 +82,7 @@ def _coded(picture: Any) -> tuple[Array, Array]:
 
 
 def _decoded(codes: Any) -> Array:
-    """Colours (…, 3) of numbers."""
+    """Colours (…, 3) from their numbers."""
     return np.stack([codes >> 16, (codes >> 8) & 255, codes & 255], axis=-1).astype(np.uint8)
 
 
@@ -140,7 +140,7 @@ def write_picture(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; returns its path.
+    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; return its path.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def write_film(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; return its path.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Images of Pillow of a scene at all its times, each drawn when it is asked for."""
+    """Sequence of images of Pillow, one for each time of a scene, each drawn when it is asked for."""
 
     def __init__(
         self,
@@ -313,7 +313,7 @@ class Film(Sequence[Any]):
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """Row whose time is nearest to ``at``; raises ValueError outside of the run."""
+    """Row whose time is nearest to ``at``; raises ValueError for a time outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")

@@ -22,7 +22,7 @@ PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 
 @dataclass(frozen=True)
 class Window:
-    """The part of a picture that a motion fills: left, top, right and lower edge [dots]."""
+    """Part of a picture that a motion fills: left, top, right and lower edge [dots]."""
 
     left: float
     top: float
@@ -55,7 +55,7 @@ class Camera:
     middle: Array
 
     def places(self, points: Array) -> Array:
-        """Dots to the right and down, and depth, of points (…, 3) of the world; what is nearer has the larger depth.
+        """Projection of points (…, 3) of the world: dots to the right and down, and depth, larger for nearer points.
 
         Depths are linear over a plane, as dots are.
         """
@@ -66,7 +66,7 @@ class Camera:
 
 
 def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, float]) -> Array:
-    """Unit vectors to the right, up and towards the reader, as rows."""
+    """Unit vectors to the right, up, and towards the reader, as rows (3, 3)."""
     z = np.array(towards, dtype=float) / np.linalg.norm(towards)
     x = np.cross(up, z)
     if not x.any():  # seen along the vertical
@@ -76,12 +76,12 @@ def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, fl
 
 
 def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Array:
-    """Axes of a view: of the plane from the front, of space from above, or from a direction."""
+    """Axes of a view as rows (3, 3): the plane from the front, space from above, or from a direction ``towards``."""
     return axes_towards(towards or (PLANE if dim == 2 else SPACE), (0.0, 1.0, 0.0) if dim == 2 else (0.0, 0.0, 1.0))
 
 
 def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
-    """The camera that has all that ever moves in a window of the picture."""
+    """Camera for which all motion of a scene fits into a window of the picture."""
     points = np.concatenate([_some(part.points) for part in scene.parts])
     own = points @ axes.T
     low, high = own.min(axis=0), own.max(axis=0)
@@ -96,7 +96,7 @@ def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
 
 
 def _some(points: Array) -> Array:
-    """Points (n, 3) of a part at some of the times."""
+    """Points (n, 3) of a part at some of its times."""
     return np.asarray(points[:: max(1, len(points) // INSTANTS)], dtype=float).reshape(-1, 3)
 
 
@@ -105,7 +105,10 @@ PASSES = 3
 
 
 def blurred(values: Array, sigma: float) -> Array:
-    """Numbers (height, width) under a Gaussian of σ = ``sigma`` pixels, whose edges go on beyond the picture."""
+    """Picture of numbers (height, width) blurred by a Gaussian of σ = ``sigma`` pixels.
+
+    Edge values continue outside.
+    """
     radius = round(0.5 * (np.sqrt(12.0 * sigma**2 / PASSES + 1.0) - 1.0))  # Σ ((2r + 1)² − 1)/12 = σ²
     if radius < 1:
         return values
@@ -115,7 +118,7 @@ def blurred(values: Array, sigma: float) -> Array:
 
 
 def _means(values: Array, radius: int) -> Array:
-    """Means over 2r + 1 rows."""
+    """Moving means over 2 ``radius`` + 1 rows."""
     width = 2 * radius + 1
     sums = np.cumsum(np.pad(values, ((radius + 1, radius), (0, 0)), mode="edge"), axis=0, dtype=float)
     return np.asarray((sums[width:] - sums[:-width]) / width, dtype=np.float32)
@@ -126,9 +129,10 @@ THINNEST = 1e-9
 
 
 class Dots(NamedTuple):
-    """Dots (n,) covered by triangles, by their indices in the picture, with the visible values at each.
+    """Dots covered by triangles, by their indices in the picture (n,).
 
-    The number of the triangle (n,), the shares (n, 3) of its corners, and the depth (n,).
+    At each the number of the visible triangle (n,), the barycentric coordinates ``shares`` (n, 3) in it, and the depth
+    (n,).
     """
 
     number: Array
@@ -138,10 +142,10 @@ class Dots(NamedTuple):
 
 
 class _Spans(NamedTuple):
-    """Rows of dots within triangles.
+    """Spans: for each triangle and each row of dots, the dots of the row within the triangle.
 
-    Of each dot the span (n,), its place in the row (n,) and its number in the picture (n,); of each span the triangle
-    (r,), and shares at x as slope·x + offset, both (r, 3).
+    Of each dot the span (n,), its place in the row (n,) and its index in the picture (n,); of each span the triangle
+    (r,), and barycentric coordinates at x as slope·x + offset, both (r, 3).
     """
 
     span: Array
@@ -153,9 +157,9 @@ class _Spans(NamedTuple):
 
 
 def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
-    """Dots at which triangles (t, 3, 3) are nearest to the reader.
+    """Dots with the triangle, out of (t, 3, 3), that is nearest to the reader.
 
-    Corners are in dots from the upper left corner and by depth. Each row of dots meets a triangle in one span.
+    Corners are given in dots from the upper left corner, and by depth.
     """
     spans = _spans(corners, size)
     far = corners[spans.triangle, :, 2]
@@ -173,7 +177,7 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
 
 
 def covered(corners: Array, size: tuple[int, int]) -> Array:
-    """Truths (height, width) of the dots that triangles (t, 3, 2) cover."""
+    """Mask (height, width) of the dots that triangles (t, 3, 2) cover."""
     picture = np.zeros(size[0] * size[1], dtype=bool)
     picture[_spans(corners, size).number] = True
     return picture.reshape(size[1], size[0])
@@ -200,7 +204,7 @@ def _spans(corners: Array, size: tuple[int, int]) -> _Spans:
 
 
 def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
-    """First and last dot of rows within triangles."""
+    """First and last dot of each span, in its row."""
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = -offset / slope
     left = np.where(slope > 0.0, cut, -np.inf).max(axis=1)
@@ -211,7 +215,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """All whole numbers from first to last of each row, and the numbers of the rows."""
+    """Numbers of the rows, and all whole numbers from ``first`` to ``last`` of each row."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -231,7 +235,7 @@ EDGE = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Paint:
-    """Colours (parts, 3) of parts, of a field (n, 3) from its smallest to its largest value, and of lines (3,)."""
+    """Colours: of parts (parts, 3), of a field (n, 3) from its smallest to its largest value, and of lines (3,)."""
 
     parts: Array
     field: Array
@@ -239,7 +243,7 @@ class Paint:
 
 
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
-    """Shade the visible dots and return the picture, RGBA (height, width, 4); zero where no part is seen.
+    """Picture of the shaded visible dots, RGBA (height, width, 4); zero where no part is seen.
 
     At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view, ``shares`` (n,) of the field
     between its smallest (0) and largest value (1), negative without a field, and ``owner`` (n,), the index of the part.
@@ -266,7 +270,7 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) by diffuse light, light of the sky and reflection."""
+    """Colours (n, 3) of surfaces under diffuse light, light of the sky and reflection."""
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)
@@ -276,7 +280,7 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Shares (height·width,) of lines: between parts, along the silhouette, and along edges of one part."""
+    """Cover (height·width,) by lines, 0 to 1: between parts, along the silhouette, and along edges of one part."""
     width, height = size
     numbers = np.full(height * width, -1, dtype=np.int32)
     numbers[dots.number] = np.arange(len(dots.number))
@@ -299,7 +303,7 @@ def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> A
 
 
 def occlusion(depth: Array, reach: float) -> Array:
-    """Factors (height, width) that darken what lies behind something near it, by depths that are unsharp.
+    """Factors (height, width) that darken surfaces behind something near them, from the blurred depths.
 
     Luft, Colditz and Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
     """
@@ -308,13 +312,13 @@ def occlusion(depth: Array, reach: float) -> Array:
 
 
 def pixels(dots: Array, finer: int) -> Array:
-    """Means of dots (height, width, n) over the pixels that they make up."""
+    """Picture of pixels, each the mean of finer × finer dots of (height, width, n)."""
     blocks = sum(dots[i::finer, j::finer] for i in range(finer) for j in range(finer))
     return np.asarray(blocks) * np.float32(1.0 / finer**2)
 
 
 def png(picture: Array) -> bytes:
-    """A picture (height, width, 4) of bytes as PNG."""
+    """PNG file content of a picture (height, width, 4) of bytes."""
     height, width, _ = picture.shape
     rows = np.zeros((height, 1 + 4 * width), dtype=np.uint8)
     rows[:, 1:] = picture.reshape(height, -1)

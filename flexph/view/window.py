@@ -63,7 +63,7 @@ def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bo
 
 
 class _Stage:
-    """A plotter with the parts of a scene, set to one time after another."""
+    """Plotter with the parts of a scene, which can be set to one time after another."""
 
     def __init__(self, scene: Scene, name: str | None) -> None:
         try:
@@ -83,7 +83,7 @@ class _Stage:
         self.set(0)
 
     def set(self, row: int) -> None:
-        """Go to the time of a row."""
+        """Set the plotter to the time of a row."""
         for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
             if part.moves:
                 mesh.points = part.at(row)
@@ -109,7 +109,10 @@ class _Stage:
         return look | {"scalars": "field", "cmap": colours, "clim": list(limits), "scalar_bar_args": bar}
 
     def _camera(self) -> None:
-        """All of the motion in view above the bar of colours: the plane from the front and a little from above."""
+        """Set the camera so that all motion is in view above the colour bar.
+
+        The plane is seen from the front and a little from above.
+        """
         low, high = self.scene.bounds
         middle = 0.5 * (low + high)
         corners = np.array(list(product(*zip(low, high, strict=True)))) - middle

@@ -207,7 +207,7 @@ class Equations:
 
 
 def _work(port: ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
-    """Transposed input matrix over a step: p̄'Z̄ with Δp = p̄'Δζ for a port with a position, else Bᵀ at the midpoint."""
+    """Transposed input matrix over a step: p̄'Z̄ with Δp = p̄'Δζ for a port with a position, else Bᵀ midway."""
     if port.position is not None:
         return port.position.discrete(zeta0, zeta1) @ Z
     return at(port.matrix, 0.5 * (zeta0 + zeta1)).T

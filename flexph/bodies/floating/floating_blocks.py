@@ -110,12 +110,12 @@ class FloatingBlocks(Memo):
 
     @once
     def turns(self) -> FormStack:
-        """Forms N_a, a = 1 … s."""
+        """Forms N_a of the :class:`Contractions`, a = 1 … s."""
         return FormStack(self.of.N, self.n)
 
     @once
     def squares(self) -> FormStack:
-        """Forms K_ab, a, b = 1 … s."""
+        """Forms K_ab of the :class:`Contractions`, a, b = 1 … s."""
         return FormStack([K for row in self.of.K for K in row], self.n)
 
     @once

@@ -147,7 +147,7 @@ class FloatingSlopes(Memo):
             of_velocities[du, omega] -= 2.0 * turned.T
 
     def _squares(self, one: Array, two: Array) -> Array:
-        """Sum Σ_ab one_a two_b K_ab, (n, n)."""
+        """Sum Σ_ab one_a two_b K_ab of the forms K_ab of the :class:`Contractions`, (n, n)."""
         return self.blocks.squares.weighted(np.outer(one, two).ravel())
 
     def _add_strain(self, slope: Array, w: Array) -> None:

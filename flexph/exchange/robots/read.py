@@ -78,7 +78,7 @@ def read_urdf(
 
 
 def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> None:
-    """Warn that dry friction is left out because its creep speed was not given."""
+    """Warn if dry friction is left out because its creep speed was not given."""
     dry = [
         f"{joint.name} ({joint.friction:g} {'N' if joint.kind in SLIDING else 'N m'})"
         for joint in joints

@@ -23,7 +23,7 @@ from .joints import RobotJoint
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints: given ones or zero; followers obey the law of their leader."""
+    """Coordinates of all joints: given ones, or zero; followers obey the law of their leader."""
     names = {joint.name: joint for joint in joints}
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")
@@ -48,7 +48,7 @@ def link_poses(
 
 
 def moved(joint: JointElement, value: Any) -> Array:
-    """Motion (4, 4) of a joint's child by an angle or displacement, or (x, y, angle) for planar joints.
+    """Motion (4, 4) of a joint's child by an angle or displacement; by (x, y, angle) for planar joints.
 
     The axes x and y of a planar joint form a right-handed frame with its normal, see
     :func:`flexph.joints.rows.vectors.frame_about`. Floating joints take a position and a rotation.

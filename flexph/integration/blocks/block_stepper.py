@@ -143,12 +143,13 @@ class BlockStepper:
 
     def _step(self, start: StepStart, time: float, table: Table | GaussTable | None, divisions: int) -> StepResult:
         """Take a step, with impacts, dry friction and collocation in two parts if it is not solved as a whole."""
-        times = np.array([start.time, time])
-        rows, solved = self._taken(start, times, table or self.table(times), EACH)
-        if solved:
-            return self.result(start, times, rows)
-        error, middle = self.failed(start, time), self.division(start, time, divisions)
-        if middle is None or isinstance(error, MotionEnded):
+        try:
+            return self.whole(start, time, table)
+        except MotionEnded:
+            raise
+        except StepFailed as failed:
+            error, middle = failed, self.division(start, time, divisions)
+        if middle is None:
             raise error
         try:
             first = self._step(start, middle, None, divisions + 1)
@@ -157,6 +158,14 @@ class BlockStepper:
             raise
         except StepFailed as half:
             raise error from half
+
+    def whole(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
+        """Take a step without dividing it; raises StepFailed."""
+        times = np.array([start.time, time])
+        rows, solved = self._taken(start, times, table or self.table(times), EACH)
+        if not solved:
+            raise self.failed(start, time)
+        return self.result(start, times, rows)
 
     def division(self, start: StepStart, time: float, divisions: int) -> float | None:
         """Time [s] at which to divide the last step, which was not solved; None to give up after too many divisions."""

@@ -640,7 +640,7 @@ def secant_stiffness(s, dim, k, h):
 
 
 def damper_slopes(s, dim, k, h):
-    """Add the derivative of R(q, v) w with respect to q and v, with w = z in the middle."""
+    """Add a damper's derivatives ∂(R w)/∂(q, v), w = z in the middle, to the blocks of the step's Jacobian."""
     nv = s.weight.size
     square = 0.0
     rate = 0.0

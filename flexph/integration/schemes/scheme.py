@@ -1,6 +1,6 @@
 """Scheme of a mechanism by a method: shares of its substeps, starts and results of steps.
 
-A step of the exact scheme reflects the velocity defect e = G v − ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
+A step of the exact scheme reflects the velocity defect e = G v + ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
 map of states it is not near the identity, and compositions of single steps lose their order. A pair of equal steps,
 Ψ_h = Φ_{h/2} ∘ Φ_{h/2}, is near the identity and symmetric, so that
 
@@ -69,7 +69,7 @@ Place = tuple[Configuration, Derived]
 
 
 class EvaluatedState:
-    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v − ∂g/∂t, (g,).
+    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v + ∂g/∂t, (g,).
 
     The end of a block gives its ``place`` (c, d) as a function, since its arrays are seldom needed.
     """
@@ -137,7 +137,7 @@ class StepResult(NamedTuple):
 
 
 def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> Array:
-    """Velocity defect G v − ∂g/∂t at a state, with the rates of prescribed quantities."""
+    """Velocity defect G v + ∂g/∂t at a state, with the rates of prescribed quantities."""
     if not rates[1].size:
         return np.zeros(0)
     c, d = at
@@ -154,7 +154,7 @@ def defect_at(start: Checked) -> Array:
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
-    """∂g/∂t with the sign of a right-hand side: G v is equal to it where the constraints hold, (g,)."""
+    """Right-hand side −∂g/∂t (g,), which G v equals where the constraints hold."""
     by_coefficient, by_offset = rates
     return -constraint_sums(a, d.product, by_coefficient, by_offset)
 

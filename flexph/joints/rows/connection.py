@@ -187,7 +187,8 @@ NOTHING = Form()
 class Connection(Remade):
     """Joint or force element between ports, ready for :func:`flexph.connect`.
 
-    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``.
+    ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``. A crack
+    ``breaks`` an element of a body, by its name and number, as long as the mechanism has it.
     """
 
     kind: str
@@ -196,6 +197,7 @@ class Connection(Remade):
     input: Input | None = None
     label: str | None = None
     form: Form = NOTHING
+    breaks: tuple[str, int] | None = None
 
     def __post_init__(self) -> None:
         if self.label is not None:
@@ -221,7 +223,7 @@ class Connection(Remade):
     @property
     def signs(self) -> tuple[Sign, ...]:
         """Shapes that pictures draw for the connection."""
-        return self.form.signs or (Solid("ball", self.ports[0]),)
+        return self.form.signs or (() if self.breaks else (Solid("ball", self.ports[0]),))
 
     @property
     def touches(self) -> bool:
@@ -328,11 +330,20 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(connections: Sequence[Connection], caller: str) -> None:
-    """Raise ValueError for springs whose law is not elastic, which the equations of small motions do not have."""
-    for name, measure in measures(connections):
-        if measure.is_scheduled:
-            raise ValueError(f"{caller} takes no laws that depend on time, got {measure.law} of {name}: integrate")
+def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False) -> None:
+    """Raise ValueError for laws that small motions do not have: those of springs that are not elastic, or of time.
+
+    Equations with ``has_schedules`` have elastic laws of springs that depend on time.
+    """
+    for name, body in mechanism.bodies.items():
+        for law in body.scheduled_laws:
+            raise ValueError(f"{caller} takes no laws of rods that depend on time, got {law} of {name}: integrate")
+    for name, measure in measures(mechanism.connections):
+        if measure.is_scheduled and not has_schedules:
+            raise ValueError(
+                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then no "
+                "exponentials; if the schedule is periodic take flexph.analysis.floquet, else integrate"
+            )
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: integrate the motion")
 

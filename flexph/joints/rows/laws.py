@@ -34,11 +34,11 @@ class RowLaw:
     of_rates: ClassVar[bool] = False
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return np.zeros((0, *value.shape[1:]))
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return 0.0
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
@@ -120,15 +120,15 @@ class Contact(RowLaw):
 
     @property
     def weighed(self) -> tuple[Weighed, ...]:
-        """Terms of the squares of height and tilt."""
+        """Terms Π²/r and r Π_e² as weighted products w Π Π̇ of the rate of the law."""
         return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose: the radius."""
+        """Value of the law at any pose: the radius."""
         return np.array([self.radius])
 
     def offset(self, value: Array) -> float:
-        """Offset κ."""
+        """Offset κ = r/2 of the constraint."""
         return 0.5 * self.radius
 
 
@@ -175,7 +175,7 @@ class PlaceOnCurve(PointOnCurve):
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
@@ -192,19 +192,19 @@ class Offset(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row."""
+        """Products Π_k of the law."""
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose with these products."""
+        """Value of the law at a pose with these products."""
         return products[:1]
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return np.ones_like(value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
@@ -222,15 +222,15 @@ class Angle(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row."""
+        """Products Π_k of the law."""
         return (self.sine, self.cosine)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose with these products."""
+        """Value of the law at a pose with these products."""
         return np.arctan2(products[:1], products[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return np.array([np.cos(value[0]), -np.sin(value[0])])
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
@@ -247,19 +247,19 @@ class Length(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row."""
+        """Products Π_k of the law."""
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose with these products."""
+        """Value of the law at a pose with these products."""
         return np.sqrt(products)
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         return 0.5 / np.where(value == 0.0, np.inf, value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ for a value."""
+        """Offset κ of the constraint, for a value of the law."""
         return 0.5 * value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
@@ -297,7 +297,7 @@ class Alignment(ProductLaw):
         return rotation.reshape(9, *products.shape[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c for a value."""
+        """Coefficients c_k of the products, for a value of the law."""
         matrix = value.reshape(3, 3, *value.shape[1:])
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return 0.5 * np.concatenate([-matrix[j], matrix[i]])

@@ -11,15 +11,16 @@ if both ends are in contact, and F = V(δ_in)/(g_out + δ_in) if one is. With da
 
 which is never tensile; (P − F) Δg ≤ 0 always, even if the force is cut off.
 
-An anchor is a spring of stiffness k along the contact; its force f, d numbers in world axes, is a state, for groups in
-a table (see gap_arrays). Over a step with the slip Δs under the normal force P, with the trial force F = f₀ + ½kΔs,
+An anchor is a spring of stiffness k along the contact. Its force f, d numbers in world axes, is part of the state; for
+groups of contacts these forces are kept in a table (see gap_arrays). Over a step with the slip Δs under the normal
+force P, the trial force is F_trial = f₀ + ½kΔs, and the friction is −F with
 
-    |F| ≤ μP:   friction −F,           f₁ = f₀ + kΔs                                        (stick)
-    else:       friction −F, |F| = μP, f₁ = 2F − f₀, cut off at |f₁| = μP                   (slip)
+    |F_trial| ≤ μP:  F = F_trial,                  f₁ = f₀ + kΔs                                     (stick)
+    else:            F = μP F_trial/|F_trial|,     f₁ = 2F − f₀, shortened to |f₁| = μP if longer    (slip)
 
 and f₁ = 0 if the contact opens. With V = f²/2k the dissipation is F·Δs − ΔV: zero in stick, ≥ 2F·(F_trial − F)/k ≥ 0 in
 slip, plus the energy of the anchor when the contact opens. An anchor force rotates with its contact, with constant
-size. The smooth law is −μPs/√(s² + (hv)²).
+size. The smooth law is −μPΔs/√(|Δs|² + (hv)²), with the speed v of its transition.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
 
 
 def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
-    """Anchor forces (c, d) of pairs from tables; ``places``: first indices and rows of tables, numbers of pairs."""
+    """Anchor forces (c, d) of contacts that are pairs of groups, from their tables; zero for pairs that do not stick.
+
+    ``places`` are, for each contact, the first index and the number of rows of its table, and the number of its pair.
+    """
     firsts, rows, pair = places
     held = np.zeros((pair.size, dim))
     for own in _by_table(firsts, pair):
@@ -74,7 +78,7 @@ def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Ar
 
 
 def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
-    """Numbers of the sticking pairs in a table, and their forces (k, d); ``table``: its first index and its rows."""
+    """Numbers of the k sticking pairs in a table, and their forces (k, d); ``table``: its start and row count."""
     first, rows = table
     values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
     count = np.count_nonzero(values[:, 0])
@@ -90,9 +94,9 @@ def _by_table(firsts: Array, pair: Array) -> list[Array]:
 
 
 def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
-    """Instantaneous friction (c,) [N], from normal forces, slip velocities (t, c) and forces of springs and anchors.
+    """Magnitudes of the friction (c,) [N], from normal forces P, slip velocities (t, c), forces of springs and anchors.
 
-    For an anchor |f| ≤ μP, for the smooth law μP s/√(s² + v²).
+    For an anchor it is |f|, at most μP, for the smooth law μP s/√(s² + v²) with the slip speed s.
     """
     bound, speed, hold = c.friction * normal, np.linalg.norm(slip, axis=0), c.anchor >= 0
     smooth: Array = bound * speed / np.where(hold, 1.0, np.hypot(speed, c.slipping))

@@ -24,7 +24,7 @@ _SMALL = 1e-3  # |Y/X| below which κ is taken from its series, whose error is t
 
 
 class Terms(Protocol):
-    """Protocol of velocity terms: product, weighting product, weight, and type, (w,) each."""
+    """Protocol of terms w Π_by Π̇: indices of the products Π and Π_by, weights, and flags of angle terms."""
 
     @property
     def product(self) -> Index:
@@ -48,7 +48,7 @@ class Terms(Protocol):
 
 
 def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Factor κ = atan2(y, x)/y and its derivatives by y and x."""
+    """Factor κ = atan2(y, x)/y and its derivatives with respect to y and x."""
     near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
     q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
     size = x**2 + y**2
@@ -58,7 +58,7 @@ def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
 
 
 def term_gains(t: Terms, before: Array, after: Array) -> Array:
-    """Gains w Π̄_by of all terms, for angles times κ, (w,), from the products at both ends."""
+    """Gains w Π̄_by (w,) of all terms, of angles κ w Π̄_by, from the products at both ends."""
     if not t.by.size:
         return t.weight
     gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))
@@ -66,7 +66,7 @@ def term_gains(t: Terms, before: Array, after: Array) -> Array:
 
 
 def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
-    """Derivatives of the gains by Π and by Π_by at the end, (w,) each."""
+    """Derivatives of the gains with respect to Π and to Π_by at the end, (w,) each."""
     none: Any = np.zeros(t.by.size)
     if not t.angular.any():
         return none, 0.5 * t.weight
@@ -77,7 +77,10 @@ def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
 
 
 def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Array]:
-    """Factors κ of angle terms, and their derivatives by Y and X; 1, 0, 0 for other terms."""
+    """Factors κ of angle terms, and their derivatives with respect to Y and X (see kernels.springs).
+
+    For other terms the derivatives are zero, and the factor is 1.
+    """
     own = t.angular > 0
     p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
     y, x = np.where(own, p1 * q0 - q1 * p0, 0.0), np.where(own, q0 * q1 + p0 * p1, 1.0)
@@ -111,14 +114,17 @@ def slip_gains(t: Slips, product: Array) -> Array:
 
 
 def slip_rows(t: Slips, product: Array) -> Array:
-    """Matrix (components, p) of the rates of slip by those of products at a state; zero for slips along curves."""
+    """Matrix (components, p) from rates of products to rates of slip at a state; zero for slips along curves."""
     rows = np.zeros((t.slip.size, product.size))
     np.add.at(rows, (t.row, t.product), slip_gains(t, product))
     return rows
 
 
 def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
-    """Derivatives of the gains at a state: indices (w,) of products and values (w,), for each kind of dependence."""
+    """Derivatives of the gains at a state, as pairs of products (w,) and values (w,).
+
+    There is one pair for the dependence on Π itself, one for Π_by and one for Π_also.
+    """
     own, across = term_slopes(t, product, product)
     factors = np.where(t.also >= 0, product.take(t.also), 1.0)
     further = np.where(t.also >= 0, term_gains(t, product, product), 0.0)
@@ -126,7 +132,7 @@ def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
 
 
 def slip_forces(t: Slips, rates: Array) -> tuple[Array, Array]:
-    """Forces (components,) against slips at their rates, and derivatives of the forces by the rates."""
+    """Forces (components,) against slips at their rates, and their derivatives with respect to the rates."""
     force, slope = np.zeros_like(rates), np.zeros((rates.size,) * 2)
     for i, law in enumerate(t.relations):
         own = np.flatnonzero(t.slip == i)

@@ -16,15 +16,16 @@ from ..state import Configuration, inertia_products, momenta, rotational_inertia
 
 
 def below(a: Arrays, block: Any) -> Any:
-    """A block that ends with the flexible coordinates, as a matrix over all velocities (n_v, n_v)."""
+    """Matrix (n_v, n_v) of all velocities with a block in its last rows and columns, of u̇ or of ω and u̇."""
     size = velocity_count(a)
     return blocks_of(a, (size, size), [(size - block.shape[0], size - block.shape[0], block)])
 
 
 def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:
-    """A quadratic form over the products of lengths and angles of springs, symmetric, sparse (p, p).
+    """Symmetric matrix (p, p) of a quadratic form in the products of lengths and angles of springs, sparse.
 
-    The coefficients of ``angle`` are those of the squares of sine and cosine, and of their product.
+    ``length`` and the first two of ``angle`` are coefficients of squares (of the length, sine and cosine products), the
+    third is that of sine times cosine.
     """
     sine, cosine, mixed = angle
     at, i, j, count = a.springs.length_product, a.springs.sine_product, a.springs.cosine_product, a.first.size
@@ -34,7 +35,10 @@ def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> 
 
 
 def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
-    """Geometric stiffness (n_v, n_v) of forces on products (p,) as the vectors of these move."""
+    """Derivative (n_v, n_v) of the generalised force of given forces on products (p,) as the vectors of these move.
+
+    ``pulled`` are the rows (v·d, n_v) of the vectors.
+    """
     if is_sparse(a):
         swap = a.select_first.T @ sparse.diags_array(on_product) @ a.select_second
         return pulled.T @ sparse.kron(swap + swap.T, sparse.eye_array(a.dim)) @ pulled
@@ -46,7 +50,7 @@ def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
 
 
 def on_spins(a: Arrays, own: Array, across: Any, back: Any) -> Any:
-    """Matrix over all velocities from blocks on the spins of each body (b, s, s), and between spins and u."""
+    """Matrix of all velocities with blocks on the spins of each body (b, s, s), and blocks between spins and u̇."""
     n, spins = a.body_u.size, diagonal_of(a, own[a.turning])
     at = spins.shape[0]
     return below(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
@@ -82,7 +86,7 @@ def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
 
 
 def inertial(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
-    """Gyroscopic and stiffness matrices of the inertia forces."""
+    """Gyroscopic and stiffness matrices (n_v, n_v) of the inertia forces at a steady world spin (s,)."""
     s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
     if not (spin.any() or c.omega.any()):
         none = kept(a, np.zeros((velocity_count(a),) * 2))

@@ -46,7 +46,7 @@ def vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Array, Any]:
-    """Jacobian P (p, n_v) of the products by ξ, their rates (p,), and F (p, n_v): a rate changes by P ξ̇ + F ξ."""
+    """Jacobian P = ∂Π/∂ξ (p, n_v) of the products, their rates (p,), and F (p, n_v): a rate changes by P ξ̇ + F ξ."""
     c, d = at
     motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
     of_vectors = vector_rates(a, c, d)
@@ -99,9 +99,9 @@ def _rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Any]:
     """Matrices C and K (n_v, n_v) of the forces against slips, linearised about a steady motion with world spin (s,).
 
-    A slip is s = g(Π)·Π̇ with the force F(s) on the products by gᵀ. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π, S are the
-    slips by velocities and Γ by displacements ξ, as in :mod:`.row_slopes`. Forces on products that turn with their
-    vectors are among those of :func:`.tangent.tangent`.
+    A slip is s = g(Π)·Π̇; its friction F(s) acts on the products with gᵀF. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π the
+    slips change by S ξ̇ + Γ ξ, as in :mod:`.row_slopes`. The change of these forces as the vectors of the products turn
+    is part of :func:`.tangent.tangent`.
     """
     t, product = a.slips, at[1].product
     change, rate, faster = product_motion(a, at, spin)
@@ -142,7 +142,7 @@ def circulatory_parts(
 ) -> tuple[Any, Array, Any]:
     """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a steady motion with world spin (s,).
 
-    S are the rates of the measures with the velocities. ``law_slopes`` are ∂F/∂v of force laws, added to c.
+    Rates of the measures change by S ξ̇ + F ξ. ``law_slopes`` are ∂F/∂v of force laws, added to c.
     """
     c, d = at
     change, rate, faster = product_motion(a, at, spin)

@@ -44,7 +44,7 @@ class RetainedStates:
 
     @property
     def least(self) -> int:
-        """Order without any further vector."""
+        """Order with the retained states and the responses alone."""
         return self.count + self._states * self.responses.shape[1]
 
     @property

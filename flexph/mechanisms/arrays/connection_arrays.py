@@ -91,24 +91,26 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
     arcs = [(i, arc) for i, path in enumerate(paths) for arc in path.arcs]
     grips = [(i, grip) for i, path in enumerate(paths) for grip in path.grips]
     firsts = np.cumsum([0, *(len(path.spans) for path in paths)])
-    angles: list[tuple[int, float, tuple[Product, Product]]] = []  # of each rope in succession
+    angles: list[tuple[int, float, tuple[Product, Product], int]] = []  # of each rope in succession, with its span
     of_arc, of_grip = [], []
     for i, path in enumerate(paths):
         for arc in path.arcs:
             of_arc.append(len(angles))
-            angles += [(i, -arc.radius, arc.arriving), (i, arc.radius, arc.leaving)]
+            span = firsts[i] + arc.span
+            angles += [(i, -arc.radius, arc.arriving, span), (i, arc.radius, arc.leaving, span + 1)]
         for grip in path.grips:
             of_grip.append(len(angles))
-            angles.append((i, grip.weight, grip.angle))
+            angles.append((i, grip.weight, grip.angle, firsts[i] + grip.span))
     return Ropes(
         number=len(paths),
         span_rope=indices(i for i, _ in spans),
         square=indices(numbering.product(span.square) for _, span in spans),
         offset=np.array([span.offset for _, span in spans]),
-        angle_rope=indices(i for i, _, _ in angles),
-        sine=indices(numbering.product(sine) for _, _, (sine, _) in angles),
-        cosine=indices(numbering.product(cosine) for _, _, (_, cosine) in angles),
-        radius=np.array([rho for _, rho, _ in angles]),
+        angle_rope=indices(i for i, *_ in angles),
+        sine=indices(numbering.product(sine) for _, _, (sine, _), _ in angles),
+        cosine=indices(numbering.product(cosine) for _, _, (_, cosine), _ in angles),
+        radius=np.array([rho for _, rho, _, _ in angles]),
+        angle_span=indices(span for *_, span in angles),
         arc_rope=indices(i for i, _ in arcs),
         arriving=indices(firsts[i] + arc.span for i, arc in arcs),
         angle=indices(of_arc),

@@ -109,7 +109,7 @@ class Slopes:
         self._add_to_spins(out[f.v, f.du], -np.einsum("nab,bn->an", own, p.coupling))
 
     def _add_stresses(self, out: Array, w: Array) -> None:
-        """Add the derivatives relative to u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), with (u̇, σ) of w."""
+        """Add the derivatives with respect to u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), with (u̇, σ) of w."""
         f, a, strain = self.f, self.a, self.p.strain
         bent = a.weights @ ((a.slopes @ w[f.du])[:, None] * a.slopes)  # ∂(D w)/∂u
         stress = w[f.sigma]
@@ -151,7 +151,7 @@ class Slopes:
             self._add_relations(out, w, A @ rate)
 
     def _add_strains(self, out: Array, w: Array) -> None:
-        """Add the derivatives relative to q of the strain rates S w_v, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
+        """Add the derivatives ∂/∂q of the strain rates S w_v, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
         A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
         rate, viscosity = slope @ speed, strain_viscosity(self.a)

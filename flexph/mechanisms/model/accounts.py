@@ -44,7 +44,8 @@ def _check_distinct(names: tuple[str, ...]) -> None:
 class AccountRows:
     """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
 
-    ``elastic``, ``heavy`` and ``damped`` bodies, ``dampers`` and springs with moving ``references`` have accounts.
+    ``elastic``, ``heavy``, ``damped`` and ``scheduled`` bodies, ``dampers`` and springs with moving ``references`` have
+    accounts.
     ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works and
     dissipations.
     """
@@ -76,6 +77,7 @@ class AccountRows:
         heavy = np.zeros(len(bodies), dtype=bool)
         heavy[self._owner[self.arrays.weight.any(axis=1)]] = True
         self.heavy = np.flatnonzero(heavy)
+        self.scheduled = _places(b.scheduled_laws for b in bodies)
         self.damped = _places(b.elasticity and b.elasticity.is_damped for b in bodies)
 
     def _count_springs(self) -> None:
@@ -115,7 +117,8 @@ class AccountRows:
             *(f"stored {contacts[i]}" for i in self.compliant),
         )
         moved = (self._springs[i] for i in self.references)
-        self.work = (*slices, *moved, *(n for n, driven, _ in self._joints if driven))
+        scheduled = (bodies[i] for i in self.scheduled)
+        self.work = (*slices, *moved, *scheduled, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         self.impulses = (
             *(f"{name}: {way}" for way in WAYS for name in contacts),
@@ -165,7 +168,8 @@ class AccountRows:
 
     def impulse(self, by_row: Array, lost: float) -> Array:
         """Flows of joint impulses, from their work by constraint row and their loss."""
-        impulses, first = np.zeros(self.flow_count), len(self._inputs) + self.references.size
+        impulses = np.zeros(self.flow_count)
+        first = len(self._inputs) + self.references.size + self.scheduled.size
         impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
         if self.decaying:
             impulses[-1] = lost

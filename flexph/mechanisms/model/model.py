@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from ...bodies.body import Body
+from ...bodies.breaking.broken import with_broken
 from ...bodies.nodal_body import AnyBody, nodes_of, turning_of
 from ...bodies.ports import frames_of, named
 from ...contacts.arrays import anchor_sizes
@@ -127,7 +128,8 @@ class Model(Memo, Remade):
     gravity: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bodies", named(self.bodies))
+        breaks = [c.breaks for c in self.connections if c.breaks is not None]
+        object.__setattr__(self, "bodies", named(with_broken(self.bodies, breaks)))
 
     def __getstate__(self) -> dict[str, Any]:
         """Data for pickling and copying, without derived quantities."""

@@ -193,29 +193,37 @@ def _scheduled(mechanism: Model) -> list[tuple[int, str, object]]:
     return [(i, f"{names[i]}: the schedule", factor) for i, factor in mechanism.network.arrays.springs.scheduled]
 
 
+def _of_strains(mechanism: Model) -> list[tuple[str, object]]:
+    """Names and factors of the laws of rods and cables that depend on time."""
+    names = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
+    factors = [part.factor for part in mechanism.network.arrays.strains.laws if part.factor is not None]
+    return [(f"{name}: the schedule", factor) for name, factor in zip(names, factors, strict=True)]
+
+
 class References:
     """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
-    may have factors of time. Over steps there is a row of changes of the references, (springs,), which is followed by
-    the factors at the beginning and at the end, if any spring has one.
+    may have factors of time, as those of the strains of rods and cables. For each step there is a row: the changes of
+    the references, (springs,), the factors of the springs at the beginning and at the end, and those of the strains, if
+    there are any.
     """
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
         self.anchored = anchored
         self._moving, self._scheduled = mechanism.once(_moving), mechanism.once(_scheduled)
-        self._still = np.zeros(anchored.size)
-        self._factors = np.ones(anchored.size if self._scheduled else 0)
+        self._still, self._of_strains = np.zeros(anchored.size), mechanism.once(_of_strains)
+        self._factors = np.ones(anchored.size if self._scheduled or self._of_strains else 0)
 
     @property
     def moves(self) -> bool:
         """True if a reference or a factor is a function of time."""
-        return bool(self._moving or self._scheduled)
+        return bool(self._moving or self._scheduled or self._of_strains)
 
     @property
     def width(self) -> int:
-        """Number of entries of a row over a step."""
-        return self._still.size + 2 * self._factors.size
+        """Number of entries in the row of a step: changes of references, and factors if there are any."""
+        return self._still.size + 2 * (self._factors.size + len(self._of_strains))
 
     def at(self, time: float) -> Array:
         """Free measures at a time, (springs,)."""
@@ -235,19 +243,28 @@ class References:
                 values[i] = _asked(name, function, time)
         return values
 
+    def strain_factors(self, time: float) -> Array:
+        """Factors of the laws of strains at a time."""
+        return np.array([_asked(name, function, time) for name, function in self._of_strains])
+
+    def _with_factors(self, moved: Array, t0: float, t1: float) -> Array:
+        """Row of changes of the references with the factors at both ends."""
+        ends = self.factors(t0), self.factors(t1), self.strain_factors(t0), self.strain_factors(t1)
+        return np.concatenate([moved, *ends])
+
     def held_at(self, time: float) -> Array:
-        """Row over a step of length zero."""
-        return np.concatenate([self._still, self.factors(time), self.factors(time)])
+        """Row of a step of length zero: no changes, and the factors at its time."""
+        return self._with_factors(self._still, time, time)
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row over a step from t0 to t1."""
+        """Row of a step from t0 to t1: changes of the references, and factors at both ends."""
         moved = self._still
         if self._moving:
             moved = moved.copy()
             for i, name, function in self._moving:
                 name = f"{name}: the reference"
                 moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
-        return np.concatenate([moved, self.factors(t0), self.factors(t1)]) if self._scheduled else moved
+        return self._with_factors(moved, t0, t1) if self._factors.size or self._of_strains else moved
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the references to the right of a time, (springs,)."""
@@ -257,18 +274,20 @@ class References:
         return rates
 
     def over(self, times: Array) -> Array:
-        """Rows over the steps between the times, (k, …); one row of zeros if nothing moves."""
+        """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
         if not self.moves:
             return self._still[None]
         count = self._still.size
         rows = np.zeros((len(times) - 1, self.width))
         for i, name, function in self._moving:
             rows[:, i] = np.diff(_sampled(f"{name}: the reference", function, times))
-        if self._scheduled:
-            rows[:, count:] = 1.0
+        rows[:, count : count + 2 * self._factors.size] = 1.0
         for i, name, function in self._scheduled:
             values = _sampled(name, function, times)
             rows[:, count + i], rows[:, 2 * count + i] = values[:-1], values[1:]
+        for k, (name, function) in enumerate(self._of_strains):
+            values = _sampled(name, function, times)
+            rows[:, 3 * count + k], rows[:, 3 * count + len(self._of_strains) + k] = values[:-1], values[1:]
         return rows
 
 

@@ -1,7 +1,7 @@
 """Impulses of joints at a state, and impacts at ports by given impulses or Newton's law of restitution.
 
 Impulses μ of the constraint rows change the velocities by M⁻¹Gᵀμ. With S = G M⁻¹Gᵀ, those of S μ = e remove the
-velocity defects e = G v − ∂g/∂t: v′ = v − M⁻¹Gᵀμ.
+velocity defects e = G v + ∂g/∂t: v′ = v − M⁻¹Gᵀμ.
 """
 
 from __future__ import annotations

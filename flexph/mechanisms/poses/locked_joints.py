@@ -32,15 +32,15 @@ PASSES = Corrections(most=100, settled=1e-14, stagnated=1e-10)
 
 
 def locked_joints(mechanism: Model) -> list[Connection]:
-    """Joints between two ports that constrain positions or directions; no drives, wheels, gears and contacts."""
-    return [
-        c
-        for c in mechanism.connections
-        if c.rows
-        and c.kind != "drive"
-        and len(c.ports) == 2
-        and not any(isinstance(row.law, Contact | Rolling) for row in c.rows)
-    ]
+    """Joints of a mechanism that can be locked."""
+    return [c for c in mechanism.connections if can_lock(c)]
+
+
+def can_lock(joint: Connection) -> bool:
+    """True for a joint between two ports that constrains positions or directions; no drive, wheel, gear or contact."""
+    if not joint.rows or joint.kind == "drive" or len(joint.ports) != 2:
+        return False
+    return not any(isinstance(row.law, Contact | Rolling) for row in joint.rows)
 
 
 def joint_rates(mechanism: Model, c: Configuration) -> Any:

@@ -87,7 +87,8 @@ def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = T
     losses[name if strikes else ARRIVAL] = loss + (0.0 if strikes else losses[ARRIVAL])
     for drive, own in work.items():
         works[drive] = works.get(drive, 0.0) + own
-    stored = _stored(new, held) - _stored(old, arrived)  # of springs that came or went
+    ends = _stored(old, arrived), _stored(new, held)  # of springs that came or went, and of elements that broke
+    stored = sum(ends[1].get(name, 0.0) - ends[0].get(name, 0.0) for name in dict.fromkeys([*ends[0], *ends[1]]))
     if stored > 0.0:
         works[name] = stored
     elif stored < 0.0:
@@ -146,6 +147,9 @@ def handed(old: Model, new: Model, state: State) -> State:
     for name, part in new.layout.parts.items():
         if name in theirs:
             x[part] = state.x[theirs[name]]
+    for name, body in new.bodies.items():
+        if body is not old.bodies[name]:
+            x[new.layout.parts[f"{name}.stress"]] *= body.elasticity.factors != 0.0  # broken elements have no stress
     a = new.network.arrays
     own = configuration(new, x)
     anchors = carried(old, new, state.anchors, anchor(new, derive(a, own).product))
@@ -201,9 +205,12 @@ def _energy(mechanism: Model, state: State) -> float:
     return float(mechanism.once(Accounts).energies(c, derive(mechanism.network.arrays, c), state.time).sum())
 
 
-def _stored(mechanism: Model, state: State) -> float:
-    """Energy of springs and compliant contacts [J]."""
+def _stored(mechanism: Model, state: State) -> dict[str, float]:
+    """Energies of springs, compliant contacts and strains by their accounts [J]."""
     accounts, c = mechanism.once(Accounts), configuration(mechanism, state.x)
     energies = accounts.energies(c, derive(mechanism.network.arrays, c), state.time)
-    own = [name.startswith("stored ") for name in accounts.energy]
-    return float(energies[own].sum())
+    return {
+        name: float(energy)
+        for name, energy in zip(accounts.energy, energies, strict=True)
+        if name.startswith(("stored ", "elastic "))
+    }

@@ -76,7 +76,7 @@ class Problem(NamedTuple):
             rate = steady_rates(a, c, derive(a, c))
         tension = springs.tensions(extension, time, rate) + steady_tensions(a, c, rate)
         by_rate = springs.rate_slopes(extension, time, rate)
-        return Forces(on_product, tension, springs.slopes(extension, time, rate), by_rate, self.applied, lam)
+        return Forces(on_product, tension, springs.slopes(extension, time, rate), by_rate, self.applied, lam, time)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
         """Inertia forces of the steady motion minus all forces, on (ṙ, ω, u̇)."""
@@ -207,8 +207,9 @@ def saddle(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> 
     return unit * solve_saddle(matrix, unit * rhs, meshed=_is_meshed(a))
 
 
-def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Steady) -> Configuration:
+def moved_by(given: Problem, c: Configuration, correction: Array) -> Configuration:
     """Configuration after a correction (limited to half a radian), with its stresses."""
+    mechanism, time = given.mechanism, given.time
     largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
     after = moved(mechanism, c, correction)
@@ -216,6 +217,6 @@ def moved_by(mechanism: Model, c: Configuration, correction: Array, steady: Stea
     a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
     if own.size:
         d = derive(a, c)
-        strained = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ correction)
-        sigma[own] = strain_stresses(a.strains, d.product) + strained
-    return in_motion(mechanism, after._replace(sigma=sigma), steady)
+        strained = end_stiffness(a.strains, d.product, time) @ (strain_rates(a, c, d) @ correction)
+        sigma[own] = strain_stresses(a.strains, d.product, time) + strained
+    return in_motion(mechanism, after._replace(sigma=sigma), given.steady)

@@ -55,7 +55,7 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
     """Joint forces with the best balance of a configuration, and the remaining forces."""
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     sigma = c.sigma.copy()
-    sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product)
+    sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product, given.time)
     c = c._replace(spring=spring_states(mechanism, c, given.table, given.time), sigma=sigma)
     G = given.constraints(c)
     force = given.unbalanced(c, np.zeros(G.shape[0]))

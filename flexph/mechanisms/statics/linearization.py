@@ -53,7 +53,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     loads the pose, as the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
-    refuse_other_laws(mechanism.connections, "mechanism.linearize")
+    refuse_other_laws(mechanism, "mechanism.linearize")
     closed_joints(mechanism, stacked([pose]))
     _refuse_loads(mechanism, pose)
     for name, body in mechanism.bodies.items():

@@ -105,7 +105,7 @@ class Searches:
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """End of the load steps."""
+        """Configuration at the end of the load steps, and whether it is an equilibrium."""
         return self.followed.end
 
     @cached_property
@@ -167,7 +167,7 @@ class Searches:
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
         """Configuration after a correction, halved until all spring laws have values, and the size of the full one."""
         for halved in range(HALVINGS + 1):
-            after = moved_by(of.mechanism, c, 0.5**halved * correction, of.steady)
+            after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
                 break
         return after, self._defect(correction)

@@ -51,7 +51,7 @@ class Equations(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """System ż = A z, z = (y, w), with ξ = P y and ξ̇ = P (Z w − B y)."""
+    """System ż = A z of displacements ξ = P y and their rates ξ̇ = P (Z w − B y), with z = (y, w)."""
 
     matrix: Array
     positions: Array  # P

@@ -130,7 +130,7 @@ class _Modes(NamedTuple):
 def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """Exponents of small motions about a steady motion, without those along its symmetries."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum about a steady motion", has_slips=True)
-    refuse_other_laws(mechanism.connections, "mechanism.spectrum")
+    refuse_other_laws(mechanism, "mechanism.spectrum")
     motion = moving(mechanism, state, inputs)
     system = system_of(motion)
     known = symmetries(motion, system)

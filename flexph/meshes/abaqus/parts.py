@@ -22,7 +22,7 @@ Member = str | range | Array
 
 
 def generated(block: Block) -> list[Member]:
-    """Ranges of numbers from lines 'first, last, step', kept as ranges because they may be very long."""
+    """Ranges of numbers from lines 'first, last, step', not expanded because they may be very long."""
     ranges: list[Member] = []
     for place, row in zip(block.places, block.data, strict=True):
         words = [word or "1" for word in row]  # the default step is 1
@@ -182,7 +182,7 @@ class Part:
             self.internal.add(name)
 
     def all_nodes(self) -> tuple[Array, Array]:
-        """Numbers (n,) and positions (n, 3) of the nodes; the last position of a node that is defined again."""
+        """Numbers (n,) and positions (n, 3) of the nodes; a node that is defined again has its last position."""
         numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
         at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
         backwards, last = np.unique(numbers[::-1], return_index=True)

@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One error: path of the value, what was given, what would be right; line and column count from 1."""
+    """One error of a file: path of the value, text on what was given and what would be right, line and column."""
 
     path: Path
     text: str
@@ -50,7 +50,7 @@ class ModelError(ValueError):
 
 
 class Misfit(ValueError):
-    """Error at a path of the data whose line is not looked up yet."""
+    """Error at a path of the data, before its line is looked up."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text
@@ -97,7 +97,7 @@ class _Counting(Composer):
     count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose the next node."""
+        """Compose the next node; raise _TooMany beyond the limit."""
         self.count += 1
         if self.count > 2 * MANY:  # names of mappings count as nodes, too
             mark = self.parser.peek_event().start_mark
@@ -107,7 +107,7 @@ class _Counting(Composer):
 
 @dataclass(frozen=True)
 class Tree:
-    """Data of a file ``name``, with the (line, column) of values and of names by path."""
+    """Data of a file with the name ``name``, and the (line, column) of values and of their names by path."""
 
     name: str
     data: Any
@@ -115,7 +115,7 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem of a value, or of its name, at the nearest path that has a position in the file."""
+        """Problem of a value, or of its name, with the position of the nearest path that has one in the file."""
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
             for known in places:
@@ -178,13 +178,13 @@ def _of_parser(error: MarkedYAMLError) -> Problem:
 
 @dataclass(frozen=True)
 class _Walk:
-    """Walk over nodes that fills the positions of a tree and counts the values."""
+    """Converter of YAML nodes to plain data, which fills the positions of a tree and counts the values."""
 
     tree: Tree
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """Plain data of a node."""
+        """Plain data of a node and all below it."""
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:

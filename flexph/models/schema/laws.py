@@ -1,4 +1,4 @@
-"""Laws of springs in model files."""
+"""Laws of springs and of cross-sections in model files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .entry import Builder, Entry, one_of
 from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of
 
-Stiffness, Extension = quantity("N/m", "N*m/rad"), quantity("m", "rad")
+Stiffness, Extension = quantity("N/m", "N*m/rad", "N", "N*m^2"), quantity("m", "rad", "", "1/m")
 Damping = quantity("N*s/m", "N*m*s/rad")
 
 
@@ -160,5 +160,6 @@ class Scheduled(Entry):
 ELASTIC = (*CONSTANT, Scheduled)
 LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
+SectionLaw = one_of(ELASTIC)
 EACH = "a law, or a list with a law or null for each axis"
 SpringLaws = by_shape(EACH, mapping=SpringLaw, sequence=list[SpringLaw | None])

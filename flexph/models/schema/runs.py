@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from flexph.changes.change import Change
+from flexph.changes.change import Change, rupture
 from flexph.integration.methods.names import NAMES, by_name
 
+from ...units.quantities import read_size
 from ...units.words import nearest, shown
 from .connections import Connection
 from .controllers import Controller
@@ -141,26 +142,48 @@ class TimedRun(Entry):
         return self
 
 
-class ChangeEntry(Entry):
-    """A joint that locks or is released, at a time or when a sensor reaches a reading: :mod:`flexph.changes`.
+def _value(given: Any) -> float | str:
+    """Number with any unit as it stands; the sensor knows which unit is right."""
+    read_size(given)
+    value: float | str = given
+    return value
 
-    A lock is of a joint by its name, or a joint that begins to hold.
+
+ReadingValue = Annotated[float | str, Reads(_value, (("type", ["number", "string"]),))]
+
+
+class ChangeEntry(Entry):
+    """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
+
+    A lock is of a joint by its name, or a joint that begins to hold; a rupture is of a spring, or of a rod or cable at
+    s, also by its tension.
     """
 
     lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None
     release: str = None
+    rupture: str = None
+    s: quantity("m") = None
+    tension: quantity("N") = None
     at: Time = None
     when: SensorEntry = None
-    reaches: quantity("rad", "m", "rad/s", "m/s", "N", "N*m", "Pa", "") = None
+    reaches: ReadingValue = None
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
-        if (self.lock is None) == (self.release is None):
-            raise wrong("write either lock, a joint, or release, the name of a joint")
+        if [self.lock, self.release, self.rupture].count(None) != 2:
+            raise wrong("write either lock, a joint, or release, the name of a joint, or rupture, the name of a part")
+        if self.rupture is None and (self.s is not None or self.tension is not None):
+            raise wrong("s and tension go with rupture")
         return self
 
     def build(self, builder: Builder) -> Change:
         """Build the change."""
+        if self.rupture is not None:
+            sensor = builder.of(self.when, "when")
+            with builder.refusals(self):
+                return rupture(
+                    self.rupture, self.s, tension=self.tension, at=self.at, when=sensor, reaches=self.reaches
+                )
         kind: Literal["lock", "release"] = "lock" if self.release is None else "release"
         joint, when = builder.of(getattr(self, kind), kind), builder.of(self.when, "when")
         with builder.refusals(self):
@@ -273,7 +296,7 @@ class Study(Entry):
 
     @property
     def bounds(self) -> Mapping[str, Ends]:
-        """Bounds of random samples in their original form."""
+        """Bounds of random samples as written in the file; none for other studies."""
         drawn = self.latin_hypercube or self.sobol
         return {} if drawn is None else drawn.bounds
 

@@ -52,7 +52,7 @@ def stresses_at(own):
     """Stresses of strain rows that are those of their strains at the start."""
     system, start, rows = own.system, own.start, own.system.strain_rows
     product = products(system, vectors(system, start.r, arms(system, start.R, start.u)))
-    return stresses(rows, strains(rows, product)) if rows.stress.size else []
+    return stresses(rows, strains(rows, product), own.given.strain_factor.before) if rows.stress.size else []
 
 
 @pytest.mark.parametrize("name", [name for name in MADE if "function of the rate" not in name])  # may do work
@@ -60,8 +60,8 @@ def stresses_at(own):
 def test_energy_is_balanced(name, damped):
     own, y = step_of(MADE[name], damped=damped)
     n, end = own.system.velocities, own.end(y)
-    factor = own.given.factor
-    gained = energy(own.system, end, factor.after) - energy(own.system, own.start, factor.before)
+    before, after = zip(own.given.factor, own.given.strain_factor, strict=True)
+    gained = energy(own.system, end, *after) - energy(own.system, own.start, *before)
     power, work = y[:n] @ own.residual(y)[:n], work_of_inputs(own.system, own.start, own.given, y)
     work = work + work_of_factors(own.system, own.start, end, own.given)
     lost, scale = power - (gained - work), np.abs(y[:n] * own.residual(y)[:n]).sum()

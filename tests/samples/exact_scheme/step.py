@@ -27,8 +27,8 @@ class Given(NamedTuple):
     """What holds over a step: its length, coefficients of the terms at both ends, offsets of the rows at its end.
 
     And the time in its middle, the inputs, how far free measures of the springs move, the places of points on curves
-    at its start, the forces of dry friction in joints, factors of the laws of springs at both ends, and the spectral
-    radius ρ of the decaying scheme, 1 of the exact one.
+    at its start, the forces of dry friction in joints, factors of the laws of springs and of strains at both ends,
+    and the spectral radius ρ of the decaying scheme, 1 of the exact one.
     """
 
     h: float
@@ -40,6 +40,7 @@ class Given(NamedTuple):
     places: Any  # (curves,)
     friction: Any  # (d − 1, bearings)
     factor: Ends  # (springs,)
+    strain_factor: Ends  # (laws of strains,)
     radius: float = 1.0
 
 
@@ -50,7 +51,7 @@ def step(system, start, given, y):
     on_curves = all_on_curves(system, way, given.places)
     measures = measured(system.springs, way.product)
     tension, spring = tensions(system.springs, given, start.spring, measures.change)
-    sigma, mean_stress = stresses_over(system, start, way, given.radius)
+    sigma, mean_stress = stresses_over(system, start, way, given)
     on_product = (
         constraint_forces(system, way, given.coefficient, lam)
         + curve_forces(system, on_curves, lam, given.inputs)

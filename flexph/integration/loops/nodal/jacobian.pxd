@@ -12,6 +12,7 @@ cdef void _add_row(Memory* m, double h, Py_ssize_t element, Py_ssize_t unknown, 
 cdef void _move_vectors(Memory* m, Py_ssize_t dim, double h, Py_ssize_t first, Py_ssize_t point) noexcept nogil
 cdef void _differentiate_products(Memory* m, Py_ssize_t dim, Py_ssize_t point, Py_ssize_t count) noexcept nogil
 cdef void _couple_products(Memory* m, double h, Py_ssize_t point) noexcept nogil
+cdef void _stiffen(Memory* m, Py_ssize_t e, Py_ssize_t base) noexcept nogil
 cdef void _bend(Memory* m, Py_ssize_t e, Py_ssize_t base) noexcept nogil
 cdef void _combine_products(Memory* m, Py_ssize_t point, Py_ssize_t count) noexcept nogil
 cdef void _pull_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t point, Py_ssize_t count) noexcept nogil
