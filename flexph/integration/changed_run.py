@@ -24,7 +24,7 @@ from ..results.state_view import MechanismView
 from ..results.statics import static_solution
 from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
-from .methods import MechanismMethod
+from .methods.method import MechanismMethod
 from .times.events import ON_ZERO, Event, event_value
 from .times.grid import SAME_TIME, ascending_from
 from .times.options import RunOptions

@@ -10,7 +10,8 @@ from ..control.control_loops import Controller, ControlLoops
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.state import State
-from .methods import Exact4, ExactGauss, MechanismMethod
+from .methods.exact import Exact4, ExactGauss
+from .methods.method import MechanismMethod
 
 
 def loops_of(

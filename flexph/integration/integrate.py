@@ -27,7 +27,9 @@ from .changed_run import go_on, run_with_changes
 from .general.of_mechanisms import integrate_mechanism
 from .general.run import integrate_system
 from .mechanism_run import run_mechanism
-from .methods import DiscreteGradient, Exact, GeneralMethod, Library, MechanismMethod, Method
+from .methods.exact import Exact
+from .methods.general import DiscreteGradient, Library
+from .methods.method import GeneralMethod, MechanismMethod, Method
 from .methods.names import NAMES, call_of
 from .times.checkpoint import Checkpoint, as_checkpoint, next_checkpoint
 from .times.grid import ascending

@@ -28,7 +28,7 @@ from ..systems.nonlinear import ValidityWarning
 from .blocks.in_blocks import blocks_of, controlled_in_blocks, in_blocks
 from .blocks.pairs import PairBlocks
 from .controllers import loops_of
-from .methods import MechanismMethod
+from .methods.method import MechanismMethod
 from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .schemes.of_method import scheme_from
 from .schemes.record import recorder_of, solution_of

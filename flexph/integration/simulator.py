@@ -17,7 +17,8 @@ from ..numerics.step_failed import StepFailed
 from ..sensors.panel import StepPanel
 from ..sensors.quantities import Quantity
 from .controllers import loops_of
-from .methods import Exact, MechanismMethod
+from .methods.exact import Exact
+from .methods.method import MechanismMethod
 from .schemes.failures import explain_step
 from .schemes.of_method import scheme_from
 from .simulator_steps import ControlledSteps, HeldInputs, OuterInputs, PlainSteps, Steps, forcing_of

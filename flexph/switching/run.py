@@ -14,7 +14,8 @@ from ..consistency.equations import with_algebraic
 from ..integration.general.one_step import one_step_method
 from ..integration.general.stepper import start_at
 from ..integration.general.system_run import SystemRun
-from ..integration.methods import GeneralMethod, Library
+from ..integration.methods.general import Library
+from ..integration.methods.method import GeneralMethod
 from ..integration.methods.names import call_of
 from ..integration.times.grid import ascending, saved_times
 from ..integration.times.loop import Messages, follow, progress_bar

@@ -17,7 +17,7 @@ from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import Library
+from ..methods.general import Library
 from ..times.events import Watch
 from ..times.loop import Messages, Run, follow, keep, progress_bar
 from ..times.observer import Observer

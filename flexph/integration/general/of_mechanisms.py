@@ -19,7 +19,8 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...results.state_view import MechanismView
 from ...results.trajectory import Trajectory
-from ..methods import GeneralMethod, Library
+from ..methods.general import Library
+from ..methods.method import GeneralMethod
 from ..times.grid import ascending_from, refuse_short
 from ..times.options import RunOptions
 from .run import integrate_system

@@ -21,7 +21,8 @@ from ...results.state_view import StateView
 from ...results.trajectory import Trajectory
 from ...systems.inputs import Forcing
 from ...systems.nonlinear import PHDAE
-from ..methods import GeneralMethod, Library
+from ..methods.general import Library
+from ..methods.method import GeneralMethod
 from ..times.events import Watch
 from ..times.grid import ascending, refuse_short, saved_times
 from ..times.journal import StartForm, opened

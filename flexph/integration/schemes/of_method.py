@@ -20,7 +20,8 @@ from ...mechanisms.model.state import State
 from ...numerics.gauss_tableau import gauss
 from ...systems.inputs import Forcing
 from ..loops.build import LARGEST, cost_of_factor, has_full_matrices
-from ..methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
+from ..methods.exact import Decaying, Exact, Exact4, ExactGauss
+from ..methods.method import MechanismMethod
 from ..times.step_size import Tolerance, read_tolerance
 from .scheme import MIDPOINT, PAIR, SINGLE, SUBSTEPS, InitialValueProblem, Scheme
 

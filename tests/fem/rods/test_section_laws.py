@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 import fem
 from flexph import GROUND, Solution, connect, eigenfrequencies, force, hinge, integrate, spherical, torque, weld
 from flexph.changes import lock
-from flexph.integration.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.laws import backlash, bilinear, force_law, one_sided, polynomial, potential, scheduled, table
+from flexph.methods import Decaying, Exact, Exact4, ExactGauss
 from flexph.models import load_model, write_model
 from flexph.sensors import energy
 

@@ -9,8 +9,8 @@ import fem
 import rigid
 from flexph import GROUND, Solution, connect, force, hinge, integrate, spring_damper
 from flexph.changes import rupture, with_changes
-from flexph.integration.methods import Exact, Exact4
 from flexph.laws import one_sided
+from flexph.methods import Exact, Exact4
 from flexph.models import ModelError, load_model
 from flexph.scenes import motion_scene
 from flexph.sensors import energy
