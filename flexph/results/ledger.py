@@ -19,7 +19,7 @@ from ..numerics.memo import NamedFields
 from ..systems.nonlinear import PHDAE
 
 if TYPE_CHECKING:
-    from ..mechanisms.poses.resolution import Resolution
+    from ..mechanisms.model.consistency import Resolution
 
 
 SYSTEM = "system"

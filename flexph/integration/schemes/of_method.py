@@ -42,8 +42,9 @@ def scheme_from(
     _refuse_impulses(method, mechanism)
     scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     at = checked.c, checked.d
-    refuse_overlaps(mechanism.network.arrays, at, scheme.accounts.gap_name)
-    if not start.memory.size:
+    if mechanism.network.arrays.contacts.number:
+        refuse_overlaps(mechanism.network.arrays, at, scheme.accounts.gap_name)
+    if mechanism.network.arrays.contacts.number and not start.memory.size:
         warn_of_deep_starts(mechanism.network.arrays, mechanism.connections, at)
     return scheme, checked
 
