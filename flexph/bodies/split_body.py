@@ -48,6 +48,8 @@ class SplitBody(Described, Memo):
 
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
+    scheduled_laws: ClassVar[tuple[()]] = ()
+    whole: ClassVar[None] = None
     sections: ClassVar[Mapping[str, SectionMap]] = {}
 
     def __post_init__(self) -> None:

@@ -216,7 +216,7 @@ def rupture(
     tension: float | None = None,
     at: float | None = None,
     when: Any = None,
-    reaches: float | None = None,
+    reaches: float | str | None = None,
 ) -> Change:
     """Let a rod or cable break at a place, or a spring or rope, within a run.
 
@@ -235,7 +235,7 @@ def rupture(
         Instead of a tension, a time [s].
     when : Event, callable or Quantity, optional
         Instead of a tension, a condition, see :func:`lock`.
-    reaches : float, optional
+    reaches : float or str, optional
         Reading of a sensor ``when``.
 
     Returns

@@ -16,7 +16,7 @@ from ...linear.elimination import analysed
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
 from ...systems.inputs import Input
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import ValidityWarning
 from ..model.constraints import extent
 from ..model.state import State, configuration
 from ..model.time_table import laws
