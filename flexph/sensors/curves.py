@@ -1,4 +1,4 @@
-"""Position and speed of a port along its curve."""
+"""Sensor of the position of a port along its curve, and of its speed."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
-    """Raise ValueError for a quantity that exists over steps only."""
+    """Raise ValueError: a quantity exists over steps only, not in a state."""
     reason = f"the {label} exists over steps only, not in a state"
     raise ValueError(f"{reason}: use run.measured(...) after the run, or read it in a Sampled")
 

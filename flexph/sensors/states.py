@@ -80,7 +80,7 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
 
 
 def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
-    """Reading of the largest stress in a cell, or in the body."""
+    """Function that reads the largest stress in a cell, or in the body."""
     own, parts = mechanism.bodies[body], mechanism.layout.parts
     pick = slice(None) if cell is None else slice(cell, cell + 1)
 
@@ -92,7 +92,7 @@ def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
 
 
 def _nearest_point(field: TensorField, given: Array) -> tuple[int, slice]:
-    """Nearest stress point, and its rows."""
+    """Number of the stress point nearest to a place, and its rows."""
     point = int(((field.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
     return point, slice(6 * point, 6 * point + 6)
 
@@ -268,7 +268,7 @@ def spring_force(joint: str) -> Quantity:
 
 
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
-    """Raise ValueError for springs with a schedule: a state does not know its time."""
+    """Raise ValueError if a spring has a law that depends on time, which a state does not know."""
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(f"{what} is of a state alone, and {name} has a law that depends on time: {remedy}")
@@ -282,7 +282,7 @@ def _view(mechanism: Model, body: str) -> Any:
 
 
 def _rows(matrix: Any, part: slice) -> Array:
-    """Rows of a matrix that is dense, sparse, or computed block by block."""
+    """Rows of a matrix that is dense, sparse, or computed block by block, as a dense array."""
     if isinstance(matrix, StressRows):
         return np.asarray(_rows(matrix.rows, part) @ matrix.basis)
     return np.asarray(dense(matrix[part]))

@@ -1,4 +1,4 @@
-"""Slip of wheels with friction or creep, and the forces against it."""
+"""Slip of wheels with friction or creep, and the friction forces on them."""
 
 from __future__ import annotations
 

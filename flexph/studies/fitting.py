@@ -205,7 +205,7 @@ class _Problem:
 
 
 def _measured(measured: Mapping[str, Any], deviations: Mapping[str, Any] | None) -> dict[str, tuple[Array, Array]]:
-    """Values with their standard deviations by name."""
+    """Measured values with their standard deviations, by name."""
     if not measured:
         raise ValueError("measured must have at least one value, got none")
     pairs = {}

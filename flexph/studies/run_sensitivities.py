@@ -93,7 +93,7 @@ def sensitivities(
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter."""
+    """Step of each parameter, from one relative step or one step for each."""
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):

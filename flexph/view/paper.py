@@ -107,7 +107,7 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a picture (height, width, 4), premultiplied, on the background with its shadow."""
+        """Bytes (height, width, 4) of a picture, premultiplied by its cover, on the background with its shadow."""
         paper = rgb([PAPER[self.background]])[0].astype(np.float32)
         page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
         clear = 1.0 - picture[..., 3]
