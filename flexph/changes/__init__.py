@@ -1,4 +1,4 @@
-"""Changes within a run: joints that lock and are released, at a time or where a condition is met.
+"""Changes within a run: joints that lock and are released, at a time or when a condition is met.
 
 Imports: bodies, joints.rows, mechanisms, mechanisms.poses, numerics, sensors, units.
 """

@@ -64,21 +64,24 @@ class Change:
 
     @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
-        """Function of (t, state) that is zero at the instant, or an Event; None for a time."""
+        """Function of (t, state) that is zero at the instant of the change, or an Event.
+
+        None for a change at a time.
+        """
         if self.reaches is None:
             return self.when
         return Reaching(self.when, self.reaches)
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor less the value that it reaches; angles count full turns."""
+    """Function of (t, state): reading of a sensor minus the value to be reached; angles count full turns."""
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"
         self._last: float | None = None
 
     def __call__(self, time: float, state: Any) -> float:
-        """Value at a time and state."""
+        """Reading minus the value to be reached, at a time and state."""
         reading = float(state.measured(self.quantity))
         if self._turns and self._last is not None:
             reading += 2.0 * math.pi * round((self._last - reading) / (2.0 * math.pi))
@@ -89,7 +92,7 @@ class Reaching:
 @quantities(at="s")
 @checked
 def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | None = None) -> Change:
-    """Lock a joint within a run, as it stands, or let a further joint begin to hold.
+    """Lock a joint within a run in its position at that instant, or let a further joint begin to hold.
 
     Velocities jump by the impulse Λ of the joints, after which the lock holds:
 

@@ -34,7 +34,7 @@ class Clamp:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The port, as a tuple of one."""
+        """Names of the ports of the connection: only one."""
         return (self.port,)
 
     def __str__(self) -> str:
