@@ -41,7 +41,7 @@ STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the midpoint deflection over the length (k, 2), and the refinement table if requested."""
+    """The run, the midpoint deflection divided by the length (k, 2), and the refinement table if requested."""
 
     solution: Solution
     midpoint: Array

@@ -54,7 +54,7 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """Solid on rank 0: model, displacements (N·d, n) over its coordinates, its ports over them, and the partition."""
+    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these, and the partition."""
 
     model: SolidModel
     basis: Any

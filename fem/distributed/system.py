@@ -20,7 +20,7 @@ from .ranks import total
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Stiffness K and mass M over the coordinates of all ranks, distributed by rows; ``own`` are the rows of this rank.
+    """Stiffness K and mass M in the coordinates of all ranks, distributed by rows; ``own`` are the rows of this rank.
 
     On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are the coordinates that move corners of
     cells, for multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K with it. About mean axes rigid

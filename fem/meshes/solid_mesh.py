@@ -72,7 +72,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, over all cells."""
+        """Number of the first cell of each block, counted through all blocks."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -81,7 +81,7 @@ class SolidMesh(Memo):
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers of cells over all blocks, from pairs (block, cell)."""
+        """Numbers of cells counted through all blocks, from pairs (block, cell)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:

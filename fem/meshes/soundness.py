@@ -37,7 +37,7 @@ def refuse_pieces(mesh: SolidMesh) -> None:
 
 
 def _nodes(mesh: SolidMesh, cells: Array) -> Array:
-    """Nodes of cells given by numbers over all blocks, with repetitions."""
+    """Nodes of cells given by numbers counted through all blocks, with repetitions."""
     nodes = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
     return np.concatenate(nodes)
 

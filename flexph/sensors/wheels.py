@@ -22,7 +22,7 @@ from .quantities import Quantity, Reading, no_measures
 
 @checked
 def wheel_slip(joint: str) -> Quantity:
-    """Slip velocity (k,) [m/s] of a wheel over the ground: along and across it, or along the axis of its rollers.
+    """Slip velocity (k,) [m/s] of a wheel on the ground: along and across it, or along the axis of its rollers.
 
     Parameters
     ----------
