@@ -78,7 +78,7 @@ class System:
         return loads
 
     def elasticity(self, vectors: Array) -> SolidElasticity:
-        """Elastic energy of the cells of this rank over vectors (own, k)."""
+        """Elasticity of the cells of this rank, in coordinates whose displacements are the vectors (own, k)."""
         return SolidElasticity(self.part.model, self.displacements(vectors))
 
     def energies(self, vectors: Array) -> Array:

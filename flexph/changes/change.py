@@ -22,7 +22,7 @@ class Change:
     Attributes
     ----------
     kind : {"lock", "release"}
-        What happens.
+        Kind of the change.
     joint : str or Connection
         Name of a joint; of a lock also a joint that begins to hold.
     at : float, optional
@@ -98,15 +98,15 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
 
         v⁺ = v − M⁻¹GᵀΛ,   G M⁻¹GᵀΛ = G v − b,   loss ½ Δvᵀ M Δv ≥ 0,   work of drives −Λᵀb
 
-    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Both momenta of free
-    mechanisms stay. Steps end at the instant, to round-off.
+    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Momentum and angular
+    momentum of free mechanisms stay. Steps end at the instant, to round-off.
 
     Parameters
     ----------
     joint : str or Connection
-        Name of a joint between two ports of the mechanism: its bodies then stay as they are to each other, by ``lock
-        NAME``, which takes its place. Or a joint such as ``weld("ship.nose", "station.dock", name="dock")``, which
-        must be closed at the instant if it states a pose.
+        Name of a joint between two ports of the mechanism: its bodies then keep their relative position by a joint
+        ``lock NAME``, which replaces it. Or a further joint, as ``weld("ship.nose", "station.dock", name="dock")``;
+        it must be closed at the instant if it states a pose.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
@@ -123,7 +123,7 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
     Raises
     ------
     ValueError
-        Unless one of ``at`` and ``when`` is given; ``reaches`` goes with a sensor.
+        Unless exactly one of ``at`` and ``when`` is given, and ``reaches`` with a sensor but not otherwise.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class Labelled(ABC):
         Returns
         -------
         xarray.Dataset
-            Raises ModuleNotFoundError, naming what to install, where there is no xarray.
+            Raises ModuleNotFoundError without xarray; the message says what to install.
         """
         return self._labels().dataset()
 
@@ -103,7 +103,7 @@ class Labelled(ABC):
         Returns
         -------
         pandas.DataFrame
-            Raises ModuleNotFoundError, naming what to install, where there is no pandas.
+            Raises ModuleNotFoundError without pandas; the message says what to install.
         """
         return self._labels().frame()
 

@@ -37,7 +37,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
     ax : Axes or a sequence of them, optional
         One for each mode, with the projection ``3d`` for a spatial mechanism; by default up to six of a new figure.
     scale : float, optional
-        Largest displacement of each drawn mode over the size of the mechanism.
+        Largest displacement of each drawn mode, relative to the size of the mechanism.
 
     Returns
     -------

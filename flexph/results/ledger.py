@@ -200,7 +200,7 @@ class Ledger(NamedFields, Labelled):
         Returns
         -------
         array
-            Errors over ``scale``.
+            Errors divided by ``scale``.
         """
         return relative_error(error, self.scale, steps * self.unresolved)
 
@@ -250,7 +250,7 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Balance errors (k,) relative to the ``scale`` of energies, all in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+    """Balance errors (k,) relative to the ``scale`` of energies, in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
 
     An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
     """

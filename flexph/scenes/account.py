@@ -32,7 +32,7 @@ class Account:
     dissipated : array
         Dissipated energy, (k,).
     residual : float
-        Largest residual of the balance over the energy, :attr:`flexph.results.Ledger.largest_residual`.
+        Largest residual of the balance divided by the energy, :attr:`flexph.results.Ledger.largest_residual`.
     """
 
     times: Array

@@ -63,7 +63,7 @@ def read_scene(path: str | Path) -> Scene:
     Parameters
     ----------
     path : path
-        A file of either.
+        File written by either.
 
     Returns
     -------

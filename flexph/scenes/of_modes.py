@@ -46,7 +46,7 @@ def mode_scene(
     frames : int
         Number of times in a cycle.
     scale : float
-        Largest displacement of a mode, over the size of the mechanism.
+        Largest displacement of a mode, relative to the size of the mechanism.
 
     Returns
     -------

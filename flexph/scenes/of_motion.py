@@ -53,7 +53,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     Returns
     -------
     Scene
-        Surfaces, lines and fields over time.
+        Surfaces, lines and fields at these times.
     """
     check.count("frames", frames, least=1)
     rows = np.unique(np.linspace(0, len(solution.times) - 1, frames).round().astype(int))

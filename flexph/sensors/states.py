@@ -123,7 +123,7 @@ def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
     Raises
     ------
     ValueError
-        During the run, for fields without a compliance: resultants of plates, matrices of other programs.
+        During the run, for fields without a compliance, such as resultants of plates and stresses of other programs.
     """
     label = f"strain of {field} at {tuple(at)}"
     return _read(label, (body,), "of the field", lambda mechanism: _strain(mechanism, body, field, at))
@@ -157,7 +157,7 @@ def section_force(body: str, section: str) -> Quantity:
     body : str
         Name of a body of the mechanism.
     section : str
-        Name of a section of it.
+        Name of a section of the body.
 
     Returns
     -------

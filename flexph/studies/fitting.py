@@ -88,7 +88,7 @@ def fit(
     deviations : dict, optional
         Standard deviation of the measurement by name: one number, or one for each entry.
     step : float
-        Step of the differences, over the size of each parameter.
+        Step of the differences, relative to the size of each parameter.
     tolerance : float
         Relative change of the parameters at which the search ends.
     most : int

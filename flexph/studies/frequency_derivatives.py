@@ -58,7 +58,7 @@ def frequency_sensitivities(
     count : int
         Number of frequencies.
     steps : float or dict
-        Steps of the differences by parameter; one number is the step over the size of each parameter.
+        Steps of the differences by parameter; one number is the step relative to the size of each parameter.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def optimise(
     most : int
         Largest number of runs.
     tolerance : float
-        Distance between parameters, over the width of their bounds, at which the search ends.
+        Distance between parameters, relative to the width of their bounds, at which the search ends.
     out, executor, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 

@@ -61,7 +61,7 @@ def sensitivities(
     at : dict
         Parameter values.
     steps : float or dict
-        Steps h by parameter; one number is the step over the size of each parameter.
+        Steps h by parameter; one number is the step relative to the size of each parameter.
     out, executor, jobs, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 

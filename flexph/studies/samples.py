@@ -96,7 +96,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
 
     Parameters
     ----------
-    rows : Sequence[mapping
+    rows : sequence of mapping
         Values by parameter, for each sample.
 
     Returns

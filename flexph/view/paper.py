@@ -87,15 +87,13 @@ class Paper:
     Attributes
     ----------
     layout : Layout
-        Where it is.
+        Windows of the parts of a picture.
     background : str
-        Of the paper.
-    ground : array
-        Colours (height, width, 3), 0 to 1, of paper and words.
-    ink : array
-        Cover (height, width) of the words.
+        Kind of the background.
+    words : array
+        Bytes (height, width, 4) of the constant texts and of the colour bar.
     curves : tuple of array, optional
-        The account of energy (height, width, 4), faint and in full.
+        Bytes (height, width, 4) of the energy curves, faint and in full colours.
     times : (float, float)
         First and last time of the account.
     """

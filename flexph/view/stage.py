@@ -39,15 +39,15 @@ class Stage:
     size : tuple of int
         Width and height in pixels.
     camera : Camera
-        In dots.
+        Camera with dots as the unit of the picture.
     mesh : Mesh
-        All that is drawn.
+        Triangles that are drawn.
     paint : Paint
-        Colours.
+        Colours of parts, fields and lines.
     ground : (array, float), optional
         Normal and height of the plane that shadows fall on.
     reach : float
-        Difference in depth at which what lies behind is darkest.
+        Difference in depth at which the surface behind is darkest.
     bottom : float
         Lower edge of the motion in the picture [pixels]; shadows end there.
     """

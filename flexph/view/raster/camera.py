@@ -36,11 +36,11 @@ class Camera:
     axes : array
         Unit vectors to the right, up and towards the reader, as rows (3, 3).
     target : array
-        The point that is looked at (3,) [m].
+        Point (3,) [m] at the centre of the view.
     distance : float
-        Of the eye from it [m].
+        Distance of the eye from the target [m].
     factor : float
-        Dots a metre at the target.
+        Dots per metre at the target.
     middle : array
         Place of the target in the picture (2,) [dots], from its upper left corner.
     """
