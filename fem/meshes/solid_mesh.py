@@ -17,7 +17,7 @@ from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
-"""Jacobian below which a cell is flat, over the size of the cell to the power of its dimension."""
+"""Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
 
 @dataclass(frozen=True, eq=False)

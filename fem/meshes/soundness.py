@@ -13,7 +13,7 @@ from flexph.numerics.checks import listed
 from .solid_mesh import Block, SolidMesh
 
 TOUCHING = 1e-6
-"""Distance of a node from a facet, over the size of the facet, up to which it lies on the facet."""
+"""Distance of a node from a facet, relative to the size of the facet, up to which it lies on the facet."""
 
 
 def refuse_pieces(mesh: SolidMesh) -> None:

@@ -20,7 +20,7 @@ from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 MULTIPLIERS = "multipliers"
 """Name of the part of the states that holds the multipliers."""
 OFF = 1e-8
-"""Constraint over its largest terms up to which an initial state satisfies it."""
+"""Constraint, relative to its largest terms, up to which an initial state satisfies it."""
 
 
 @dataclass(frozen=True, eq=False)

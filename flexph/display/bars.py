@@ -11,7 +11,7 @@ from tqdm import tqdm
 from .kernels import in_notebook
 
 PATIENCE = 1.0
-"""Seconds after which a bar appears in a notebook, where it would stay on the page."""
+"""Delay [s] after which a bar appears in a notebook, so that short runs leave no trace on the page."""
 
 
 def bar(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:

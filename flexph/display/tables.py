@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 ROWS = 12
-"""Rows of a table that are shown; of more the number is told."""
+"""Largest number of rows that are shown; the number of the others follows."""
 LEFT = "text-align:left"
 
 

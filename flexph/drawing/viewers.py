@@ -12,7 +12,7 @@ from ..numerics import checks as check
 
 GROUP = "flexph.viewers"
 WINDOW, HTML, FILM = "window", "html", "film"
-"""Viewers outside and within notebooks, the second of which returns HTML, and the one that writes films."""
+"""Names of the viewers: in a window, in a notebook (returns HTML), and to write films."""
 
 
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:

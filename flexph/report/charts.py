@@ -18,11 +18,11 @@ from ..numerics.arrays import Array
 from ..plot.panels import Curve, Panel, short
 
 MOST = 2000
-"""Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
+"""Largest number of points of a curve; a longer one keeps minimum and maximum of each of half as many parts."""
 
 
 HEIGHT, SHARES = 220.0, (0.7, 1.3)
-"""Height of a panel [px], and its share for smaller and larger ones."""
+"""Mean height of the panels [px], and limits of the height of a panel relative to it."""
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:

@@ -24,7 +24,7 @@ UNITS = {
     **{"kg": "kg", "n": "N", "kn": "kN", "nm": "N m", "n_m": "N m", "pa": "Pa", "mpa": "MPa"},
     **{"j": "J", "w": "W", "v": "V", "a": "A", "rel": "relative", "percent": "%"},
 }
-"""Endings of the names of figures, and the units that they mean."""
+"""Units by the endings of names of summary numbers."""
 RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
 """Largest numbers of fully described runs, of runs with a 3-D view, of pictures and of files listed per folder."""
 

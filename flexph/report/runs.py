@@ -30,7 +30,7 @@ from .summaries import LargestForce, summary_of
 JOINTS, BODIES = 12, 12
 """Numbers of joints whose forces, and of bodies whose stresses are reported."""
 INSTANTS = 20_000
-"""Number of instants at which forces are computed, times joints times bodies."""
+"""Largest product of the numbers of instants, joints and bodies for which forces are computed."""
 WHERE = (
     "The largest stress of a cell is over all points at which its stresses are computed, of beams and rods over both "
     "ends of a drawn piece; all else is that in the middle of a drawn cell, or at an end of a beam or cable."

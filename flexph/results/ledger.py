@@ -40,7 +40,7 @@ ACCOUNTS = {
     "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
     "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
 }
-"""Accounts by name: their coordinate, along what they go, unit, and words."""
+"""Accounts by name: dimension of their names, dimension of their values, unit, and description."""
 CHECKS = {
     "residual": ("J", "largest balance residual of a step"),
     "iterations": ("1", "Newton iterations"),
@@ -51,7 +51,7 @@ CHECKS = {
     "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
     "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
 }
-"""Columns of the audit by name: unit and words."""
+"""Columns of the audit by name: unit and description."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 

@@ -25,7 +25,7 @@ PARALLEL = 0.999
 GAPS = 400
 """Largest number of gaps of a drawn contact."""
 ROUND = 40.0
-"""Length of the longest arrow over the radius of the balls at closed contacts."""
+"""Ratio of the length of the longest arrow to the radius of the balls at closed contacts."""
 SLIGHT = 1e-9
 """Share of the largest force below which forces are not drawn."""
 

@@ -23,7 +23,7 @@ from .scene import Field, Part, Scene
 from .stresses import Rows
 
 SMALL = 1e-4
-"""Turn [rad], or displacement over the size of the mechanism, for the difference along a mode."""
+"""Turn [rad], or displacement relative to the size of the mechanism, for the difference along a mode."""
 DISPLACEMENT = "displacement over the largest"
 
 

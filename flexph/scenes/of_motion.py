@@ -27,9 +27,9 @@ from .stresses import Rows, stress_fields
 from .surfaces import surface_of
 
 SIGN = 0.018
-"""Size of signs over the size of a mechanism."""
+"""Size of signs, relative to the size of a mechanism."""
 ARROW = 12.0
-"""Length of the longest arrow over the size of signs."""
+"""Ratio of the length of the longest arrow to the size of signs."""
 
 
 @checked

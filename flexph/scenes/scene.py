@@ -47,7 +47,7 @@ class Field:
 
 
 LARGEST = 1e9
-"""Largest deformation, over the size of signs, that single-precision graphics can show."""
+"""Largest deformation, relative to the size of signs, that single-precision graphics can show."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,9 +13,9 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 
 OUTSIDE = 0.1
-"""Tolerance for points outside a cell, over the cell's size: sides may be curved."""
+"""Tolerance for points outside a cell, relative to the cell's size: sides may be curved."""
 LINE_OUTSIDE = 1e-6
-"""The tolerance along lines, whose pieces are straight: round-off of the input."""
+"""Tolerance along lines, whose pieces are straight: round-off of the input."""
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:

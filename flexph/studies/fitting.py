@@ -20,7 +20,8 @@ from .execution.runs import Place
 from .run_sensitivities import derivatives
 
 DETERMINED = 1e-10
-"""Smallest over largest singular value of the scaled Jacobian above which the parameters are identifiable."""
+"""Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are
+identifiable."""
 
 
 @dataclass(frozen=True)

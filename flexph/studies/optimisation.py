@@ -21,7 +21,7 @@ from .execution.runs import Place
 from .samples import box
 
 FEASIBLE = 1e-6
-"""Violation of a constraint, over the size of its limit, up to which a run is feasible."""
+"""Violation of a constraint, relative to the size of its limit, up to which a run is feasible."""
 
 Limits = Mapping[str, tuple[float | None, float | None]]
 

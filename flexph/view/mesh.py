@@ -13,9 +13,9 @@ from .creases import creased_each, telling_points
 from .looks import coloured, limits_of, unit_of
 
 SAME = 1e-6
-"""Distance over the extent of a part up to which points are one."""
+"""Distance, relative to the extent of a part, up to which points are one."""
 PLAIN = -1.0
-"""Share of a field where there is none."""
+"""Value that stands for a missing field."""
 
 
 @dataclass(frozen=True, eq=False)

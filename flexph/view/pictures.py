@@ -19,7 +19,7 @@ from .paper import Background, Paper, layout_of, paper_of
 from .stage import Stage, staged_scene
 
 SIZE = (800, 450)
-"""Pixels; MP4 needs even numbers."""
+"""Width and height [pixels]; MP4 needs even numbers."""
 RATE, FRAMES = 20, 101
 """Frames of a film per second, and in total."""
 

@@ -24,11 +24,11 @@ from .looks import (
 )
 
 SIZE = (960, 544)
-"""Pixels."""
+"""Width and height of the window [pixels]."""
 USED = 0.9
 """Share of a picture that the motion fills."""
 RATE, FRAMES = 20, 101
-"""Instants that are shown in a second, and in all."""
+"""Number of times shown per second, and in total."""
 
 
 @checked

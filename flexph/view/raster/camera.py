@@ -10,9 +10,9 @@ from ...numerics.arrays import Array
 from ...scenes.scene import Scene
 
 DISTANCE = 3.5
-"""Distance of the eye over the extent of what is seen: a mild perspective."""
+"""Distance of the eye relative to the extent of the motion: a mild perspective."""
 INSTANTS = 24
-"""Times at which the bounds of a motion are looked at."""
+"""Number of times at which the bounds of a motion are evaluated."""
 PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 """Directions from which mechanisms of the plane and of space are seen."""
 
