@@ -134,7 +134,7 @@ class _Models:
         self._last: dict[tuple[tuple[str, int], ...], tuple[list[Quantity], list[Connection], Model]] = {}
 
     def of(self, sensors: Mapping[str, Quantity]) -> tuple[list[Connection], Model]:
-        """Elements of sensors, and the model that has them; raises ValueError for invalid sensors."""
+        """Connections that measure the sensors, and the model that has them; ValueError for invalid sensors."""
         key = tuple((name, id(quantity)) for name, quantity in sensors.items())
         known = self._last.get(key)
         if known is None:
