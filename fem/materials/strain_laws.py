@@ -13,7 +13,7 @@ from flexph.numerics.arrays import Array
 from .hyperelastic import FIRST, SECOND, Hyperelastic
 
 UNLOADED = 1e-9
-"""Stress without strain, over the stiffness, below which it is round-off."""
+"""Stress without strain, relative to the stiffness, below which it is round-off."""
 
 
 def tensors_of(strain: Array) -> Array:

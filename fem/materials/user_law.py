@@ -20,7 +20,8 @@ SAMPLES = np.array(
 """Green's strains at which a derivative is compared with differences of its energy."""
 STEP = 1e-5
 DERIVATIVE = 1e-6
-"""Largest deviation of a derivative from differences of its energy, over the stiffness: of the order of STEP²."""
+"""Largest deviation of a derivative from differences of its energy, relative to the stiffness: of the order of
+STEP²."""
 
 
 @checked

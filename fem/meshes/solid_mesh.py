@@ -17,7 +17,7 @@ from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
-"""Jacobian below which a cell is flat, over the size of the cell to the power of its dimension."""
+"""Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, over all cells."""
+        """Number of the first cell of each block, counted through all blocks."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -81,7 +81,7 @@ class SolidMesh(Memo):
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers of cells over all blocks, from pairs (block, cell)."""
+        """Numbers of cells counted through all blocks, from pairs (block, cell)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:

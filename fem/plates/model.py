@@ -1,4 +1,4 @@
-"""Matrices of a plate over all its coordinates: mass integrals, membrane, bending and shear strains, compliances."""
+"""Matrices of a plate in all its coordinates: mass integrals, membrane, bending and shear strains, compliances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MASS = 8
 
 @dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
-    """Matrices of a plate over all its coordinates; ``thickness`` t (cells,) [m]."""
+    """Matrices of a plate in all its coordinates; ``thickness`` t (cells,) [m]."""
 
     thickness: Array
     rotary: bool

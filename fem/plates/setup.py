@@ -20,7 +20,7 @@ from .coordinates import Theory
 from .model import TRANSVERSE, PlateModel
 
 STRAIGHT = 1e-6
-"""Distance of an edge node from the middle, over the size of the cell, up to which an edge is straight."""
+"""Distance of an edge node from the middle, relative to the size of the cell, up to which an edge is straight."""
 
 
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:

@@ -30,11 +30,11 @@ from .view import OF_SIX, rod_view
 Curve = Callable[[float], tuple[Sequence[float] | Array, Any]]
 UNDAMPED = Damping()
 STRETCHED = 0.01
-"""Deviation of the length of a curve between two nodes, over the rod length, above which its parameter is refused."""
+"""Deviation of a curve's length between two nodes, relative to the rod length, above which its parameter is refused."""
 TURNED = 1.0
 """Rotation of the sections of a curve along an element [rad] above which frames jump."""
 SAMPLES = 8
-"""Number of parts of an element over which the rotation of a curve is summed: its ends alone would miss a full turn."""
+"""Number of parts of an element whose rotations are summed: the ends of a curve alone would miss a full turn."""
 
 
 @quantities(length="m", ports="m")

@@ -68,7 +68,7 @@ def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region over the coordinates u. Raises ValueError if it has no facets or cells to load."""
+    """Load port of a region in the coordinates u. Raises ValueError if it has no facets or cells to load."""
     values, measures, normals = loaded_elements(model, name, given)
     moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)

@@ -48,7 +48,7 @@ def without(coordinates: Array, size: int) -> Any:
 
 
 def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Coordinates (n, d + s) over a basis (N·d, n) of unit translations and scaled unit rotations.
+    """Coordinates (n, d + s) in a basis (N·d, n) of unit translations and scaled unit rotations.
 
     Rotations are scaled by the longest side.
     """
@@ -58,7 +58,7 @@ def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
 
 
 def coordinates(basis: Any, motion: Array) -> Array:
-    """Coordinates (n, r) over a basis (N·d, n) of displacements (N·d, r) in its span."""
+    """Coordinates (n, r) in a basis (N·d, n) of displacements (N·d, r) in its span."""
     solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     return solved
 
@@ -72,7 +72,7 @@ def pins(motion: Array) -> Array:
 
 
 def _mean_motion(model: SolidModel) -> Array:
-    """Matrix (d + s, N·d) of mean motions: ∫ρu over the mass, and ∫ρ(X − c) × u over the mass and a length."""
+    """Matrix (d + s, N·d) of mean motions: ∫ρu divided by mass, and ∫ρ(X − c) × u divided by mass and a length."""
     X, m, d = model.mesh.points, model.mass, model.dim
     whole = np.asarray(m.sum(axis=0)).ravel()
     mass = whole.sum()

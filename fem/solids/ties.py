@@ -57,7 +57,7 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port over all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
+    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
 
     nodes: Array
     position: Array
@@ -66,7 +66,7 @@ class Tied:
     rotation: Any
 
     def over(self, basis: Any) -> Port:
-        """Port over the coordinates of a basis."""
+        """Port in the coordinates of a basis."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
@@ -80,7 +80,7 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements (N·d, n) over coordinates in which rigid regions are condensed, and the ports over these.
+    """Nodal displacements (N·d, n) for unit coordinates, with condensed rigid regions, and ports in these.
 
     The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
     and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do

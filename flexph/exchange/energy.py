@@ -21,11 +21,11 @@ from ..numerics.ranks import singular_vectors
 ACCURACY = 1e-8
 """Accepted relative defect of a computed or given energy: Riccati solutions lose digits."""
 AXIS = 1e-9
-"""Real part of a pole over ‖A‖ below which it counts as undamped."""
+"""Real part of a pole, relative to ‖A‖, below which it counts as undamped."""
 SAME = 1e-7
-"""Distance of two undamped poles over ‖A‖ below which they count as one."""
+"""Distance of two undamped poles, relative to ‖A‖, below which they count as one."""
 NOTHING = 1e-9
-"""Eigenvalue of D + Dᵀ over the size of the system below which it counts as zero."""
+"""Eigenvalue of D + Dᵀ, relative to the size of the system, below which it counts as zero."""
 
 
 class NoEnergy(ArithmeticError):

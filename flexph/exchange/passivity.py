@@ -10,9 +10,9 @@ from ..linear.state_space import StateSpace
 from ..numerics.arrays import Array
 
 TOLERANCE = 1e-9
-"""Negative part of the Hermitian part over ‖H‖ that is attributed to round-off."""
+"""Negative part of the Hermitian part, relative to ‖H‖, that is attributed to round-off."""
 FLOOR = 1e-6
-"""‖H(iω)‖ over the largest one below which its sign is not judged."""
+"""‖H(iω)‖ relative to the largest one below which its sign is not judged."""
 
 
 def violation(model: StateSpace) -> str | None:

@@ -27,7 +27,7 @@ def write_series(
     discontinuous: bool = False,
     smoothed: bool = False,
 ) -> list[Path]:
-    """Write the motion of bodies (by default all with a view) as a time series; returns the paths.
+    """Write the motion of bodies (by default all with a view) as a time series; return the paths.
 
     The suffix of the path sets the format. ``.vtkhdf``: one VTKHDF file with bodies, surfaces of bodies that are
     lines or points, joints and the ground by name. ``.pvd``: an index of VTU frames, whose points have moved to their

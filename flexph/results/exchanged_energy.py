@@ -10,7 +10,7 @@ from ..systems.nonlinear import PHDAE
 NEARER = 1e-6
 """Relative change of a state at which the curvature of H along it is measured."""
 AT_REST = 1e-12
-"""Exchanged energy over carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
+"""Ratio of exchanged to carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
 MEASURED = 200
 """Number of evenly chosen states at which the exchanged energy is evaluated; it only serves as a scale."""
 

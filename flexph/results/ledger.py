@@ -40,7 +40,7 @@ ACCOUNTS = {
     "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
     "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
 }
-"""Accounts by name: their coordinate, along what they go, unit, and words."""
+"""Accounts by name: dimension of their names, dimension of their values, unit, and description."""
 CHECKS = {
     "residual": ("J", "largest balance residual of a step"),
     "iterations": ("1", "Newton iterations"),
@@ -51,7 +51,7 @@ CHECKS = {
     "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
     "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
 }
-"""Columns of the audit by name: unit and words."""
+"""Columns of the audit by name: unit and description."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
@@ -200,7 +200,7 @@ class Ledger(NamedFields, Labelled):
         Returns
         -------
         array
-            Errors over ``scale``.
+            Errors divided by ``scale``.
         """
         return relative_error(error, self.scale, steps * self.unresolved)
 
@@ -250,7 +250,7 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Balance errors (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+    """Balance errors (k,) relative to the ``scale`` of energies, in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
 
     An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
     """

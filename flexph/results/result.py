@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import h5py
 
 SAME_TIME = 1e-9
-"""Distance from a saved time, over the span of the run, up to which a time counts as saved."""
+"""Distance from a saved time, relative to the span of the run, up to which a time counts as saved."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from ..numerics.arrays import Array
 PROBES = (-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0)
 """Arguments at which functions of laws are compared."""
 NOISE = 1e-10
-"""Number over the largest one of its kind up to which it is treated as zero."""
+"""Number, relative to the largest one of its kind, up to which it is treated as zero."""
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:

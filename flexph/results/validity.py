@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .solution import Solution
 
 UNBALANCED = 1e-9
-"""Balance residual over the energy above which a run warns, far above round-off."""
+"""Balance residual, relative to the energy, above which a run warns, far above round-off."""
 RESTING = 1e-9
-"""Travel over the size of the mechanism, at the largest speed, up to which a run counts as at rest."""
+"""Travel at the largest speed, relative to the size of the mechanism, up to which a run counts as at rest."""
 LONG_TURN = 1.0
 """Turn of a body in a (sub)step [rad] above which a run warns: the phase of ``exact`` is then off by 8 %."""
 UNBOUNCED, SMALL = 0.1, 1e-3
@@ -35,9 +35,9 @@ SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
 ELSEWHERE = 0.02
-"""Travel over the size of the mechanism, or turn [rad], above which a run from rest has moved."""
+"""Travel relative to the size of the mechanism, or turn [rad], above which a run from rest has moved."""
 JUMP = 0.1
-"""Velocity defect over the largest speed above which a run warns: a resolved motion has the square of hω."""
+"""Velocity defect, relative to the largest speed, above which a run warns: a resolved motion has the square of hω."""
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:

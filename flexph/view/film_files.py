@@ -15,9 +15,9 @@ from .paper import pillow
 COLOURS = 256
 """Colours of a GIF."""
 SAMPLES, MOST = 8, 6
-"""Pictures of a film whose colours are looked at, and pixels of one colour that count in each."""
+"""Number of pictures of a film from which its colours are chosen, and largest count of one colour in each."""
 RARE = 32
-"""Colours of a GIF that are kept for what has few pixels, such as lines."""
+"""Number of colours of a GIF that are reserved for those of few pixels, such as colours of lines."""
 QUALITY = 82
 """Quality of WebP, of 100."""
 

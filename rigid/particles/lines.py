@@ -17,7 +17,7 @@ from .connections import Dashpot, Drag, End, Rod, Spring
 from .points import FIXED, Points
 
 SHORT = 1e-6
-"""Length over that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
+"""Length relative to that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
 
 
 class Lines:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 STEP = 1e-3
 """Step of fourth-order differences, relative to the size of a position."""
 SLOPE = 1e-6
-"""Deviation of a derivative, over the largest entry of its row scaled by position sizes, that counts as a mistake."""
+"""Deviation of a derivative, relative to the largest entry of its row scaled by position sizes, that counts as a
+mistake."""
 NOISE = 1e-9
 """Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
 SPEEDS = (1e-2, 1.0, 1e2)

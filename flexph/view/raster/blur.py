@@ -7,7 +7,7 @@ import numpy as np
 from ...numerics.arrays import Array
 
 PASSES = 3
-"""Means over a box that are as good as a Gaussian."""
+"""Number of successive means over a box, which together are as good as a Gaussian."""
 
 
 def blurred(values: Array, sigma: float) -> Array:

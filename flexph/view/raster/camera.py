@@ -10,9 +10,9 @@ from ...numerics.arrays import Array
 from ...scenes.scene import Scene
 
 DISTANCE = 3.5
-"""Distance of the eye over the extent of what is seen: a mild perspective."""
+"""Distance of the eye relative to the extent of the motion: a mild perspective."""
 INSTANTS = 24
-"""Times at which the bounds of a motion are looked at."""
+"""Number of times at which the bounds of a motion are evaluated."""
 PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 """Directions from which mechanisms of the plane and of space are seen."""
 
@@ -36,11 +36,11 @@ class Camera:
     axes : array
         Unit vectors to the right, up and towards the reader, as rows (3, 3).
     target : array
-        The point that is looked at (3,) [m].
+        Point (3,) [m] at the centre of the view.
     distance : float
-        Of the eye from it [m].
+        Distance of the eye from the target [m].
     factor : float
-        Dots a metre at the target.
+        Dots per metre at the target.
     middle : array
         Place of the target in the picture (2,) [dots], from its upper left corner.
     """

@@ -13,13 +13,14 @@ from .dots import Dots
 LIGHT = np.array([-0.42, 0.62, 0.66])
 """Direction towards the light, to the right, up and towards the reader."""
 AMBIENT, DIFFUSE, SHINE, GLOSS = 0.52, 0.56, 0.22, 26.0
-"""Light from everywhere, from the light, its reflection, and how sharp that is."""
+"""Factors of ambient light, of diffuse light and of its reflection, and the exponent that makes the reflection
+sharp."""
 HALO, DARKEST = 5.0, 0.45
-"""Pixels over which what lies behind is darkened, and the largest share that this takes."""
+"""Width [dots] of the shade that a surface casts on surfaces behind it, and the largest darkening by it."""
 OUTLINE, CREASE = 0.5, 0.22
-"""Shares that lines about parts, and along their edges, take."""
+"""Darkening by the lines around parts, and by those along their edges."""
 EDGE = 0.6
-"""Cosine of the angle between normals from which on a line is drawn."""
+"""Cosine of the angle between normals below which a line is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
