@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flexph.models.schema.bodies import BodyEntry
 from flexph.models.schema.document import Kinds
-from flexph.models.schema.entry import Entry
+from flexph.models.schema.entry import Entry, one_of
 from flexph.models.schema.fields import (
     Area,
     Density,
@@ -31,9 +31,9 @@ from flexph.models.schema.laws import SectionLaw
 from .beams.beam import beam
 from .materials.damping import Damping
 from .materials.elastic import Anisotropic, Orthotropic
-from .materials.law_entries import Law, MooneyRivlinEntry, NeoHookeEntry
+from .materials.hyperelastic import MooneyRivlin, NeoHooke
 from .materials.materials import Material, Section
-from .meshes.box_mesh import box_mesh
+from .meshes.solid_mesh import box_mesh
 from .plates.plate import plate
 from .plates.supports import Support
 from .rods.cable import cable
@@ -42,6 +42,29 @@ from .solids.loads import Load
 from .solids.section_surfaces import Cut
 from .solids.solid import solid
 from .solids.ties import Tie
+
+
+class NeoHookeEntry(Entry):
+    """A compressible neo-Hooke law, see :func:`fem.NeoHooke`."""
+
+    makes: ClassVar = NeoHooke
+    kind: Literal["neo_hooke"]
+    mu: Stress
+    lam: Stress
+
+
+class MooneyRivlinEntry(Entry):
+    """A compressible Mooney-Rivlin law, see :func:`fem.MooneyRivlin`."""
+
+    makes: ClassVar = MooneyRivlin
+    kind: Literal["mooney_rivlin"]
+    c1: Stress
+    c2: Stress
+    bulk: Stress
+
+
+Law: Any = one_of((NeoHookeEntry, MooneyRivlinEntry))
+
 
 Word = Annotated[str, Field(min_length=1)]
 Region = Word | int | list[int]

@@ -21,11 +21,18 @@ import click
 
 from flexph.case import Case
 from flexph.console.machine import json_text
-from flexph.console.verbosity import log
-from flexph.files.durable import leftovers, publish, remove, staging
-from flexph.files.interrupts import Terminated, deferred_signals, termination_interrupts
+from flexph.console.options import log
+from flexph.files.durable import (
+    Terminated,
+    deferred_signals,
+    leftovers,
+    publish,
+    remove,
+    staging,
+    termination_interrupts,
+)
 from flexph.files.results_folder import CHECKPOINT, SUMMARY, FolderRefused, ResultsFolder
-from flexph.results.unfinished import Unfinished
+from flexph.results.result import Unfinished
 
 INTERRUPTED = 130
 """Exit status of a command ended by Ctrl-C, as in a shell."""

@@ -14,15 +14,22 @@ import click
 from flexph.case import Case, Check, Kind, Parameter, find_cases, no_case, written_summaries
 from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
-from flexph.console.folder import Folder
 from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
-from flexph.console.output import REPORT, one_sentence, repeating_command, replace_unknown_characters
-from flexph.console.sources import epilog, explained
-from flexph.console.tables import counts, print_table, two_columns, verdicts
-from flexph.console.verbosity import tell, told_on_stderr, with_verbosity
-from flexph.console.version import VERSION
-from flexph.files.interrupts import termination_interrupts
-from flexph.files.progress import progress
+from flexph.console.options import VERSION, Folder, tell, told_on_stderr, with_verbosity
+from flexph.console.output import (
+    REPORT,
+    counts,
+    epilog,
+    explained,
+    one_sentence,
+    print_table,
+    repeating_command,
+    replace_unknown_characters,
+    two_columns,
+    verdicts,
+)
+from flexph.display.bars import progress
+from flexph.files.durable import termination_interrupts
 
 COMMANDS = "flexph.commands"
 """Entry-point group of further commands."""

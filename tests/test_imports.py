@@ -17,7 +17,7 @@ FORBIDDEN = {
     "rigid": (*TESTS, "fem", "cases", "skfem", "meshio"),
     "cases": (*TESTS, "skfem"),
 }
-EXCEPTIONS = {("flexph.export", "meshio"), ("flexph.meshes", "meshio"), ("rigid.bodies.mesh", "meshio")}
+EXCEPTIONS = {("flexph.export", "meshio"), ("flexph.meshes", "meshio"), ("rigid.bodies.solid", "meshio")}
 
 
 def within(name: str, package: str) -> bool:

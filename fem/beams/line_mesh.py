@@ -16,8 +16,8 @@ from scipy import sparse
 
 from flexph.numerics.gauss_tableau import gauss_points
 from flexph.numerics.memo import Memo, once
+from flexph.numerics.ranks import null_space
 
-from ..meshes.null_space import null_space
 from .elements import Field, Pair
 
 Reference = Literal["cantilever", "simply_supported", "mean_axis"]

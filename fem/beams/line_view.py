@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import SectionStress, StressField, View
-from flexph.drawing.sweeps import SweptSection
+from flexph.drawing.shapes import SweptSection
 
 from ..materials.materials import Section
 from ..materials.section_stresses import axial_factors, section_points

@@ -26,9 +26,8 @@ from flexph.numerics.factors.ldl import divided, dropped, ldl
 from ..meshes.drawing import drawing
 from ..solids.inertia import solid_inertia
 from ..solids.model import SolidModel
-from ..solids.references import pins, rigid_coordinates
 from ..solids.solid import read_model, watched_turns
-from ..solids.ties import Tied, tied
+from ..solids.ties import Tied, pins, rigid_coordinates, tied
 from ..solids.view import shape_view, solid_view
 from .partition import Partition, Share, cut, linear_coordinates
 from .ranks import return_free_memory, total

@@ -1,10 +1,8 @@
-"""Cells of solid meshes: their nodes, faces, shape functions and quadrature, as data.
-
-Nodes follow :mod:`flexph.meshes.cell_nodes`; shape functions and quadrature are scikit-fem's, reordered to match.
-"""
+"""Cells of solid meshes as data: nodes, faces, shape functions, quadrature, and polynomials through points."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,9 +11,30 @@ import numpy as np
 from skfem import element as elements
 from skfem.quadrature import get_quadrature
 
-from flexph.meshes.cell_nodes import NODES, REFERENCE, SHAPE, Corners, facet_nodes
+from flexph.meshes.cell_types import NODES, REFERENCE, SHAPE, Corners, facet_nodes
 from flexph.numerics.arrays import Array
 from flexph.numerics.memo import Memo, once
+
+
+def through_points(kind: Cell, at: Array) -> Array:
+    """Values (..., n) at reference points (..., d) of the n polynomials that are each 1 at one stress point.
+
+    They are constant or linear on simplices, and of degree one or two in each coordinate on quadrilaterals and
+    hexahedra, with as many coefficients as there are points.
+    """
+    own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
+    monomials = _monomials(at, len(own)).reshape(-1, len(own))
+    return np.linalg.solve(_monomials(own, len(own)).T, monomials.T).T.reshape(*at.shape[:-1], len(own))
+
+
+def _monomials(x: Array, count: int) -> Array:
+    """Values (..., count) of the first monomials of a cell at points (..., d)."""
+    d = x.shape[-1]
+    if count in (1, d + 1):
+        return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)[..., :count]
+    powers = range(round(count ** (1.0 / d)))
+    return np.stack([np.prod(x ** np.array(p), axis=-1) for p in itertools.product(powers, repeat=d)], axis=-1)
+
 
 DRAWN: dict[str, tuple[Corners, ...]] = {
     "triangle": ((0, 1, 2),),

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import KDTree
 
-from flexph.meshes.cell_nodes import FACETS
+from flexph.meshes.cell_types import FACETS
 from flexph.numerics.arrays import Array
 from flexph.numerics.checks import listed
 

@@ -18,8 +18,7 @@ from skfem.quadrature import get_quadrature
 from flexph.numerics.arrays import Array, rows_at
 from flexph.numerics.memo import Memo, once
 
-from ..meshes.solid_mesh import SolidMesh
-from ..meshes.straight_cells import lagrange
+from ..meshes.solid_mesh import SolidMesh, lagrange
 from ..solids.model import SolidModel
 from .macro_elements import Macro, macro
 

@@ -29,12 +29,10 @@ from ..solids.model import solid_model, watched
 from .coordinates import Theory, point_by_point
 from .inertia import plate_inertia
 from .loads import load_port
-from .model import PlateModel
-from .sections import plate_sections
-from .setup import plate_model
+from .model import PlateModel, plate_model
 from .supports import Support
 from .ties import referred, tied
-from .view import plate_view
+from .view import plate_sections, plate_view
 
 Strain = Literal["linear", "von_karman"]
 UNDAMPED = Damping()

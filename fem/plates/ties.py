@@ -12,11 +12,9 @@ from flexph.bodies.inertia import Inertia, contract
 from flexph.bodies.mean_axes import FILLED
 from flexph.numerics.arrays import Array
 from flexph.numerics.factors.sparse_null_space import sparse_null_space
-from flexph.numerics.ranks import singular_vectors
+from flexph.numerics.ranks import null_space, singular_vectors
 
-from ..meshes.null_space import null_space
-from ..solids.references import coordinates, pins, port_held, without
-from ..solids.ties import Tie, Tied, given_ties, refuse_shared, rigid_rows
+from ..solids.ties import Tie, Tied, coordinates, given_ties, pins, port_held, refuse_shared, rigid_rows, without
 from .model import PlateModel
 from .regions import Place, centre_of, place_of, samples
 from .supports import Support, support_rows
@@ -170,7 +168,7 @@ def referred(
 ) -> Any:
     """Basis (n, n') of the coordinates without rigid motion, which supports, mean axes or a held port remove.
 
-    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.references.referred`.
+    Mean axes of a large plate are treated apart from its coordinates, see :func:`fem.solids.ties.referred`.
     """
     if held:
         if reference is not None:

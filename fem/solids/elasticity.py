@@ -14,8 +14,7 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.factors.positive_definite import MANY, SMALL
 from flexph.numerics.memo import once
 
-from ..meshes.node_pairs import node_pairs
-from .model import Part, SolidModel, strain_terms
+from .model import Part, SolidModel, node_pairs, strain_terms
 
 KEPT = 50_000
 """Number of stress coordinates up to which the stresses of a reduced body are cached: 10 MB for 25 vectors."""

@@ -9,13 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.fields import SectionMap
-from flexph.meshes.cell_nodes import FACETS, REFERENCE
+from flexph.meshes.cell_types import FACETS, REFERENCE
 from flexph.numerics.arrays import Array
 from flexph.numerics.rotations import cross, rigid_motions, spins
 
-from ..meshes.cells import CELLS
+from ..meshes.cells import CELLS, through_points
 from ..meshes.solid_mesh import SolidMesh
-from ..meshes.stress_shapes import through_points
 from .model import SolidModel
 from .region_samples import facet_samples
 from .section_surfaces import Surface, oriented, surface

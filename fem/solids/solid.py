@@ -32,9 +32,8 @@ from .finite import finite_solid
 from .inertia import solid_inertia, with_file_masses
 from .loads import load_port, load_ports
 from .model import SolidModel, solid_model, watched
-from .references import referred
 from .section_maps import solid_sections
-from .ties import tied
+from .ties import referred, tied
 from .view import solid_view
 
 Plane = Literal["stress", "strain"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..drawing.sweeps import SweptSection
+from ..drawing.shapes import SweptSection
 from ..numerics.arrays import Array
 from .elasticity import rows_over
 

@@ -10,9 +10,8 @@ import h5py
 import numpy as np
 from scipy import sparse
 
-from ..files.contained import open_contained
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
-from ..files.hdf5 import write_hdf5
+from ..files.hdf5 import open_contained, write_hdf5
 from ..files.reading import reading
 from ..files.storage import put_text, write_fields, write_value
 from ..files.stored_fields import get_texts, read_fields, read_value, refuse_expansion

@@ -12,7 +12,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..switching import Every, Mode, SwitchingPHDAE, SwitchingTrajectory, Transition
-from ..switching.triggers import Function
+from ..switching.transition import Function
 from ..systems.inputs import Forcing, Input
 from .elements import Pulse, Switch
 from .equations import Assembly

@@ -13,7 +13,7 @@ from ..numerics.arrays import Array
 from ..numerics.loops.callbacks import Struct
 from .agreement_arrays import LawFunctions, laid_feedback, law_arrays, linear_arrays
 from .continuous import LinearSteps
-from .laws.laws import DryFriction, Limit
+from .laws import DryFriction, Limit
 from .loops.agreement import agree_address
 from .loops.data import NEW, Agreement
 

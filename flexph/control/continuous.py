@@ -18,8 +18,7 @@ from ..numerics.memo import read_only
 from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE, with_multipliers
 from ..systems.nonlinear import PHDAE
-from .laws.laws import Law
-from .laws.terminated import Terminated
+from .laws import Law, Terminated
 
 
 @checked

@@ -15,7 +15,7 @@ from ..systems.inputs import Forcing
 from ..systems.linear import LinearPHDAE, with_multipliers
 from ..systems.nonlinear import PHDAE
 from .continuous import Continuous, ControllerStep, steps_of
-from .laws.terminated import Terminated
+from .laws import Terminated
 
 CONSTRAINED = 1e-6
 """Residual, relative to the sum of its terms, up to which a constraint counts as satisfied."""

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from ..display.kernels import in_notebook
+from ..display.bars import in_notebook
 from ..numerics import checks as check
 
 GROUP = "flexph.viewers"

@@ -6,8 +6,7 @@ scenes.
 
 from .envelope import StressEnvelope, stress_envelope, write_envelope
 from .modes import write_modes
-from .series import write_series
-from .series_files import Series, read_series
+from .series import Series, read_series, write_series
 
 __all__ = [
     "Series",

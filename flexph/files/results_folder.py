@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .durable import leftovers, locked, publish, remove, staged
-from .interrupts import deferred_signals
+from .durable import deferred_signals, leftovers, locked, publish, remove, staged
 
 SUMMARY, CHECKPOINT, RUN = "summary.json", "checkpoint", "run.json"
 UNFINISHED = ("unfinished", "unfinished.h5")

@@ -1,6 +1,6 @@
 """Reading of dataclasses from HDF5: declared shapes and types are checked before memory is allocated.
 
-The file must be opened by :func:`flexph.files.contained.open_contained`, which refuses links to other files.
+The file must be opened by :func:`flexph.files.hdf5.open_contained`, which refuses links to other files.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .contained import open_contained
-from .hdf5 import write_hdf5
+from .hdf5 import open_contained, write_hdf5
 
 if TYPE_CHECKING:
     import h5py

@@ -14,8 +14,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from .contained import LINKED, open_contained
-from .hdf5 import write_hdf5
+from .hdf5 import LINKED, open_contained, write_hdf5
 from .reading import reading
 
 SUFFIX, ROOT, OWN = ".vtkhdf", "VTKHDF", "flexph"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..console.verbosity import tell
+from ..console.options import tell
 from ..models.commands import SETTINGS, TRUST, loaded, refusals
 
 if TYPE_CHECKING:

@@ -12,17 +12,16 @@ import numpy as np
 from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change
 from ..changes.plan import Action, Plan
-from ..mechanisms.changed.passage import Booking, booked_together, passed
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
+from ..mechanisms.poses.passage import Booking, booked_together, passed
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.joined import begun, booked, joined
-from ..results.result import Occurrences
+from ..results.result import InputError, IntegrationError, IntegrationInterrupted, Occurrences, Unfinished
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.statics import static_solution
-from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
 from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod

@@ -25,16 +25,14 @@ from ..results.state_view import MechanismView
 from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import ValidityWarning
-from .blocks.controlled_steps import controlled_in_blocks
-from .blocks.of_scheme import blocks_of
+from .blocks.in_blocks import blocks_of, controlled_in_blocks, in_blocks
 from .blocks.pairs import PairBlocks
-from .blocks.prescribed_steps import in_blocks
 from .controllers import loops_of
 from .methods import MechanismMethod
 from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .schemes.of_method import scheme_from
 from .schemes.record import recorder_of, solution_of
-from .schemes.start import StepStart
+from .schemes.scheme import StepStart
 from .times.events import ContinuedWatch
 from .times.grid import ascending_from, refuse_short
 from .times.journal import Journal, StartForm, opened
@@ -46,8 +44,7 @@ from .times.sampled import ControlledForcing, one_by_one
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
 from .times.step_size import StepSizeControl
-from .with_controllers.agreed_pairs import AgreedPairs
-from .with_controllers.agreed_steps import held_in_loops
+from .with_controllers.agreed_steps import AgreedPairs, held_in_loops
 from .with_controllers.sampled_steps import in_chunks
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ from .poses.impacts import impact_at
 from .poses.multipliers import consistent_multipliers
 from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
+from .resting import closed_at, equilibrium_with_contacts
 from .statics.buckling import Buckling, buckling
 from .statics.equilibrium import equilibrium
 from .statics.frequencies import eigenfrequencies_at, sweep_over
@@ -41,7 +42,6 @@ from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
 from .statics.stability import warn_if_unstable
 from .steady.steady_spectrum import has_relative_motion, steady_spectrum
-from .touching.resting import closed_at, equilibrium_with_contacts
 
 
 def _drawing(mechanism: Mechanism) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numerics.arrays import Array
 from ..numerics.gauss_tableau import gauss_points
-from .cell_nodes import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
+from .cell_types import FACETS, NODES, REFERENCE, SHAPE, facet_nodes
 
 Facets = tuple[str, Array]
 """The cell type of k facets, and their nodes (k, n)."""

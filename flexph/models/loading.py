@@ -1,4 +1,4 @@
-"""Reading, checking and building of model files, and their runs."""
+"""Reading, checking and building of model files, their runs, and results as a function of settings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,8 +21,7 @@ from flexph.numerics.arguments import checked
 from ..units.words import nearest
 from .mechanism import build_mechanism, check_motions, pose_of, state_of
 from .outputs import check_outputs
-from .reading.problems import Misfit, ModelError
-from .reading.tree import Tree, read_file
+from .reading.tree import Misfit, ModelError, Tree, read_file
 from .running import (
     RunOfFile,
     check_begin,
@@ -293,3 +293,21 @@ def built(tree: Tree, folder: Path, *, trust: bool) -> ModelFile:
     document: Any = validated(tree)
     builder = Builder(folder, trust, {"materials": document.materials, "sections": document.sections})
     return ModelFile(tree, document, builder, located(tree, lambda: build_mechanism(document, builder)))
+
+
+def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
+    """Summary numbers of a run with changed settings by path: ``**{"bodies.rod.elements": 8}``. Raises ModelError.
+
+    ``digest`` is a checksum of the file's content, so that studies of a changed file do not reuse old results.
+    """
+    return load_model(path, trust=trust, settings=settings).run(run).figures()
+
+
+def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
+    """Function from settings by path to the summary numbers of a run, which other processes can receive.
+
+    Raises ModelError for an unknown run.
+    """
+    model.refuse_unknown([run])
+    path = str(Path(model.tree.name).resolve())
+    return partial(figures_of_file, path, run, digest=model.digest, trust=model.builder.trust)

@@ -32,7 +32,7 @@ from flexph.results.solution import Solution
 from flexph.results.statics import static_solution
 from flexph.systems.inputs import Forcing
 
-from .readings import number_of, table_of
+from .outputs import number_of, table_of
 from .schema.entry import Builder
 from .schema.functions import refuse_undefined
 from .schema.runs import (

@@ -9,10 +9,9 @@ from typing import Any
 
 from ..units.quantities import read_size
 from ..units.words import nearest
-from .reading.problems import ModelError
-from .reading.tree import Tree, read_text
+from .reading.tree import ModelError, Tree, read_text
 from .schema.entry import Builder
-from .schema.studies import Study
+from .schema.runs import Study
 from .settings import with_settings
 from .validation import validated
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..units.words import nearest
-from .reading.problems import ModelError, Path, Problem
-from .reading.tree import Tree, read_text
+from .reading.tree import ModelError, Path, Problem, Tree, read_text
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ..units.words import nearest, shown
-from .reading.problems import ModelError, Path, Problem
-from .reading.tree import Tree
+from .reading.tree import ModelError, Path, Problem, Tree
 from .schema.document import Document, document_type
 
 REMEDIES = {

@@ -24,13 +24,13 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
 from flexph.numerics.memo import Lost, Recipe
 
+from .reading.expressions import Expression
 from .schema.connections import CONNECTIONS
 from .schema.contacts import LAWS, SHAPES
 from .schema.document import all_kinds
 from .schema.entry import Entry, kind_of
 from .schema.functions import Components, CoulombFriction, Turned
 from .schema.laws import LAWS as SPRING_LAWS
-from .values.expressions import Expression
 
 FILES = ("mesh", "mass", "stiffness", "nodes", "mapping", "shapes", "damping", "file")
 """Settings whose texts are file names; the ``mass`` of all other kinds of bodies is a number."""

@@ -11,12 +11,52 @@ from typing import Any, get_args
 
 import click
 
-from ..console.verbosity import log, tell
+from ..console.options import log, tell
+from ..files.hdf5 import open_contained
+from ..files.reading import reading
+from ..plot.axes import save
+from ..plot.studies import study, varied
+from ..report.reports import write_study_page
+from ..studies.command import summary
+from ..studies.execution.subjects import needed_xarray
+from ..studies.pictures import drawn
 from ..view.html import write_html
 from ..view.paper import Background
 from ..view.pictures import write_film, write_picture
 from ..view.window import show
 from .kinds import STUDIES, chosen_file, scene_of_file
+
+
+def open_study(path: Path) -> Any:
+    """Dataset of a study; ValueError for other files, and for files with links to outside."""
+    xarray = needed_xarray()
+    with reading("a study", path):
+        open_contained(path).close()
+        results = xarray.load_dataset(path, engine="h5netcdf")
+        if "function" not in results.attrs:
+            raise ValueError("no study of flexph wrote it")
+        return results
+
+
+def study_page(path: Path, target: Path) -> Path:
+    """Write the page of a study with its pictures and a table of its values; return its path."""
+    results = open_study(path)
+    pictures = sorted((path.parent / "pictures").glob("*.png"))
+    told = {"command": "", "lines": summary(results), "pictures": pictures}
+    return write_study_page(target, f"study of {results.attrs['function']}", results, told)
+
+
+def study_picture(path: Path, target: Path, value: str | None) -> Path:
+    """Write a picture of a value of a study, by default the first number.
+
+    Return its path, ValueError if none can be drawn.
+    """
+    results = open_study(path)
+    names = drawn(results)
+    if value is None and not (names and 1 <= len(varied(results)) <= 2):
+        raise ValueError(f"{path} has no number over one or two parameters to draw: give --html FILE for its table")
+    return save(study(results, value or names[0]), target)
+
 
 WRITERS: Mapping[str, Callable[..., Path]] = {
     "html": write_html,
@@ -100,7 +140,7 @@ def _chosen(where: Path, name: str | None) -> Path:
 
 def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
     """Write a study as a page or a picture, whichever is asked for."""
-    from .studies import study_page, study_picture  # loads xarray and matplotlib
+    # loads xarray and matplotlib
 
     if not targets or {"gif", "webp", "mp4"} & targets.keys():
         raise click.UsageError(f"{file} is a study, which does not move: give --html FILE or --png FILE")

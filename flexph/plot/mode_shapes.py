@@ -7,16 +7,35 @@ from typing import Any
 
 import numpy as np
 
+from ..bodies.fields import View
 from ..export.modes import ModeShapes, mode_displacements
 from ..linear.eigenmodes.modes import Eigenmodes
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State
+from ..meshes.cell_types import EDGES, FACETS, SHAPE
+from ..meshes.facets import boundary
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .axes import axes_of
-from .outlines import outlines
 from .panels import PREFIXES, prefix_of
+
+
+def outlines(view: View) -> list[Array]:
+    """Node indices (k, n) of outlines, as points of the view: ends of line pieces (n = 2) or corners of faces in order.
+
+    Empty for views of points alone.
+    """
+    if view.cells.shape[1] == 1:  # points alone
+        return []
+    shape = SHAPE[view.cell_type]
+    if shape == "line":
+        return [view.cells[:, :2]]
+    if len(EDGES[shape]) == len(FACETS[shape]):  # a surface
+        return [view.cells[:, : len(EDGES[shape])]]
+    facets = boundary([(view.cell_type, view.cells)])
+    return [nodes[:, : len(EDGES[SHAPE[kind]])] for kind, nodes in facets]
+
 
 MOST = 6
 """Number of drawn modes unless axes are given."""

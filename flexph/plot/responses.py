@@ -1,14 +1,15 @@
-"""Pictures of linear systems: Bode, Nyquist, poles and zeros."""
+"""Pictures of linear systems: Bode, Nyquist, poles and zeros, and Campbell diagrams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..linear.eigenmodes.modes import poles
 from ..linear.responses.frequency import FrequencyResponse
+from ..linear.responses.sweep import Sweep
 from ..linear.responses.zeros import zeros
 from ..numerics.arguments import checked
 from ..systems.linear import LinearPHDAE
@@ -18,6 +19,7 @@ from .panels import Curve, Panel, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 STYLES: tuple[Style, ...] = ("line", "dashed", "dashdot", "dotted")
 Responses = FrequencyResponse | Mapping[str, FrequencyResponse]
@@ -199,3 +201,41 @@ def _multiples(step: float, limits: tuple[float, float]) -> Any:
     while (limits[1] - limits[0]) / step > 8.0:
         step *= 2.0
     return MultipleLocator(step)
+
+
+@checked
+def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), label: str = "") -> Any:
+    """Natural frequencies against a parameter, a curve for each mode, with lines ω = nΩ of rotating excitations.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        A sweep from :func:`flexph.linear.sweep` or ``mechanism.sweep``.
+    ax : Axes, optional
+        Axes to draw into; by default those of a new figure.
+    orders : sequence of float, optional
+        Orders n of the lines, if the parameter is a speed Ω [rad/s].
+    label : str, optional
+        Label of the parameter with its unit; by default its name.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from flexph import plot
+    >>> axes = plot.campbell(mechanism.sweep(poses, angles, name="angle"))  # doctest: +SKIP
+    """
+    return draw([campbell_panel(sweep, orders=orders, label=label)], ax, size=(7.0, 4.5))[0]
+
+
+def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
+    """Panel with curves of the modes, and with lines of the orders up to the highest frequency."""
+    modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
+    top = float(sweep.frequencies.max())
+    lines = []
+    for order in orders:
+        shown = sweep.values[order * sweep.values <= top]
+        lines.append(Curve(shown, order * shown, f"order {order:g}", "dotted", "gray"))
+    return Panel((*modes, *lines), "frequency", "rad/s", over=label or sweep.name)

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..linear.responses.sweep import Sweep
 from ..numerics.arguments import checked
-from ..plot.frequencies import campbell_panel
+from ..plot.responses import campbell_panel
 from ..plot.studies import varied
-from ..results.nested import values_of
 from ..results.result import Result
+from ..scenes.of_results import values_of
 from .page import Block, Chart, Picture, Section, Table, Text, write_page
 from .runs import scene_view, sections_of
 

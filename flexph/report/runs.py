@@ -12,20 +12,17 @@ from ..linear.elimination import explain_redundant, null_space
 from ..mechanisms.model.constraints import constraint_rates
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import table_of
-from ..plot.energy import ledger_panels
-from ..plot.motions import motion_panels
 from ..plot.panels import PREFIXES, Curve, Panel, largest_of, prefix_of
 from ..plot.stress_extremes import StressExtremes, stress_extremes, told_quantities
+from ..plot.time_histories import ledger_panels, motion_panels
 from ..results.result import Result
 from ..results.solution import Solution
 from ..scenes.of_motion import motion_scene
 from ..scenes.of_results import frames_of
 from ..scenes.scene import Scene
 from ..view.html import html_fragment
-from .controllers import controllers_of
 from .page import Block, Chart, Section, Table, Text, View
-from .rubbing import rubbing_of
-from .summaries import LargestForce, summary_of
+from .summaries import LargestForce, controllers_of, rubbing_of, summary_of
 
 JOINTS, BODIES = 12, 12
 """Numbers of joints whose forces, and of bodies whose stresses are reported."""

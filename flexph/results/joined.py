@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..joints.rows.connection import measures
-from ..mechanisms.changed.passage import Booking
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.time_table import Anchors, law_values, laws
+from ..mechanisms.poses.passage import Booking
 from ..numerics.arrays import Array
 from .ledger import Ledger, join_ledgers
 from .result import Occurrences

@@ -1,7 +1,8 @@
-"""Base of the results of runs: saved times and states, energy ledger, events, and their file."""
+"""Base of the results of runs: saved times and states, energy ledger, events, their file; runs that ended early."""
 
 from __future__ import annotations
 
+import pickle
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -12,9 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ..display.labelled import Labelled, Labels, Variable
-from ..files.contained import LINKED, open_contained
 from ..files.durable import HDF5_SUFFIXES, refuse_suffix
-from ..files.hdf5 import write_hdf5
+from ..files.hdf5 import LINKED, open_contained, write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_array import StoredArray, in_file
@@ -23,11 +23,43 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
 from .ledger import Ledger, ledger_labels
-from .presentation.labels import state_variables, time_of
+from .presentation import state_variables, time_of
 from .state_view import StateView
 
 if TYPE_CHECKING:
     import h5py
+
+
+class Unfinished(BaseException):
+    """Base of exceptions that end a run before its last time; ``solution`` holds the finished steps."""
+
+    def __init__(self, message: str, solution: Any) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """State for pickling: without the solution if that contains functions that cannot be pickled."""
+        try:
+            pickle.dumps(self.solution)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            return type(self), (f"{self} (its solution could not be transferred: {error})", None)
+        return type(self), (str(self), self.solution)
+
+
+class IntegrationError(Unfinished, ArithmeticError):
+    """Error of a step that could not be solved; ``solution`` holds the finished steps."""
+
+
+class InputError(Unfinished, ValueError):
+    """Error of a step for another reason, usually in a drive or an input; the cause is chained.
+
+    ``solution`` holds the finished steps.
+    """
+
+
+class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
+    """Interruption of a run (Ctrl-C); ``solution`` holds the finished steps."""
+
 
 SAME_TIME = 1e-9
 """Distance from a saved time, relative to the span of the run, up to which a time counts as saved."""

@@ -29,8 +29,7 @@ from ..sensors.quantities import Quantity
 from .contact_history import ContactHistory, contact_gaps
 from .joined import joined, narrowed, restricted
 from .motion import MotionByName
-from .presentation.companions import write_companions
-from .presentation.labels import sensor_labels
+from .presentation import sensor_labels, write_companions
 from .result import Result
 from .signature import mechanism_signature
 from .state_view import MechanismView

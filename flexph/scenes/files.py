@@ -14,8 +14,7 @@ from ..files.reading import reading
 from ..files.vtkhdf import SUFFIX, Block, Frames, Grid, put_vtkhdf, read_vtkhdf
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from .account import account_from
-from .scene import Field, Part, Scene
+from .scene import Field, Part, Scene, account_from
 
 if TYPE_CHECKING:
     import h5py

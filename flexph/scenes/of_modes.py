@@ -17,8 +17,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import cayley, skew, spins
+from .arrows import PortPlaces, axes_from
 from .of_motion import body_part, connection_part, extent_of, ground_parts, shown_connections, size_of_signs
-from .places import PortPlaces, axes_from
 from .scene import Field, Part, Scene
 from .stresses import Rows
 

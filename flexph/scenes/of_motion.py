@@ -18,12 +18,9 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..results.solution import Solution
-from .account import account_of
-from .arrows import arrows
-from .limits import over_run
-from .places import PortPlaces, spatial
-from .scene import Part, PartKind, Scene
-from .stresses import Rows, stress_fields
+from .arrows import PortPlaces, arrows, spatial
+from .scene import Part, PartKind, Scene, account_of
+from .stresses import Rows, over_run, stress_fields
 from .surfaces import surface_of
 
 SIGN = 0.018

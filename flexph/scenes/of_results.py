@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..bodies.body import Body
 from ..files.vtkhdf import SUFFIX
-from ..results.nested import values_of
+from ..mechanisms.model.model import Model
 from ..results.solution import Solution
 from .files import put_scene, write_scene
 from .of_motion import motion_scene
@@ -18,6 +19,31 @@ from .scene import Scene
 
 if TYPE_CHECKING:
     import h5py
+
+
+DEPTH = 4
+"""Largest depth of the search."""
+Sought = TypeVar("Sought")
+
+
+def values_of(
+    value: Any, kinds: tuple[type[Sought], ...], name: str = "", depth: int = DEPTH
+) -> Iterator[tuple[str, Sought]]:
+    """Yield the values of given types with their paths, from fields of dataclasses, mappings and lists."""
+    if isinstance(value, kinds):
+        yield name, value
+        return
+    entries: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        entries = value.items()
+    elif isinstance(value, list | tuple):
+        names = getattr(value, "_fields", range(1, len(value) + 1))  # field names of a named tuple
+        entries = zip(names, value, strict=True)
+    elif is_dataclass(value) and not isinstance(value, type | Model | Body):
+        entries = ((f.name, getattr(value, f.name)) for f in fields(value))
+    for key, entry in entries if depth else ():
+        yield from values_of(entry, kinds, f"{name} {key}".strip(), depth - 1)
+
 
 NAME = "scene"
 """File name of the first scene, and prefix of the names of the others."""

@@ -1,27 +1,32 @@
-"""Stresses at the points of drawn surfaces."""
+"""Stresses at the points of drawn surfaces, and their limits over all saved times of the run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ..bodies.fields import View
 from ..bodies.nodal_body import AnyBody
 from ..bodies.stresses import (
+    ENTRIES,
     LABELS,
     BodyState,
     body_state,
     kind_of,
     largest_in_cells,
+    numbers_of,
     stress_points,
+    times_to_look_at,
 )
 from ..joints.rows.signs import tube
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..results.motion import MotionByName
-from .scene import Field
+from ..results.solution import Solution
+from .scene import Field, Part, Scene
 from .surfaces import outer_triangles
 
 
@@ -91,3 +96,24 @@ def _on_surface(view: View, of_cells: Array, combine: np.ufunc) -> Array:
         return np.repeat(values.T, view.sweep.corners, axis=1)
     used = np.unique(outer_triangles(view.cells, view.cell_type))
     return np.asarray(values[np.searchsorted(points, used)].T)
+
+
+def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
+    """Scene with the limits of its stresses over the whole run; ``shown`` are the indices of its times."""
+    if not any(part.kind == "body" and part.point_fields for part in scene.parts):
+        return scene
+    times = times_to_look_at(solution.mechanism.bodies.values(), len(solution.times))
+    return replace(scene, parts=tuple(_over_run(part, solution, np.setdiff1d(times, shown)) for part in scene.parts))
+
+
+def _over_run(part: Part, solution: Solution, hidden: Array) -> Part:
+    """Part with limits of its fields that include the times that are not shown."""
+    if part.kind != "body" or not part.point_fields:
+        return part
+    size = max(ENTRIES // numbers_of(solution.mechanism.bodies[part.name]), 1)
+    fields = dict(part.point_fields)
+    for i in range(0, len(hidden), size):
+        rows = Rows(solution.mechanism, np.asarray(solution.states[hidden[i : i + size]]))
+        found = stress_fields(rows, part.name)
+        fields = {name: replace(f, limits=replace(f, values=found[name].values).extremes) for name, f in fields.items()}
+    return replace(part, point_fields=fields)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.arrays import Arrays
-from ..mechanisms.model.layout import Layout
+from ..mechanisms.model.model import Layout
 from ..numerics.loops.views import IMat, IVec, Mat, Ten, Vec
 from ..numerics.rotations import entry_count, spins
 

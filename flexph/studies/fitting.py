@@ -15,9 +15,9 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.memo import NamedFields
-from .evaluations import Evaluations, evaluations, told, value_of
 from .execution.runs import Place
-from .run_sensitivities import derivatives
+from .parameter_study import Evaluations, evaluations, told, value_of
+from .sensitivities import derivatives
 
 DETERMINED = 1e-10
 """Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are

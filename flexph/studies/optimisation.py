@@ -15,9 +15,9 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
-from .evaluations import Evaluations, evaluations, told, value_of
 from .execution.records import Record
 from .execution.runs import Place
+from .parameter_study import Evaluations, evaluations, told, value_of
 from .samples import box
 
 FEASIBLE = 1e-6

@@ -19,8 +19,7 @@ from .branch import Branch, noise
 from .resets import Impulsive, impulsive
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange
-from .transition import Reset, SwitchFailed
-from .triggers import Impasse
+from .transition import Impasse, Reset, SwitchFailed
 from .watch import Leaving, bounds
 
 GAINED = 1e-11

@@ -9,8 +9,7 @@ from .arrival import DrivenSystem, Instant, switched
 from .branch import Branch
 from .record import Record
 from .trajectory import ModeChange
-from .transition import SwitchFailed, Transition
-from .triggers import At, Every, Impasse
+from .transition import At, Every, Impasse, SwitchFailed, Transition
 from .watch import Bound, Leaving, bounds
 
 

@@ -14,8 +14,7 @@ from ..numerics.arrays import Array
 from ..numerics.memo import Remade, read_only
 from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
-from .transition import Transition
-from .triggers import Function
+from .transition import Function, Transition
 
 PROBES = 8
 """Number of states near the samples at which the Hamiltonians of the modes are compared."""

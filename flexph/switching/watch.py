@@ -13,8 +13,7 @@ from ..numerics import checks as check
 from ..numerics.arrays import Array
 from .branch import Branch, noise
 from .system import SwitchingPHDAE
-from .transition import Transition
-from .triggers import Function, Guard
+from .transition import Function, Guard, Transition
 
 ROUND_OFF = 1e-9
 """Relative change of states whose effect on a function counts as zero when a mode is entered: states at a switch are

@@ -3,7 +3,7 @@
 ``browser`` contains the scripts of the pages; in that folder ``npm ci && npm run build`` bundles them with three.js
 into ``viewer.js.gz``, which the pages include.
 
-Imports: bodies, display, files, numerics, results, scenes, view.raster.
+Imports: bodies, display, files, numerics, results, scenes.
 """
 
 import lazy_loader

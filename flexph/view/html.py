@@ -14,7 +14,7 @@ from ..numerics.arguments import checked
 from ..scenes.scene import Scene
 from .looks import as_scene
 from .packing import packed, with_triangles
-from .still import still
+from .stage import still
 
 FRAMES = 101
 """Largest number of times of a film in a browser."""

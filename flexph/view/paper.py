@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..scenes.account import Account
-from ..scenes.scene import Scene
+from ..scenes.scene import Account, Scene
 from .looks import bar_title, limits_of, unit_of
-from .raster.camera import Window
+from .raster import Window
 from .stage import map_of, rgb
 
 Background = Literal["light", "dark", "transparent"]

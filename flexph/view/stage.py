@@ -1,4 +1,4 @@
-"""Drawing of a scene at its rows."""
+"""Pictures of a scene at its rows, and at one time within a page, where no browser or script draws it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from ..numerics.arrays import Array
 from ..scenes.scene import Scene
 from .looks import COLOURS, DARK, MAPS, is_diverging
 from .mesh import PLAIN, Mesh, mesh_of
-from .raster.blur import blurred
-from .raster.camera import Camera, Window, fitted, view_axes
-from .raster.dots import covered, seen_dots
-from .raster.shading import LIGHT, Paint, occlusion, painted, pixels
+from .raster import (
+    LIGHT,
+    Camera,
+    Paint,
+    Window,
+    blurred,
+    covered,
+    fitted,
+    occlusion,
+    painted,
+    pixels,
+    png,
+    seen_dots,
+    view_axes,
+)
 
 FINER = 2
 """Number of dots along the edge of a pixel."""
@@ -175,3 +186,23 @@ def map_of(scene: Scene, field: str | None) -> Array:
 def rgb(colours: Sequence[str]) -> Array:
     """Colours (n, 3), 0 to 1, of texts such as ``#8fa3b5``."""
     return np.array([[int(own[k : k + 2], 16) / 255.0 for k in (1, 3, 5)] for own in colours], dtype=np.float32)
+
+
+EDGE = 0.03
+"""Share of the picture that is free at its edges."""
+
+
+def still(
+    scene: Scene,
+    row: int,
+    field: str | None,
+    *,
+    size: tuple[int, int] = (480, 300),
+    towards: tuple[float, float, float] | None = None,
+) -> bytes:
+    """PNG of a scene of triangles at a row, on a transparent background; all motion would fit into it."""
+    width, height = size
+    window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
+    picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)
+    picture[..., :3] /= np.maximum(picture[..., 3:], 1.0 / 255.0)
+    return png((255.0 * picture + 0.5).clip(0.0, 255.0).astype(np.uint8))

@@ -11,9 +11,8 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.particle_terms import DRAG, RELATIONS, Lines, ParticleTerms
 
-from .connections import Dashpot, Drag, Rod, Spring
+from .connections import Dashpot, Drag, Points, Rod, Spring
 from .lines import named_line
-from .points import Points
 
 KINDS = {name: kind for kind, name in RELATIONS.items()}
 LAW = 5

@@ -13,8 +13,7 @@ from flexph.systems.discrete_gradients import Invariants
 
 from ..system.matrix_functions import Differentiable
 from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
-from .connections import Dashpot, Drag, End, Rod, Spring
-from .points import FIXED, Points
+from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
 """Length relative to that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""

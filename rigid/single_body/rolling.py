@@ -15,8 +15,7 @@ from flexph.numerics.step_failed import StepFailed
 
 from ..system.terms import PositionConstraint, PositionMap, VelocityConstraint
 from .axes import BodyAxes, Vector, combined, normals, unit, vector
-from .guides import Constraint, point_or_origin
-from .ports import turning
+from .ports import Constraint, point_or_origin, turning
 
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
@@ -123,7 +122,7 @@ class _Disc:
         return PositionMap.of_terms(span.stop, tuple(terms))
 
     def _turned_height(self, turned: Array) -> Array:
-        """Part of the height due to the orientation, ``n·(R X − through) − ρ √(1 − (n·a)²)``, with the pivot."""
+        """Part of the height that depends on the orientation and pivot: ``n·(R X − through) − ρ √(1 − (n·a)²)``."""
         R, pivot = self.body.orientation.rotation(turned), self.body.pivot
         tilt = self.normal @ R @ self.axis
         over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)

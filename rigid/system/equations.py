@@ -12,13 +12,13 @@ from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants, gonzalez, through_invariants
 from flexph.systems.nonlinear import PHDAE
 
+from .dissipation import Resistance, _of_damper, force_of
 from .matrix_functions import at
 from .probes import cautions_of
-from .resistance import resistance
 from .slopes import Way
 from .start import gross_defect
 from .step_slope import StepMeans, mean_slope
-from .terms import ExternalPort, Potential
+from .terms import Damper, ExternalPort, Potential
 
 if TYPE_CHECKING:
     from .model import SystemModel
@@ -223,3 +223,30 @@ def _discrete_gradient(potential: Potential | Invariants, zeta0: Array) -> Calla
         return gonzalez(middle, zeta1 - zeta0, before, float(potential.energy(zeta1)))
 
     return at_end
+
+
+def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
+    """Matrices R and S with ``(R + S) ϖ = τ_d(ζ, ϖ)``; ``ϖᵀR ϖ`` is the dissipated power.
+
+    For a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. For a :class:`Dissipation` with the power
+    P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
+    kernel: both are bounded if τ is of the order of ϖ, also at rest and for P = 0 ≠ τ, and transform with the velocity
+    coordinates as M does. At rest they are zero.
+
+    Raises ValueError with the name and the power of a term that generates energy.
+    """
+    n = system.velocities
+    R, S = np.zeros((n, n)), None
+    for term in system.dissipation:
+        if isinstance(term, Damper):
+            W = at(term.directions, zeta)
+            R += _of_damper(term, W, W.T @ omega)
+            continue
+        tau = force_of(term, zeta, omega)
+        p = system.completed_mass @ omega
+        twice = float(omega @ p)
+        if twice > 0.0:
+            R += (float(omega @ tau) / twice) * np.outer(p, p / twice)
+            turn = np.outer(tau, p / twice)
+            S = turn - turn.T if S is None else S + (turn - turn.T)
+    return Resistance(R, S)

@@ -12,8 +12,8 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
 from flexph.systems.discrete_gradients import Invariants
 
-from .layout import WHOLE
 from .matrix_functions import at
+from .model import WHOLE
 from .start import start_defect
 from .terms import Damper, Dissipation, ExternalPort, PositionConstraint, PositionMap, Potential, VelocityConstraint
 

@@ -47,7 +47,7 @@ from flexph import (
     systems,
 )
 from flexph.discretisation import with_pair
-from flexph.models.shipped_examples import FOLDER
+from flexph.models.commands import FOLDER
 
 
 def along_x(s: float) -> tuple[tuple[float, float, float], np.ndarray]:

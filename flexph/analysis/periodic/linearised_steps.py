@@ -14,7 +14,7 @@ import numpy as np
 
 from ...integration.blocks.block_stepper import BlockStepper
 from ...integration.loops.memory.structures import GaussTable, Table
-from ...integration.schemes.start import EvaluatedState, StepStart
+from ...integration.schemes.scheme import EvaluatedState, StepStart
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import spring_operator, strain_of, strain_rates
 from ...kernels.gradient import Velocities, flatten, unflatten

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from ...contacts.arrays import refuse_contacts
-from ...integration.blocks.of_scheme import blocks_of
+from ...integration.blocks.in_blocks import blocks_of
 from ...integration.methods.exact import Exact, ExactGauss
 from ...integration.schemes.of_method import scheme_from
 from ...joints.rows.connection import measures, refuse_other_laws

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...files.npz import EXPANSION, refuse_misfits
-from ...files.reading import SPARE, reading, refuse_huge, sound
+from ...files.reading import EXPANSION, SPARE, reading, refuse_huge, refuse_misfits, sound
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .matrix_labels import NodalOrder

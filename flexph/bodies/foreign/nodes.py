@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...meshes.cell_nodes import NODES
+from ...meshes.cell_types import NODES
 from ...meshes.facets import Facets, boundary, samples
 from ...numerics import checks as check
 from ...numerics.arrays import Array, rows_at

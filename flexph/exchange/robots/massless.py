@@ -18,7 +18,7 @@ from ...numerics.rotations import cross
 from .carriers import WORLD
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElement
 from .masses import LEAST, Masses
-from .motions import link_poses
+from .robot import link_poses
 from .tree import Coupling
 
 SHARE = 1e-9

@@ -8,9 +8,9 @@ from pathlib import Path
 from ...numerics import checks as check
 from ...numerics.arguments import checked, warn
 from .assembly import Options, assembled
-from .bodies import Flexible
 from .elements import FIXED, FLOATING, PLANAR, SLIDING, JointElement, Mimic, several
 from .masses import Handling, checked_links
+from .parts import Flexible
 from .robot import Robot
 from .tree import leaders, ordered, root_of
 from .urdf_files import read_elements

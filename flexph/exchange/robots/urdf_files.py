@@ -15,8 +15,7 @@ from xml.parsers import expat
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...files.reading import refuse_missing
-from ...files.xml_texts import refuse_entities
+from ...files.reading import refuse_entities, refuse_missing
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from .elements import FIXED, FLOATING, KINDS, SLIDING, JointElement, Limit, LinkElement, Mimic

@@ -18,12 +18,11 @@ from ..loops.memory.codes import PASSED
 from ..loops.memory.structures import GaussTable, Kinds, Pair, Parts, Rows, Table, no_calls, no_pair
 from ..loops.near import NearPairs
 from ..loops.stepper import Stepper
-from ..schemes.start import EvaluatedState, StepResult, StepStart
+from ..schemes.scheme import EvaluatedState, StepResult, StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate
-from . import sizes
-from .divided_steps import as_one, time_of_contact
-from .saving import EACH, Save
+from . import saving
+from .saving import EACH, Save, as_one, time_of_contact
 from .unsolved import unsolved
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class BlockStepper:
     @property
     def first(self) -> int:
         """Number of steps of the first block."""
-        return sizes.first_size(self.points, self.scheme.motions)
+        return saving.first_size(self.points, self.scheme.motions)
 
     @property
     def answered(self) -> Answered:
@@ -96,7 +95,7 @@ class BlockStepper:
     def limited(self, rows: int) -> int:
         """Largest number of steps of a block with ``rows`` table rows for each step."""
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
-        return sizes.largest_size(sum(self.compiled.widths) + of_table)
+        return saving.largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
         """Step start at the initial state of a run."""

@@ -16,8 +16,7 @@ from ..schemes.ends import BEFORE, check_end, touch
 
 if TYPE_CHECKING:
     from ..loops.stepper import Stepper
-    from ..schemes.scheme import Scheme
-    from ..schemes.start import StepStart
+    from ..schemes.scheme import Scheme, StepStart
 
 JUMP, SHARE = 1e-9, 0.5
 """Relative change of a rate, and share of a force law by which it must not change there."""

@@ -7,8 +7,7 @@ from typing import Any
 
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
-from ...results.exchanged_energy import exchanged_energy
-from ...results.ledger import system_ledger
+from ...results.ledger import exchanged_energy, system_ledger
 from ...results.trajectory import Trajectory
 from ...systems.nonlinear import PHDAE, ValidityWarning
 from ..times.loop import Run

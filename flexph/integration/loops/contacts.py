@@ -16,8 +16,7 @@ from ...joints.rows.vectors import Ground
 from ...kernels.contacts.gap_arrays import Contacts as Gaps
 from ...kernels.contacts.laws import in_tables
 from ...kernels.sides import contact_sides
-from ...mechanisms.model.account_rows import KINDS, WAYS
-from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.accounts import KINDS, WAYS, Accounts
 from ...numerics.arrays import Array
 from .memory.connection_data import Contacts
 from .memory.data import Index, Nodes

@@ -13,7 +13,7 @@ from ...kernels.ropes import FULL, TOUCHING, arcs, vanishing
 from ...kernels.state import Derived
 from ...mechanisms.model.geometry_checks import is_surface, port_on
 from ...numerics.step_failed import MotionEnded, StepFailed
-from .start import Place
+from .scheme import Place
 
 if TYPE_CHECKING:
     from ...mechanisms.model.model import Model

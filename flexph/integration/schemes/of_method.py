@@ -22,8 +22,7 @@ from ...systems.inputs import Forcing
 from ..loops.build import LARGEST, cost_of_factor, has_full_matrices
 from ..methods import Decaying, Exact, Exact4, ExactGauss, MechanismMethod
 from ..times.step_size import Tolerance, read_tolerance
-from .scheme import InitialValueProblem, Scheme
-from .shares import MIDPOINT, PAIR, SINGLE, SUBSTEPS
+from .scheme import MIDPOINT, PAIR, SINGLE, SUBSTEPS, InitialValueProblem, Scheme
 
 if TYPE_CHECKING:
     from ...mechanisms.mechanism import Mechanism

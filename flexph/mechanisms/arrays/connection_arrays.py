@@ -1,8 +1,9 @@
-"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings, curves."""
+"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings, curves, by numbers of their vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...joints.rows.connection import Connection, Measure, measures, owned_measu
 from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
 from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
-from ...joints.rows.vectors import Product, Turn
+from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Rolling, Springs
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Bearings, Slips, no_bearings
@@ -24,7 +25,30 @@ from ...laws.force_laws import ForceLaw
 from ...laws.hysteresis import HysteresisLaw
 from ...laws.resistive_relations import Relation
 from ...numerics.rotations import spins
-from .numbering import Numbering, indices
+
+
+@dataclass
+class Numbering:
+    """Numbers of points, vectors and products in order of appearance; equal ones share a number."""
+
+    places: dict[BodyVector, int] = field(default_factory=dict)
+    vectors: dict[Vector, int] = field(default_factory=dict)
+    products: dict[Product, int] = field(default_factory=dict)
+
+    def product(self, product: Product) -> int:
+        """Number of a product; numbers it if it is new."""
+        for vector in (product.first, product.second):
+            for place in (vector.plus, vector.minus):
+                if place is not None:
+                    self.places.setdefault(place, len(self.places))
+            self.vectors.setdefault(vector, len(self.vectors))
+        return self.products.setdefault(product, len(self.products))
+
+
+def indices(values: Any) -> np.ndarray:
+    """Integer array of an iterable."""
+    return np.array(list(values), dtype=int)
+
 
 UPRIGHT = 1.0 - 1e-8
 """Cosine of the tilt of a moving surface down to which wheels roll on it (0.14 mrad)."""

@@ -17,11 +17,19 @@ from ...kernels.arrays import Arrays, joined_part, prepared
 from ...kernels.resolution import constraint_measures, resolution_terms
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
-from .connection_arrays import bearing_arrays, curve_arrays, pushed_curves, rolling_arrays, slip_arrays, spring_arrays
+from .connection_arrays import (
+    Numbering,
+    bearing_arrays,
+    curve_arrays,
+    indices,
+    pushed_curves,
+    rolling_arrays,
+    slip_arrays,
+    spring_arrays,
+)
 from .gather import body_rows, elastic_arrays, inertia_arrays
 from .loads import face_arrays, load_arrays, number_loads, place_arrays
 from .nodal import Mean, nodal_parts, selection, with_nodes
-from .numbering import Numbering, indices
 
 DENSE_LIMIT = 300
 """Number of velocities up to which arrays are dense."""

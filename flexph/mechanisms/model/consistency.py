@@ -12,10 +12,8 @@ from ...kernels.resolution import constraint_sizes
 from ...kernels.state import Configuration, Derived, derive
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
-from .angle_rows import angle_rows
-from .constraints import CONSISTENT, gap_of, rates_under, velocities_of
+from .constraints import CONSISTENT, angle_rows, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
 from .geometry_checks import check_curves, check_discs, check_gaps, check_lengths, check_rotations
-from .rate_scales import rate_doubt, rate_scale
 from .redundancy import explain_redundancy, has_full_rank
 from .state import State, configuration
 from .time_table import Prescribed, TimeTable, table_of

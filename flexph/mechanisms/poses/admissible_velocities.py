@@ -18,9 +18,8 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array, dense
 from ...numerics.factors.singular_systems import nearest_change
 from ...numerics.rotations import nearest_rotation, skew, spin_map
-from ..model.constraints import CONSISTENT, rates_at, with_velocities
+from ..model.constraints import CONSISTENT, rate_doubt, rate_scale, rates_at, with_velocities
 from ..model.placement import Motion, read_motion
-from ..model.rate_scales import rate_doubt, rate_scale
 from ..model.time_table import TimeTable
 from .locked_joints import joint_rates, nearest_locked
 

@@ -13,7 +13,7 @@ from ...kernels.gradient import row_weights
 from ...kernels.resolution import lever
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, unit_sweeps
-from ..model.angle_rows import angle_rows
+from ..model.constraints import angle_rows
 from ..model.placement import Placement
 from ..model.state import Pose
 from ..model.time_table import Anchors, TimeTable, anchor, law_values, laws

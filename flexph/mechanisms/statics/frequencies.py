@@ -21,7 +21,7 @@ from scipy.linalg import cholesky, solve_triangular, svd
 from ...bodies.body import Body
 from ...bodies.floating.linear_system import matrices_at_rest
 from ...contacts.arrays import refuse_contacts
-from ...files.progress import progress
+from ...display.bars import progress
 from ...joints.rows.connection import measures, refuse_other_laws
 from ...linear.eigenmodes.modes import eigenfrequencies
 from ...linear.responses.sweep import SPARE as SPARE_MODES

@@ -11,10 +11,8 @@ import numpy as np
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
 from ..axes import Axes
-from ..cell_nodes import FACET_SHAPE, SHAPE
-from ..cell_types import dimension
-from ..contents import FileMaterial, LeftOut, MeshContents
-from ..places import Place
+from ..cell_types import FACET_SHAPE, SHAPE, dimension
+from ..contents import FileMaterial, LeftOut, MeshContents, Place
 from .elements import FACES
 from .instances import Instance, has_set
 from .masses import Masses, rows_by_number

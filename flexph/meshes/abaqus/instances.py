@@ -9,9 +9,9 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ...numerics.rotations import finite_rotation
-from .coordinates import pad
 from .keywords import Block
 from .parts import Part
+from .rows import pad
 
 
 @dataclass(frozen=True)

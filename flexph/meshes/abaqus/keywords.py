@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..places import DeckFiles, Place
+from ..contents import DeckFiles, Place
 from .vocabulary import TAKEN, keyword, parameters
 
 

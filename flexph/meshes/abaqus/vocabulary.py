@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..places import Place
+from ..contents import Place
 
 TAKEN = {
     "ASSEMBLY": ("NAME",),

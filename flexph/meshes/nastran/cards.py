@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..places import DeckFiles, Place
+from ..contents import DeckFiles, Place
 
 EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
 """Pattern of an exponent without its letter, as in 1.5+3."""

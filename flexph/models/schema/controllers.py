@@ -14,7 +14,7 @@ from flexph.control.port_control import port_spring
 from flexph.control.state_feedback import StateFeedback
 
 from ...units.words import nearest
-from ..values.trusted import trusted_function
+from ..reading.functions import trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import Direction, Inertia, Number, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, as_input, damping, formula_of, refuse_undefined

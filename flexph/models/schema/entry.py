@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag,
 from pydantic_core import PydanticCustomError
 
 from ...units.words import nearest, shown
-from ..reading.problems import Misfit, Path
+from ..reading.tree import Misfit, Path
 from .fields import TAG, Buildable
 
 

@@ -15,9 +15,8 @@ from flexph.laws.resistive_relations import coulomb, quadratic, resistive, visco
 
 from ...units.quantities import is_quantity, read_quantity, read_unit
 from ...units.words import shown
-from ..values.expressions import Expression
-from ..values.tables import Interpolation, function_of_table
-from ..values.trusted import trusted_function
+from ..reading.expressions import Expression
+from ..reading.functions import Interpolation, function_of_table, trusted_function
 from .entry import Builder, Entry, one_of
 from .fields import TAG, File, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .rotations import turned

@@ -10,7 +10,7 @@ from flexph.laws.force_laws import force_law
 from flexph.laws.hysteresis import bouc_wen, bristle
 
 from ...units.words import shown
-from ..values.expressions import Expression
+from ..reading.expressions import Expression
 from .entry import Builder, Entry, one_of
 from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of

@@ -11,11 +11,11 @@ from pydantic import Field
 
 from flexph import sensors as make
 from flexph.control.actuators import delayed, quantised, rate_limited, saturated
-from flexph.control.linear.filters import pid
+from flexph.control.linear.compensator import pid
 from flexph.control.sampled import Sampled
 from flexph.joints.rows.vectors import GROUND, unit
 
-from ..values.trusted import trusted_function
+from ..reading.functions import trusted_function
 from .entry import Builder, Entry
 from .fields import Direction, End, Number, Port, Time, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, as_function, formula_of

@@ -8,13 +8,26 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ...case import Case, Parameter, find_cases, no_case
 from ...numerics import checks as check
-from .needed import needed_xarray
+
+PACKAGES = ("xarray", "h5netcdf", "loky", "cloudpickle")
+MISSING = 'studies need the extra studies: pip install "flexph[studies]"'
+
+
+def needed_xarray() -> ModuleType:
+    """Module xarray. Raises ModuleNotFoundError, naming the extra, if a package of studies is missing."""
+    try:
+        xarray, *_ = map(import_module, PACKAGES)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{MISSING} ({error.name} is missing)", name=error.name) from error
+    return xarray
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .records import Record, record_path, write_record
-from .values import plain_values
+from .records import Record, plain_values, record_path, write_record
 
 TOKEN = "token"
 """File in the folder of the records by which a worker recognises the study's folder."""

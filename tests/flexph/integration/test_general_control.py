@@ -22,7 +22,7 @@ from flexph import (
     integrate,
 )
 from flexph.discretisation.own_pair import with_pair
-from flexph.integration.general.pair_error import divided_difference
+from flexph.integration.general.stepper import divided_difference
 from flexph.methods import DiscreteGradient, Exact4, Gauss, by_name
 
 CONTROLLED = ("gonzalez", "mean_value", "invariants", "dirac", "pair", "midpoint")

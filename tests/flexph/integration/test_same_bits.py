@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 from bit_samples import SAMPLES, bits, run
 
-from flexph.integration.blocks import sizes
+from flexph.integration.blocks import saving
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
 TESTS = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def test_bits_do_not_depend_on_where_blocks_end(name, monkeypatch):
     made = SAMPLES[name].make()
     whole = bits(run(name, made=made))
     for steps in (1, 7):
-        monkeypatch.setattr(sizes, "largest_size", lambda numbers, steps=steps: steps)
+        monkeypatch.setattr(saving, "largest_size", lambda numbers, steps=steps: steps)
         assert bits(run(name, made=made)) == whole
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from flexph import PHDAE, IntegrationError, integrate
 from flexph.consistency import consistent, inconsistency
+from flexph.integration.general.adaptive import RankWatch
 from flexph.integration.general.library import EXTRAS, SolverFailed
-from flexph.integration.general.rank_watch import RankWatch
 from flexph.methods import Gauss, by_name
 from flexph.systems import transform
 

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from flexph.cli import main
 from flexph.models import load_model
-from flexph.models.shipped_examples import COMPANIONS, EXAMPLES
+from flexph.models.commands import COMPANIONS, EXAMPLES
 
 PLAIN = "steps: 10\n    method: {name: exact}"
 
