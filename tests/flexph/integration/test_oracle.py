@@ -74,6 +74,7 @@ def test_loops_and_oracle_agree_on_bodies(dim, bodies, connections):
     agree(joined(dim, *connections(), **bodies()), size=0.05)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("law", SLIPPERY)
 @pytest.mark.parametrize("shapes", RIGID_SHAPES | FLEXIBLE_SHAPES)
 def test_loops_and_oracle_agree_on_contacts(shapes, law):
@@ -81,6 +82,7 @@ def test_loops_and_oracle_agree_on_contacts(shapes, law):
     agree(joined(dim, *touching(own, SLIPPERY[law]), c=block(dim)), contact=1)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("law", ROUGH)
 @pytest.mark.parametrize("shapes", RIGID_SHAPES)
 def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
@@ -89,6 +91,7 @@ def test_loops_and_oracle_agree_on_friction_of_contacts(shapes, law):
     agree(joined(dim, *touching(own, ROUGH[law]), c=block(dim)), jacobian=NEARLY, contact=1)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("law", SLIPPERY | ROUGH)
 @pytest.mark.parametrize("dim, body, shapes", NODAL.values(), ids=NODAL)
 def test_contacts_of_bodies_of_nodes(dim, body, shapes, law):
@@ -177,6 +180,7 @@ def test_mean_axes_apart_from_sparse_matrices(kept, monkeypatch):
     agree(mechanism)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("radius, narrow", [(0.5, 1000), (0.5, 0), (0.0, 0)], ids=["full", "banded", "banded, to rest"])
 @pytest.mark.parametrize("dim, bodies, connections", DECAYING.values(), ids=DECAYING)
 def test_loops_and_oracle_agree_on_the_decaying_scheme(monkeypatch, dim, bodies, connections, radius, narrow):

@@ -55,6 +55,7 @@ def stresses_at(own):
     return stresses(rows, strains(rows, product)) if rows.stress.size else []
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", [name for name in MADE if "function of the rate" not in name])  # may do work
 @pytest.mark.parametrize("damped", [False, True])
 def test_energy_is_balanced(name, damped):

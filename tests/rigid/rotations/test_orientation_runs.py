@@ -97,6 +97,7 @@ def test_angles_warn_near_gimbal_lock(method):
         run(system, (turn.coordinates(rotation), omega), np.linspace(0.0, 0.4, 41), method=by_name(method))
 
 
+@pytest.mark.covering
 @WITHOUT_LIMITS
 @pytest.mark.parametrize("method", ["gauss4", "radau", None])
 def test_other_coordinates_keep_the_angular_momentum(turn, method):
