@@ -135,7 +135,9 @@ def damped_motion(end):
     return solve_ivp(rate, (0.0, end), (1.0, 0.0), rtol=1e-10, atol=1e-12, max_step=0.01).y[:, -1]
 
 
-@pytest.mark.parametrize("method", ["mean_value", "dirac", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "midpoint"))])
+@pytest.mark.parametrize(
+    "method", ["mean_value", "dirac", *(pytest.param(m, marks=pytest.mark.slow) for m in ("gonzalez", "midpoint"))]
+)
 def test_the_error_on_index_one_follows_the_tolerance(method):
     exact, errors = damped_motion(2.0), []
     for tolerance in (1e-3, 1e-4, 1e-5):

@@ -391,7 +391,10 @@ def beyond_reach():
     "method",
     [
         *("exact", "radau"),
-        *(pytest.param(m, marks=pytest.mark.slow) for m in ("ida", "bdf", "gonzalez", "mean_value", "midpoint", "gauss4", "gauss6")),
+        *(
+            pytest.param(m, marks=pytest.mark.slow)
+            for m in ("ida", "bdf", "gonzalez", "mean_value", "midpoint", "gauss4", "gauss6")
+        ),
     ],
 )
 def test_a_mechanism_without_a_way_on_keeps_what_is_finished(method):
