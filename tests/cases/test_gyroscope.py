@@ -1,4 +1,7 @@
-"""The gyroscope in its gimbal: averaged theory, the equation of β, the lock, and its files."""
+"""The gyroscope in its gimbal: averaged theory, the equation of β, the lock, and its files.
+
+Five seconds, as steps of rigid systems are taken in Python, in three orientations.
+"""
 
 import csv
 import math

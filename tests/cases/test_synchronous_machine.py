@@ -1,4 +1,7 @@
-"""The synchronous machine: its data, two independent solutions, both coordinates, balances, the files."""
+"""The synchronous machine: its data, two independent solutions, both coordinates, balances, the files.
+
+Five seconds, as the case runs in two coordinates, with pictures.
+"""
 
 import json
 import math

@@ -1,4 +1,7 @@
-"""Interconnection of multibody systems ([rigid] sec. 6, remark 4), its rank condition, and definition 7 along runs."""
+"""Interconnection of multibody systems ([rigid] sec. 6, remark 4), its rank condition, and definition 7 along runs.
+
+Five seconds, as steps of these systems are taken in Python.
+"""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Floquet multipliers of periodic motions: Mathieu's equation, theorems, a second route, and what has no period."""
+"""Floquet multipliers of periodic motions: Mathieu's equation, theorems, a second route, and what has no period.
+
+Ten seconds, as the edge of a band of instability is found by bisection.
+"""
 
 import math
 

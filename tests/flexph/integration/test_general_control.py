@@ -1,4 +1,7 @@
-"""Steps of general systems chosen by their error: exact as ever, with an error that follows the tolerance."""
+"""Steps of general systems chosen by their error: exact as ever, with an error that follows the tolerance.
+
+Fifteen seconds, as errors are proportional to a tolerance only over many steps, which are taken in Python.
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Adaptive methods of libraries, derivatives, mechanisms as general systems: agreement, accounts, failures."""
+"""Adaptive methods of libraries, derivatives, mechanisms as general systems: agreement, accounts, failures.
+
+Ten seconds, as solvers of libraries call functions of Python some hundred times a step.
+"""
 
 import math
 import sys

@@ -1,4 +1,7 @@
-"""Mechanisms as general systems: dense equations, their derivatives, agreement and orders of methods, failures."""
+"""Mechanisms as general systems: dense equations, their derivatives, agreement and orders of methods, failures.
+
+Twenty seconds, as steps of general systems are taken in Python, by every method.
+"""
 
 import gc
 import math

@@ -1,4 +1,7 @@
-"""Loops over steps of particles: the steps that NumPy takes, what they keep, and where they hand over or end early."""
+"""Loops over steps of particles: the steps that NumPy takes, what they keep, and where they hand over or end early.
+
+Ten seconds, as each step is taken by NumPy, too.
+"""
 
 import importlib.util
 import re

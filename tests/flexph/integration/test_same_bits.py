@@ -1,4 +1,7 @@
-"""The same run has the same bits: again, in blocks of any size, beside another thread, and by uncompiled loops."""
+"""The same run has the same bits: again, in blocks of any size, beside another thread, and by uncompiled loops.
+
+Ten seconds, as each sample runs several times, and once more in a process of its own.
+"""
 
 import json
 import os

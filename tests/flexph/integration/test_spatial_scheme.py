@@ -1,4 +1,7 @@
-"""The step in space: exact balances at any size, second order elsewhere, symmetries, and solutions found otherwise."""
+"""The step in space: exact balances at any size, second order elsewhere, symmetries, and solutions found otherwise.
+
+Ten seconds, as the mechanisms have a joint, force and body of every kind.
+"""
 
 import itertools
 import math

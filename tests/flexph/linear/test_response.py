@@ -1,4 +1,7 @@
-"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input."""
+"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input.
+
+Ten seconds, as responses of many systems are found by two routes each.
+"""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,7 @@
-"""Equilibria with laws of springs: closed forms, laws with limits, steady rotations, and what is refused."""
+"""Equilibria with laws of springs: closed forms, laws with limits, steady rotations, and what is refused.
+
+Five seconds, as a mechanism without equilibrium is searched by all means before it is refused.
+"""
 
 import numpy as np
 import pytest

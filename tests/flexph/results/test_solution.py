@@ -1,4 +1,7 @@
-"""Runs: kept on disk, continued, thinned out, broken off; and what their ledger adds up to."""
+"""Runs: kept on disk, continued, thinned out, broken off; and what their ledger adds up to.
+
+Ten seconds, as files are damaged in many places and read again.
+"""
 
 import math
 import os

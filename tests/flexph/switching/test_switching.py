@@ -1,4 +1,7 @@
-"""Switching systems: events, impulses on constraints, modes by their validity, the ledger, bad input."""
+"""Switching systems: events, impulses on constraints, modes by their validity, the ledger, bad input.
+
+Five seconds, as steps and switches of general systems are taken in Python.
+"""
 
 import math
 

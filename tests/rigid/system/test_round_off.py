@@ -1,4 +1,7 @@
-"""Entries that are round-off say nothing about sizes: multipliers of welds, columns of constraints."""
+"""Entries that are round-off say nothing about sizes: multipliers of welds, columns of constraints.
+
+Five seconds, as steps of these systems are taken in Python, by four methods.
+"""
 
 import numpy as np
 import pytest
