@@ -134,7 +134,8 @@ NEEDED = {  # packages of all of their checks
 }
 SLOW_CHECKS = """
     gear-train ground-resonance hardware-in-the-loop mobile-robot rotor-in-bearings
-    bouncing-ball clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy
+    bouncing-ball cable-robot clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
+    woodpecker-toy
     disc-pile chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam

@@ -68,9 +68,10 @@ class OracleStep:
         defect = law_defect(system.bearings, slips, forces, y[system.velocities :])
         return replace_friction(self, forces), np.abs(defect).max() / np.abs(forces).max()
 
-    def jacobian(self, y):
-        """∂r/∂y by complex steps."""
-        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in np.eye(y.size)]
+    def jacobian(self, y, directions=None):
+        """∂r/∂y, or its products with the columns of ``directions``, by complex steps."""
+        along = np.eye(y.size) if directions is None else directions
+        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in along.T]
         return np.array(columns).T
 
 
