@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -149,7 +150,7 @@ def _of_contacts(
 def _scaled(mechanism: Mechanism, inputs: Mapping[str, Input], factor: float) -> dict[str, Input]:
     """Inputs times a factor."""
 
-    def times(value: Input) -> Input:
+    def times(value: Any) -> Any:
         return (lambda t: factor * np.asarray(value(t))) if callable(value) else factor * np.asarray(value)
 
     for name in inputs:
