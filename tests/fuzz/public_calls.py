@@ -636,6 +636,8 @@ def _analysis() -> dict[str, Call]:
         "analysis.floquet": Call(analysis.floquet, {
             "mechanism": mechanism()[0], "about": mechanism()[0].equilibrium(mechanism()[1]), "period": 0.01,
             "steps": 1, "method": methods.Exact(), "inputs": {}}),
+        "analysis.limit_load": Call(analysis.limit_load, {
+            "mechanism": mechanism()[0], "pose": mechanism()[1], "inputs": {}, "time": 0.0, "largest": 4.0}),
         "analysis.eliminate_index_one": Call(analysis.eliminate_index_one, {
             "J": SKEW, "Q": np.eye(2), "G": np.eye(2)[:, :1], "R": np.zeros((2, 2)), "g": np.eye(2)[:, :1]}),
         "analysis.KinematicSystem": Call(analysis.KinematicSystem, rolling),

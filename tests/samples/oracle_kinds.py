@@ -125,6 +125,10 @@ PLANE = {
     "drive of an angle between bodies": lambda: [hinge(A, B), drive(A, B, angle=moving)],
     "drive of a displacement": lambda: [drive(A, B, displacement=moving, direction=(0.6, 0.8))],
     "drive of a position": lambda: [drive(A, position=lambda t: (moving(t), 0.2 * t))],
+    "drive of an angle by a law": lambda: [hinge(A, B), drive(A, B, angle=moving, law=HARDENING, damping=0.3)],
+    "drive of a displacement by a law": lambda: [
+        drive(A, B, displacement=moving, direction=(0.6, 0.8), law=YIELDING, damping=coulomb(0.5, speed=0.3))
+    ],
     "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
     "spring with a free length that moves": lambda: [spring_damper(A, B, stiffness=3.0, length=moving)],
     "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
