@@ -275,7 +275,8 @@ def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
     for name, body in mechanism.bodies.items():
         if getattr(body, "whole", None) is not None:
             raise ValueError(f"{what} is of a state alone, and {name!r} breaks within the run: {remedy}")
-        if getattr(body, "scheduled_laws", ()):
+        flow = getattr(body, "flow", None)
+        if getattr(body, "scheduled_laws", ()) or (flow is not None and callable(flow.speed)):
             raise ValueError(f"{what} is of a state alone, and {name!r} has a law that depends on time: {remedy}")
 
 

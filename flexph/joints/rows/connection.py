@@ -271,9 +271,17 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(mechanism: Any, caller: str) -> None:
-    """Raise ValueError for laws that small motions do not have: those of springs that are not elastic, or of time."""
+def refuse_other_laws(mechanism: Any, caller: str, *, takes_flows: bool = False) -> None:
+    """Raise ValueError for laws that small motions do not have, not elastic or of time, and for flows along bodies.
+
+    Flows of constant speed are allowed if it ``takes_flows``.
+    """
     for name, body in mechanism.bodies.items():
+        flow = getattr(body, "flow", None)
+        if flow is not None and not takes_flows:
+            raise ValueError(f"{caller} takes no flows, got that along {name!r}: take spectrum(), or integrate")
+        if flow is not None and callable(flow.speed):
+            raise ValueError(f"{caller} takes flows of constant speed, got a function of time of {name!r}: integrate")
         for law in getattr(body, "scheduled_laws", ()):
             raise ValueError(f"{caller} takes no laws that depend on time, got {law} of {name}: integrate")
     for name, measure in measures(mechanism.connections):

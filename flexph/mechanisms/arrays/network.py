@@ -21,7 +21,7 @@ from ...numerics.rotations import spins
 from .connection_arrays import bearing_arrays, curve_arrays, pushed_curves, rolling_arrays, slip_arrays, spring_arrays
 from .gather import body_rows, elastic_arrays, inertia_arrays
 from .loads import face_arrays, load_arrays, number_loads, place_arrays
-from .nodal import Mean, nodal_parts, selection, with_nodes
+from .nodal import Mean, flow_arrays, nodal_parts, selection, with_nodes
 from .numbering import Numbering, indices
 
 DENSE_LIMIT = 300
@@ -101,6 +101,7 @@ def build_network(
         term_product=np.array([t.product for t in terms], dtype=int),
         springs=springs,
         strains=strains,
+        flows=flow_arrays(bodies),
         rolling=rolling,
         slips=slips,
         bearings=bearing_arrays(connections, dim),

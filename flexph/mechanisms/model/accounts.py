@@ -27,6 +27,8 @@ class Accounts(AccountRows):
         parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]
         if self.compliant.size:
             parts.append(self._stored(c, d))
+        if self.flowing.size:
+            parts.append(e["flow"])
         return np.concatenate(parts)
 
     def _stored(self, c: Configuration, d: Derived) -> Array:
