@@ -1,4 +1,4 @@
-"""A cantilevered pipe from which a fluid flows: it is damped, flutters above a critical speed, and ends in a limit cycle.
+"""A cantilevered pipe from which a fluid flows: it flutters above a critical speed, and ends in a limit cycle.
 
 Length, bending stiffness and whole mass per length are 1 m, 1 N m² and 1 kg/m. With the share β of the fluid in the
 mass, and its speed U as u = U L √(m/EI), small motions obey
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -186,7 +187,7 @@ def _of_the_limit_cycle() -> Iterable[Check]:
     yield vanishes("balance", solution.ledger.largest_residual, 1e-12)
     at = last_cycles(solution)
     work = solution.ledger.work["pipe: outlet"]
-    cycles = [float(work[i:j].sum()) for i, j in zip(at[:-1], at[1:], strict=True)]
+    cycles = [float(work[i:j].sum()) for i, j in pairwise(at)]
     turned = float(np.abs(work[at[0] : at[-1]]).sum()) / len(cycles)
     yield vanishes("work of the outlet in a cycle, over what goes in and out", np.mean(cycles) / turned, 2e-2)
     calm = pushed(*pipe(5.0, 0.2, 6), equal_steps(4e-3, 6.0))
