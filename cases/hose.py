@@ -51,8 +51,15 @@ class Result:
 def pipe(speed: float, share: float, elements: int, *, held: bool = False) -> tuple[Mechanism, State]:
     """A pipe with a dimensionless speed u and share β of its fluid, clamped or between two hinges, and its rest."""
     flow = fem.Flow(share * MASS, speed / LENGTH * np.sqrt(BENDING / (share * MASS)))
-    options = {"mass_per_length": (1.0 - share) * MASS, "axial": AXIAL, "bending": BENDING, "elements": elements}
-    hose = fem.cable(LENGTH, **options, dim=2, flow=flow)
+    hose = fem.cable(
+        LENGTH,
+        mass_per_length=(1.0 - share) * MASS,
+        axial=AXIAL,
+        bending=BENDING,
+        elements=elements,
+        dim=2,
+        flow=flow,
+    )
     parts = [hinge("pipe.root", GROUND.at(0.0, 0.0)), hinge("pipe.tip", GROUND.at(LENGTH, 0.0))]
     if not held:
         parts = [weld("pipe.root", GROUND, name="clamp"), force("pipe.tip", name="push")]

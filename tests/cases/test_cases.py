@@ -139,7 +139,7 @@ SLOW_CHECKS = """
     disc-pile chain-on-ground cam-stop
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
-    flexible-rope
+    flexible-rope hose
     flying-rod four-bar-control four-particle free-flight gyroscope hinged-beam index-one
     interconnected-beams lateral-buckling nafems robot-arm rod-between-bodies rolled-cantilever rubber-block
     plate-modes pogo-stick point-masses rigid-slider-crank rolling-coin rotating-beam singular-mass slider-crank-3d
