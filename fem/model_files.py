@@ -107,7 +107,7 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The shape if there is one, otherwise the constants: a section has both."""
+        """Entries to write: those of the shape if there is one, otherwise the constants; a section has both."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 
@@ -238,7 +238,7 @@ class SupportEntry(Entry):
 
 
 def _region_or(entry: Any) -> Any:
-    """Type of a region, or of an entry with more options."""
+    """Annotated type of an entry that is a region, or an object with more options."""
     words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
     return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)
 

@@ -1,7 +1,9 @@
-"""Closed-form buckling loads of beams whose strain does not include buckling.
+"""Closed-form buckling loads, to warn about buckling that the strain of a beam body cannot describe.
 
-The strain neglects the work of stresses on the deformation relative to the body frame; the rotation of the frame
-itself is exact. The reference of the deformation therefore acts as the support of the closed form.
+A linear strain misses the moments of the axial force on the bending relative to the body frame (Euler buckling). The
+Euler load is that of a column supported as the frame is: clamped at the root, or simply supported at the chord.
+In space both strains miss lateral-torsional buckling, whose closed form has torsion held at one end. The module also
+makes the data for warnings about axial forces that stiffen or soften bending.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flexph.bodies.buckling_load import AxialStiffening, BucklingLoad
+from flexph.bodies.body import AxialStiffening, BucklingLoad
 
 from .line_mesh import LineMesh, Reference
 
@@ -21,12 +23,12 @@ EULER: Mapping[Reference, float] = {
     "simply_supported": math.pi**2,
     "mean_axis": math.pi**2,
 }
-"""Critical compression over EI/L² (Euler 1744) for a frame fixed to the root, the chord or the mean axis; the mean
-axis deviates from the chord only slightly."""
+"""Critical compression divided by EI/L² (Euler 1744) for a frame fixed to the root, the chord or the mean axis; the
+mean axis deviates from the chord only slightly."""
 LATERAL = 0.5 * math.pi
-"""Critical moment, uniform in the stiff plane, over √(EI GJ)/L with torsion held at one end; π between forks
-(Michell 1899). Other loads have larger critical mean moments: 2.006 for a force at the tip (4.0126 at the root,
-Prandtl 1899), 2.14 for a uniform load."""
+"""Critical moment, uniform in the stiff plane, divided by √(EI GJ)/L, with torsion held at one end; π between forks
+(Michell 1899). Other loads have larger critical mean moments: 2.006 for a force at the tip (4.0126 at the root, Prandtl
+1899), 2.14 for a uniform load."""
 
 COLUMN: Mapping[str, Any] = {
     "load": "axial compression",
@@ -46,10 +48,10 @@ ASIDE: Mapping[str, Any] = {
 def buckling_loads(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> tuple[BucklingLoad, ...]:
-    """Buckling loads that a beam neglects, from its rigidities EA, EI_z, in space EI_y and GJ by field.
+    """Buckling loads that the strain of a beam misses, from its rigidities EA, EI_z, in space EI_y and GJ.
 
-    Linear strain neglects the buckling of a column. In space both strains neglect lateral-torsional buckling of a
-    beam bent in its stiff plane, because bending and torsion are coupled between bodies only.
+    Linear strain misses the buckling of a column. In space both strains miss lateral-torsional buckling of a beam bent
+    in its stiff plane, because bending and torsion are coupled between bodies only.
     """
     local, weight = mesh.quadrature()
     stresses, means = mesh.stresses(local), weight / mesh.length
@@ -67,7 +69,7 @@ def buckling_loads(
 def axial_stiffening(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> AxialStiffening:
-    """Axial force of a beam over its rigidities, for the stiffening of slopes that linear strain neglects."""
+    """Data to compare the axial force of a beam with its rigidities, as linear strain misses its work on slopes."""
     local, weight = mesh.quadrature()
     names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the rotation ψ
     return AxialStiffening(

@@ -38,7 +38,7 @@ def beam_in_one_frame(
     ports: Mapping[str, float],
     damping: Damping,
 ) -> Body:
-    """Body of a mesh, with ports at positions x [m] on its axis."""
+    """Beam body with one floating frame, from a mesh; its ports are at positions x [m] on the axis."""
     rigidities, inertia = _rigidities(material, section, mesh.dim), _inertia(mesh, material.density, section)
     return Body(
         inertia=inertia,
@@ -54,7 +54,7 @@ def beam_in_one_frame(
 
 
 def pair_for(name: str, strain: Strain) -> Pair:
-    """Pair of a name; raises ValueError if it does not support the strain."""
+    """Mixed pair with a name; raises ValueError if it does not support the strain."""
     chosen = pair_named(name)
     if strain == "von_karman" and not chosen.local_force:
         raise ValueError(
@@ -65,7 +65,7 @@ def pair_for(name: str, strain: Strain) -> Pair:
 
 
 def _rigidities(material: Material, section: Section, dim: int) -> dict[str, float]:
-    """Stress over strain of each field: EA, EI_z, in space also EI_y and GJ."""
+    """Rigidity of each field, its stress per strain: EA, EI_z, in space also EI_y and GJ."""
     plane = {"x": material.young * section.area, "y": material.young * section.second_moment}
     if dim == 2:
         return plane
@@ -104,7 +104,7 @@ def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.
 
 
 def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
-    """Weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
+    """Elasticity: weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
     h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
     each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
     von_karman = strain == "von_karman"
@@ -127,7 +127,7 @@ def _port(mesh: LineMesh, name: str, x: float) -> Port:
 
 @lru_cache(maxsize=256)
 def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Rows of displacement and section rotation at a local point of an element."""
+    """Matrices from the kept coordinates to displacement and section rotation at a local point of an element."""
     point = np.array([local])
     displacement, rotation = (
         rows[element * count : (element + 1) * count]
@@ -138,6 +138,6 @@ def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_arr
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Load port with the mean displacement of each element."""
+    """Load port whose displacements are the means over each element."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))

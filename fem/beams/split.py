@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from flexph.bodies.body import Body, LoadPort, NodalLoad
-from flexph.bodies.fields import StressField, View
-from flexph.bodies.section_stress import SectionStress
+from flexph.bodies.fields import SectionStress, StressField, View
 from flexph.bodies.split_body import SplitBody
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, sparse_block_diag
@@ -19,7 +18,7 @@ from .line_mesh import LineMesh
 
 
 def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mesh: LineMesh, count: int) -> SplitBody:
-    """Bodies of one mesh in sequence, with ports at positions x [m] of the whole beam.
+    """Beam of ``count`` bodies in sequence with the same mesh, with ports at positions x [m] of the whole beam.
 
     Raises ValueError for ports off the beam, and for ports with the names of joints.
     """

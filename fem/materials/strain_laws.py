@@ -13,7 +13,7 @@ from flexph.numerics.arrays import Array
 from .hyperelastic import FIRST, SECOND, Hyperelastic
 
 UNLOADED = 1e-9
-"""Stress without strain, over the stiffness, below which it is round-off."""
+"""Stress without strain, relative to the stiffness, below which it is round-off."""
 
 
 def tensors_of(strain: Array) -> Array:
@@ -27,12 +27,12 @@ def tensors_of(strain: Array) -> Array:
 
 @dataclass(frozen=True)
 class SpatialLaw:
-    """A law in Green's strain (k, 6) in Voigt order."""
+    """A law ψ(C) as a function of Green's strain (k, 6) in Voigt order."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S (k, 6) and ∂S/∂E (k, 6, 6)."""
+        """Energy ψ, stress S (k, 6) and tangent ∂S/∂E (k, 6, 6)."""
         energy, stress, tangent = self.law.of_tensor(tensors_of(strain))
         return Evaluated(energy, stress[:, FIRST, SECOND], tangent)
 
@@ -42,12 +42,12 @@ IN_PLANE = np.array([0, 1, 5])
 
 @dataclass(frozen=True)
 class PlaneStrainLaw:
-    """A law in the planar strain (xx, yy, xy), with E_zz = 0."""
+    """A law ψ(C) as a function of the planar strain (xx, yy, xy), with E_zz = 0."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S (k, 3) and ∂S/∂E (k, 3, 3)."""
+        """Energy ψ, stress S (k, 3) and tangent ∂S/∂E (k, 3, 3)."""
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
         return Evaluated(energy, stress[:, IN_PLANE], tangent[:, IN_PLANE[:, None], IN_PLANE])
 
@@ -60,12 +60,12 @@ class PlaneStrainLaw:
 
 @dataclass(frozen=True)
 class PlaneStressLaw:
-    """A law in the planar strain, with E_zz from S_zz = 0 by Newton's method at each point."""
+    """A law ψ(C) as a function of the planar strain (xx, yy, xy), with E_zz from S_zz = 0 by Newton's method."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S (k, 3) and ∂S/∂E (k, 3, 3), with E_zz condensed."""
+        """Energy ψ, stress S (k, 3) and tangent ∂S/∂E (k, 3, 3), with E_zz condensed."""
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
         side, own = tangent[:, IN_PLANE, 2], tangent[:, IN_PLANE[:, None], IN_PLANE]
         condensed = own - side[:, :, None] * side[:, None, :] / tangent[:, 2, 2, None, None]
@@ -89,13 +89,13 @@ class PlaneStressLaw:
 
 
 def whole_stress(law: Any, strain: Array) -> tuple[Array, Array]:
-    """Spatial strains and stresses (k, 6) of a planar law at planar strains (k, 3)."""
+    """Spatial strains and stresses (k, 6) of a planar law, from planar strains (k, 3)."""
     whole = law.spatial(strain)
     return whole, SpatialLaw(law.law).at(whole).stress
 
 
 def stored_energy(law: Any, plane: str | None) -> Any:
-    """A law in the strains of a spatial body, of plane strain or of plane stress.
+    """Law as a function of the strains of a spatial body, of plane strain or of plane stress.
 
     Raises ValueError for other types, for a law with stress at zero strain, and for one that is unstable there.
     """

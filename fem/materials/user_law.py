@@ -20,7 +20,8 @@ SAMPLES = np.array(
 """Green's strains at which a derivative is compared with differences of its energy."""
 STEP = 1e-5
 DERIVATIVE = 1e-6
-"""Largest deviation of a derivative from differences of its energy, over the stiffness: of the order of STEP²."""
+"""Largest deviation of a derivative from differences of its energy, relative to the stiffness: of the order of
+STEP²."""
 
 
 @checked
@@ -63,14 +64,14 @@ class StoredEnergy(Hyperelastic):
         _check_derivative(self)
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """ψ and its derivatives at tensors C."""
+        """Energy ψ, stress 2 ∂ψ/∂C and tangent 4 ∂²ψ/∂C² at tensors C (k, 3, 3)."""
         stress = 2.0 * np.asarray(self.derivative(C), dtype=float)
         tangent = _differences(self, C) if self.second is None else np.asarray(self.second(C), dtype=float)
         return np.asarray(self.energy(C), dtype=float), stress, tangent
 
 
 def _differences(law: StoredEnergy, C: Array) -> Array:
-    """Symmetric differences 4 ∂²ψ/∂C² (k, 6, 6) of the derivative."""
+    """Tangents 4 ∂²ψ/∂C² (k, 6, 6) by central differences of the derivative, made symmetric."""
     tangent = np.zeros((len(C), 6, 6))
     for b, (i, j) in enumerate(PAIRS):
         step = np.zeros((3, 3))

@@ -28,7 +28,7 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
 
 @dataclass(frozen=True)
 class Cell(Memo):
-    """A kind of cell: its shape, its degree, its nodes (means of corners), scikit-fem's element.
+    """A kind of cell: its shape, its degree, its nodes as means of corners, and its element in scikit-fem.
 
     ``stress`` and ``mass`` are orders of quadrature; stresses live at the points of the first. Simplices have as many
     points as a discontinuous polynomial of one degree less has values, so that stress and strain share one space;
@@ -56,12 +56,12 @@ class Cell(Memo):
 
     @once
     def positions(self) -> Array:
-        """Nodes of the reference cell, (nodes, dim)."""
+        """Positions of the nodes in the reference cell, (nodes, dim)."""
         return np.array([REFERENCE[self.shape][list(n)].mean(axis=0) for n in self.nodes])
 
     @once
     def _order(self) -> list[int]:
-        """Index of each node in scikit-fem."""
+        """Index of each node among the nodes of scikit-fem."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()
@@ -82,13 +82,13 @@ class Cell(Memo):
 
     @once
     def mirrored(self) -> list[int]:
-        """Node at the mirror image of each node (first two axes exchanged), which turns a cell inside out."""
+        """Index of the node at the mirror image of each node (first two axes exchanged), to turn a cell inside out."""
         swapped = self.positions.copy()
         swapped[:, [0, 1]] = swapped[:, [1, 0]]
         return np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
 
     def facet(self, number: int) -> tuple[Cell, list[int]]:
-        """Cell of a facet, and its nodes among those of the cell."""
+        """Kind of cell of a facet, and indices of its nodes among those of this cell."""
         kind, local = facet_nodes(self.name, number)
         return CELLS[kind], local
 
@@ -118,7 +118,7 @@ ELEVATED = {"triangle": "triangle6", "quad": "quad9", "tetra": "tetra10", "hexah
 def table(name: str, order: int) -> tuple[Array, Array, Array]:
     """Shape functions (nodes, q), gradients (nodes, dim, q) and weights (q,) of a kind of cell at a quadrature rule.
 
-    ``order`` 0 is the rule of one point.
+    ``order`` 0 is the rule with one point.
     """
     cell = CELLS[name]
     if order == 0:

@@ -13,9 +13,9 @@ from .solid_mesh import SolidMesh
 
 
 class NodePairs(NamedTuple):
-    """Ascending pairs of nodes that share a cell: second node of each (p,), first pair of each node.
+    """Pairs of nodes that share a cell, ascending: second node of each (p,), first pair of each node.
 
-    ``places``: by blocks the indices of the pairs of the nodes of each cell, (k, n·n).
+    ``places``: by blocks the numbers of the pairs of the nodes of each cell, (k, n·n).
     """
 
     second: Array
@@ -23,13 +23,13 @@ class NodePairs(NamedTuple):
     places: list[Array]
 
     def summed(self, block: int, cells: slice, values: Array) -> Array:
-        """Sums (p, c) of the values (k, n·n, c) of some cells of a block."""
+        """Sums (p, c) over the pairs of the values (k, n·n, c) of some cells of a block."""
         place = self.places[block][cells].ravel()
         entries = np.ones(len(place)), place, np.arange(len(place) + 1, dtype=np.int32)
         return sparse.csc_array(entries, shape=(len(self.second), len(place))) @ values.reshape(len(place), -1)
 
     def matrix(self, values: Array) -> Any:
-        """Sparse matrix (N·d, N·d) with blocks (p, d, d)."""
+        """Sparse matrix (N·d, N·d) with one block of ``values`` (p, d, d) for each pair."""
         size = values.shape[1] * (len(self.first) - 1)
         return sparse.csr_array(sparse.bsr_array((values, self.second, self.first), shape=(size, size)))
 

@@ -11,7 +11,7 @@ from flexph.numerics.ranks import pivots
 
 
 def null_space(rows: Any) -> sparse.csr_array:
-    """Basis Z of the solutions of rows · Z u = 0; column pivoting selects the dependent coordinates."""
+    """Sparse basis Z of the u with rows · u = 0; column pivoting selects the dependent coordinates."""
     full = rows.toarray() if sparse.issparse(rows) else rows
     rank, size = full.shape
     held = np.sort(pivots(full)[:rank])

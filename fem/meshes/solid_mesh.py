@@ -17,7 +17,7 @@ from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
-"""Jacobian below which a cell is flat, over the size of the cell to the power of its dimension."""
+"""Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class NamedSet(NamedTuple):
 
 
 class Points(NamedTuple):
-    """A quadrature rule in every cell of a block: shape functions, their gradients and weights times volume."""
+    """A quadrature rule in every cell of a block: shape functions (q, nodes), their gradients, weights times volume."""
 
     shapes: Array  # (q, nodes)
     gradients: Array  # (k, q, nodes, d)
@@ -72,7 +72,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, over all cells."""
+        """Number of the first cell of each block, counted through all blocks."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -81,11 +81,11 @@ class SolidMesh(Memo):
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers over all cells from pairs (block, cell)."""
+        """Numbers of cells counted through all blocks, from pairs (block, cell)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
-        """Points of a quadrature rule in all or some cells of a block."""
+        """Shape functions, gradients and weights of a quadrature rule in all or some cells of a block."""
         own = self.blocks[block]
         return points_in(self.points, Block(own.kind, own.nodes[cells]), order)
 
@@ -115,7 +115,7 @@ class SolidMesh(Memo):
 
 
 class Facets(NamedTuple):
-    """All facets of all cells: sorted corners padded by −1, places, and the number of the distinct facet of each.
+    """All facets of all cells: sorted corners padded by −1, places (block, cell, side), number of the distinct facet.
 
     ``label`` numbers the distinct facets, ``cells`` counts the cells of each.
     """
@@ -162,7 +162,7 @@ def jacobians(points: Array, block: Block, slopes: Array) -> Array:
 
 
 def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
-    """Cells with positive volume: kinds with the opposite orientation throughout are mirrored.
+    """Blocks with cells of positive volume: kinds with the opposite orientation throughout are mirrored.
 
     ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
     the plane, where programs orient cells as seen from above or below their surface.
@@ -201,7 +201,7 @@ def righted(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> 
 
 
 def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Array]]:
-    """Groups of facets by block and side: kind, nodes (k, nodes), and indices into ``places``."""
+    """Facets grouped by block and side: kind of cell of the facet, nodes (k, nodes), and indices into ``places``."""
     groups = []
     for b, number in np.unique(places[:, [0, 2]], axis=0):
         pick = np.flatnonzero((places[:, 0] == b) & (places[:, 2] == number))

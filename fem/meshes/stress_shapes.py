@@ -1,4 +1,4 @@
-"""Polynomials through the stresses at the points of a cell."""
+"""Polynomials through the values of stress at the points of a cell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cells import Cell
 
 
 def through_points(kind: Cell, at: Array) -> Array:
-    """Values (..., n) at reference points (..., d) of the polynomials that are one at one of the n stress points.
+    """Values (..., n) at reference points (..., d) of the n polynomials that are each 1 at one stress point.
 
     They are constant or linear on simplices, and of degree one or two in each coordinate on quadrilaterals and
     hexahedra, with as many coefficients as there are points.
@@ -23,7 +23,7 @@ def through_points(kind: Cell, at: Array) -> Array:
 
 
 def _monomials(x: Array, count: int) -> Array:
-    """The first ``count`` monomials of a cell at points (..., d), (..., count)."""
+    """Values (..., count) of the first monomials of a cell at points (..., d)."""
     d = x.shape[-1]
     if count in (1, d + 1):
         return np.concatenate([np.ones((*x.shape[:-1], 1)), x], axis=-1)[..., :count]

@@ -1,4 +1,4 @@
-"""Matrices of a plate over all its coordinates: mass integrals, membrane, bending and shear strains, compliances."""
+"""Matrices of a plate in all its coordinates: mass integrals, membrane, bending and shear strains, compliances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MASS = 8
 
 @dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
-    """A plate in its coordinates; thickness t (cells,) [m]."""
+    """Matrices of a plate in all its coordinates; ``thickness`` t (cells,) [m]."""
 
     thickness: Array
     rotary: bool
@@ -40,7 +40,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def moment_points(self) -> list[tuple[int, Array, Array, Array]]:
-        """Chunks of cells with the moment points: block, cells, points (k, q, 2), areas (k, q)."""
+        """Chunks of cells with the points of the moments: block, cells, points (k, q, 2), areas (k, q)."""
         sheared = self.theory == "reissner_mindlin" and any(b.kind.shape == "quad" for b in self.mesh.blocks)
         return list(
             self.pieces(4 if sheared else 2)
@@ -59,7 +59,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def curvature(self) -> Any:
-        """Areas times κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points, (3p, size)."""
+        """Matrix (3p, size): areas times the curvature κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points."""
         blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
@@ -79,7 +79,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def membrane(self) -> Any:
-        """Areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points, (3p, size)."""
+        """Matrix (3p, size): areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points."""
         return self.widened(self.solid.strain)
 
     @once
@@ -105,7 +105,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def shear(self) -> Any:
-        """Areas times the shear angles (γ_x, γ_y) at the shear-force points, (2p, size)."""
+        """Matrix (2p, size): areas times the shear angles (γ_x, γ_y) at the shear-force points."""
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
@@ -115,7 +115,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def strain(self) -> Any:
-        """All strains times areas (m, size): of membrane forces, moments and shear forces, point by point."""
+        """Strain operator (m, size): all strains times areas.
+
+        They belong to membrane forces, moments and shear forces, each point by point.
+        """
         return sparse.csr_array(sparse.vstack([self.membrane, self.curvature, self.shear]))
 
     @once
@@ -133,9 +136,9 @@ class PlateModel(PlateCoordinates):
 
     @once
     def quadratic(self) -> tuple[Any, Any]:
-        """Slopes (3p, size) and weights (m, 3p) of ½∇w ⊗ ∇w, averaged over each cell, for its membrane forces only.
+        """Matrices of slopes (3p, size) and weights (m, 3p) of the quadratic strain ½∇w ⊗ ∇w, for membrane forces only.
 
-        2w_x w_y = (w_x + w_y)² − w_x² − w_y².
+        It is averaged over each cell. The products are squares: 2w_x w_y = (w_x + w_y)² − w_x² − w_y².
         """
         sampled = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]
         x, y = (sparse.vstack([f[i] for f in sampled]).tocsr() for i in range(2))
@@ -151,5 +154,5 @@ class PlateModel(PlateCoordinates):
         return slopes, sparse.csr_array(sparse.vstack([weights, sparse.csr_array((rest, 3 * p))]))
 
     def drilling(self, cells: Array, *, together: bool = False) -> Any:
-        """Mean rotation ½(∂_x u_y − ∂_y u_x) of each of some cells, (cells, size), or of all together, (1, size)."""
+        """Mean in-plane rotation ½(∂_x u_y − ∂_y u_x) of each cell, (cells, size), or of all, (1, size)."""
         return self.widened(self.solid.turns(cells, together=together))

@@ -177,7 +177,7 @@ def _mesh_alone(mesh: Source, omit: Sequence[str]) -> meshio.Mesh:
 
 
 def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """Model of a plate over all its coordinates."""
+    """Model of a plate in all its coordinates."""
     check.choice("theory", theory, get_args(Theory))
     if theory == "reissner_mindlin" and not rotary:
         raise ValueError(
@@ -198,7 +198,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals over u, where ``shapes`` u are all coordinates."""
+    """Mass integrals in coordinates u, from those in all coordinates, which are the product ``shapes`` u."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,
@@ -221,7 +221,7 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Rotations at evenly spread cells: of the normals at the middle (β_y, −β_x), and the mean in-plane rotation."""
+    """Rotations at the middle of evenly spread cells: of the normals, (β_y, −β_x), and in the plane, over u."""
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]

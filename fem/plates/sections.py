@@ -21,7 +21,7 @@ from .ties import rigid_motion
 def plate_sections(
     model: PlateModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array], *, quadratic: bool
 ) -> dict[str, SectionMap]:
-    """Section maps of named lines of a plate; ``quadratic`` for von Kármán strain."""
+    """Maps from stresses to section forces on named lines of a plate; ``quadratic`` for von Kármán strain."""
     return {
         name: _plate(model, shapes, surface(model.solid, name, given), rigid, quadratic=quadratic)
         for name, given in named_regions(sections).items()

@@ -20,11 +20,11 @@ from .coordinates import Theory
 from .model import TRANSVERSE, PlateModel
 
 STRAIGHT = 1e-6
-"""Distance of an edge node from the middle, over the size of the cell, up to which an edge is straight."""
+"""Distance of an edge node from the middle, relative to the size of the cell, up to which an edge is straight."""
 
 
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """Model with a thickness [m] for all cells, or one for each region of cells by its name."""
+    """Model of a plate with a thickness [m] for all cells, or one for each named region of cells."""
     _refuse_curved(solid.mesh)
     if theory == "reissner_mindlin":
         for name, material in solid.materials.items():
@@ -43,7 +43,7 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
 
 
 def _refuse_curved(mesh: SolidMesh) -> None:
-    """Raise ValueError for curved edges, shifted middle nodes, and quadrilaterals that are not convex."""
+    """Raise ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex."""
     for block in mesh.blocks:
         at = mesh.points[block.nodes]
         corners = at[:, : block.kind.corners]

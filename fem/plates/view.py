@@ -27,7 +27,7 @@ ON_PIECE = 1e-6
 
 
 def plate_view(model: PlateModel, shapes: Any) -> View:
-    """View of the middle surface, by its cells or, in a mesh of mixed types, by triangles.
+    """View of the middle surface, by its cells or, in a mesh of mixed types, by triangles; with forces and stresses.
 
     ``membrane_force_xx`` … [N/m], ``moment_xx`` … [N], ``shear_force_x`` … [N/m] are cell means. The tensors
     ``stress_top`` and ``stress_bottom`` [Pa] at the faces z = ±t/2 are N/t ± 6M/t².
@@ -44,7 +44,7 @@ def plate_view(model: PlateModel, shapes: Any) -> View:
 
 
 def _displacement(model: PlateModel, nodes: Array) -> Any:
-    """Displacement rows (3 nodes, size) of nodes in ascending order."""
+    """Displacement matrix (3 nodes, size) of nodes in ascending order."""
     rows, numbers, left = [], [], nodes
     for b, cells, points, _ in node_samples(model, nodes):
         own = np.intersect1d(left, model.mesh.blocks[b].nodes)
@@ -64,7 +64,7 @@ def _starts(model: PlateModel) -> tuple[int, int, int]:
 
 
 def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
-    """Mean forces and moments over the drawn cells."""
+    """Fields of the mean forces and moments in the drawn cells, by name."""
     moments, shear, size = _starts(model)
     cells, fields = int(model.mesh.starts[-1]), {}
     groups = [
@@ -84,7 +84,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 
 
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
-    """Stress tensor at a face at the moment points, with weights areas times t/6 (energy of pure bending)."""
+    """Stress tensor at the face z = ½ side t, at the moment points; weights are areas times t/6 (energy of bending)."""
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
     count = len(areas)
@@ -102,7 +102,7 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
 
 
 def _membrane_values(model: PlateModel) -> Any:
-    """Polynomials through the membrane forces of each cell, evaluated at the moment points, (p, points)."""
+    """Matrix (p, points) from the membrane forces to their values at the moment points, by polynomials in each cell."""
     blocks = []
     first = np.cumsum([0, *model.solid.point_counts])
     for b, cells, points, _ in model.moment_points:
@@ -115,7 +115,7 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """By blocks: polynomials (k, nodes, q) through the moment points on each piece, and the first point.
+    """By blocks: polynomials (k, nodes, q) through the moment points on each piece, at the nodes, and the first point.
 
     A node of several pieces of its cell takes their mean.
     """
@@ -139,14 +139,14 @@ def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
 
 
 def _bernstein(weights: Array, count: int) -> Array:
-    """The three linear or six quadratic polynomials of barycentric coordinates (..., 3), (..., count)."""
+    """Values (..., count) of the three linear or six quadratic polynomials of barycentric coordinates (..., 3)."""
     if count == 3:
         return weights
     return np.concatenate([weights**2, weights * np.roll(weights, -1, axis=-1)], axis=-1)
 
 
 def _linear_functions(model: PlateModel) -> list[Array]:
-    """Linear functions of the corners at the moment points, by blocks (k, q, corners)."""
+    """By blocks: values (k, q, corners) of the linear functions of the corners at the moment points."""
     functions: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
@@ -156,7 +156,7 @@ def _linear_functions(model: PlateModel) -> list[Array]:
 
 
 def _linear(at: Array, corners: int) -> Array:
-    """Linear functions of the corners at reference points (k, q, 2): (k, q, corners)."""
+    """Values (k, q, corners) of the linear functions of the corners at reference points (k, q, 2)."""
     x, y = at[..., 0], at[..., 1]
     if corners == 3:
         return np.stack([1.0 - x - y, x, y], axis=-1)

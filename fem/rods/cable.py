@@ -138,7 +138,7 @@ def cable(
 
 
 def _tangents(line: HermiteLine) -> Array:
-    """Weights of r' at the ends of the drawn pieces of each element, (E, q, N)."""
+    """Weights (E, q, N) of the points in r' at the ends of the drawn pieces of each element."""
     elements = line.borders.size - 1
     s = line.borders[:-1, None] + np.diff(line.borders)[:, None] * np.arange(DRAWN + 1) / DRAWN
     return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)
@@ -150,7 +150,7 @@ def _point(mass: float, dim: int) -> Body:
 
 
 def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None, dim: int) -> Array:
-    """Points of the cable in its initial shape, (N, dim)."""
+    """Positions (N, dim) of the mass points of the cable in its initial shape."""
     length, borders = line.borders[-1], line.borders
     at = (lambda s: s * np.eye(dim)[0]) if curve is None else curve
     step = 1e-4 * length
@@ -251,7 +251,7 @@ def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> Directo
 
 
 def _load(line: HermiteLine, dim: int) -> NodalLoad:
-    """Forces on the points from force densities on the elements."""
+    """Load port with forces on the mass points from force densities on the elements."""
     lengths = np.diff(line.borders)[:, None]
     xi, weights = leggauss(2)  # exact for cubic shapes
     s = line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)

@@ -31,11 +31,11 @@ from .view import OF_SIX, rod_view
 Curve = Callable[[float], tuple[Sequence[float] | Array, Any]]
 UNDAMPED = Damping()
 STRETCHED = 0.01
-"""Deviation of the length of a curve between two nodes, over the rod length, above which its parameter is refused."""
+"""Deviation of a curve's length between two nodes, relative to the rod length, above which its parameter is refused."""
 TURNED = 1.0
 """Rotation of the sections of a curve along an element [rad] above which frames jump."""
 SAMPLES = 8
-"""Number of parts of an element over which the rotation of a curve is summed: its ends alone would miss a full turn."""
+"""Number of parts of an element whose rotations are summed: the ends of a curve alone would miss a full turn."""
 
 
 @quantities(length="m", ports="m")
@@ -171,7 +171,7 @@ def stiffness_damping(damping: Damping, body: str) -> float:
 
 
 def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple[float, Array]]:
-    """All ports: s [m] and offsets (dim,) [m]."""
+    """Position s [m] and offset (dim,) [m] of all ports, by name."""
     offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
     along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
     return {

@@ -23,7 +23,7 @@ CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 class _Rows(NamedTuple):
-    """Pairs of the ``vectors`` of a point that are products, and the product of each of its strains.
+    """Products of the ``vectors`` of a strain point, as pairs of indices, and the product that each strain uses.
 
     The vectors are w r', d_1 … d_d, and w d_1', in space also w d_2' and w d_3'. ``squares`` (rows, 2) are the products
     that are squares of directors, −1 for none.
@@ -37,7 +37,7 @@ class _Rows(NamedTuple):
 
 
 def _rows_of(dim: int) -> _Rows:
-    """Rows of a point for its strains Γ and K."""
+    """Pairs of vectors at a strain point whose products give its strains Γ and K."""
     if dim == 2:  # d_1·r', d_2·r', d_1'·d_2, d_1·d_1
         return _Rows(4, [1, 2, 3, 1], [0, 0, 2, 1], [0, 1, 2], [[3, -1], [3, -1], [3, 3]])
     first, second = [], []
@@ -77,7 +77,7 @@ def rod_strain(
 
 
 def _vectors(mesh: RodMesh, directors: Array, own: int) -> sparse.csr_array:
-    """The ``own`` vectors of all points over the node vectors, (own · points, (d + 1) N)."""
+    """Matrix (own · points, (d + 1) N) from the node vectors to the ``own`` vectors of all strain points."""
     element, dim = mesh.element, directors.shape[1]
     count = mesh.lengths.size * element.points.size
     rows, columns, values = [], [], []

@@ -1,4 +1,4 @@
-"""Loaded faces that deform: samples with tangents, for follower loads."""
+"""Samples with tangents on loaded faces that deform, for follower loads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARALLEL = 1e-6
 
 
 def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str, given: Any) -> FaceSamples:
-    """Samples of a load on facets, from the positions (N, k) of the mesh nodes over the places of the body.
+    """Samples of a load on facets; ``positions`` (N, k) is the matrix from the k places of the body to the mesh nodes.
 
     Quadrature is exact for the volume behind cells with straight edges. Raises ValueError if the direction of the
     load is along a normal.
@@ -48,7 +48,10 @@ def _in_plane(tangents: Array) -> tuple[Array, Array]:
 
 
 def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
-    """Derivatives ∂ξ_j/∂s_c (k, q, 2, 2) for orthonormal tangents, the first along the direction; ratio of areas."""
+    """Derivatives ∂ξ_j/∂s_c (k, q, 2, 2) for orthonormal tangents, the first along the direction.
+
+    Also the ratio of areas, |∂X/∂ξ₁ × ∂X/∂ξ₂|.
+    """
     normal = np.cross(tangents[:, :, 0], tangents[:, :, 1])
     area = np.linalg.norm(normal, axis=2)
     normal = normal / area[:, :, None]
@@ -63,6 +66,6 @@ def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
 
 
 def _most_in_face(normal: Array) -> Array:
-    """Body axis with the smallest share of each normal, the first of equal ones."""
+    """Body axis with the smallest component of each normal, the first of equal ones."""
     axes: Array = np.eye(3)[np.argmin(np.round(np.abs(normal), 9), axis=2)]
     return axes

@@ -68,14 +68,14 @@ def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region over u. Raises ValueError if the region has no facets or cells to load."""
+    """Load port of a region in the coordinates u. Raises ValueError if it has no facets or cells to load."""
     values, measures, normals = loaded_elements(model, name, given)
     moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
 
 
 def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
-    """Load, its region, and True for facets. Raises ValueError if there are none, or no cells."""
+    """Load, its region, and True if it acts on facets. Raises ValueError if the region has none, or no cells."""
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")
@@ -87,7 +87,7 @@ def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Regio
 def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
     """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
 
-    Raises ValueError if the region has no facets or cells to load.
+    Normals are None for cells. Raises ValueError if the region has no facets or cells to load.
     """
     load, loaded, on_facets = loaded_region(model, name, given)
     if not on_facets:
@@ -104,7 +104,7 @@ def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Arra
 
 
 def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
-    """Samples of cells: the cell of each, shape functions (samples, N), volumes."""
+    """Samples in cells: index of the cell of each, shape functions (samples, N), volumes."""
     owner, rows, weights = [], [], []
     for b, block in enumerate(model.mesh.blocks):
         points, numbers = model.mesh.at(b, block.kind.mass), model.mesh.starts[b] + np.arange(len(block.nodes))
@@ -117,7 +117,7 @@ def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
 
 
 def _of_facets(model: SolidModel, places: Array) -> tuple[Array, Any, Array, Array]:
-    """Samples of facets: the facet of each, shape functions (samples, N), areas, outward normals (samples, d)."""
+    """Samples on facets: the facet of each, shape functions (samples, N), areas, outward normals (samples, d)."""
     owner, rows, weights, normals = [], [], [], []
     for nodes, shapes, area, pick, normal in facet_samples(model, places):
         normals.append(normal.reshape(-1, model.dim))

@@ -14,16 +14,17 @@ from .model import SolidModel
 FLAT = 1e-9
 """Relative moment of the points around a corner below which no slope along its direction is fitted."""
 FAR = 30.0
-"""Squared distance of a corner from the centre of the points around it, over their moments, above which their mean is
-taken: a corner of a single cell has up to 15."""
+"""Squared distance of a corner from the centre of the points around it, divided by their moments, above which their
+mean is taken: a corner of a single cell has up to 15."""
 
 
 def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights: Array) -> tuple[Any, Any, list[Array]]:
-    """Smoothing operators for linear functions (k, q, corners), positions (p, d) and volumes (p,) of the points.
+    """Matrices for a smooth stress field: ``spread`` (p, g) from corner values to points, ``gather`` (g, p) back.
 
-    Returns spread (p, g), from the values at corners to the points; gather (g, p), from the points to the corners by
-    least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)); and by
-    blocks the corners (k, corners) of each cell among the g. At an interface of materials each has a separate value.
+    ``linear`` (k, q, corners) by blocks, ``positions`` (p, d) and volumes ``weights`` (p,) belong to the points. gather
+    fits by least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
+    Also returned by blocks: the numbers (k, corners) of the corners of each cell among the g. At an interface of
+    materials each has a separate value.
     """
     mesh, kinds = model.mesh, len(model.materials)
     starts = mesh.starts
@@ -45,7 +46,10 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
 
 def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corners: Array) -> Array:
-    """Share of each point in the value at a corner, for pairs (points, corners): (mean + slope · lever) by weights."""
+    """Weight of a point in the value at a corner, for pairs (points, corners), from a weighted linear fit.
+
+    The value is the mean plus slope · lever, with the lever from the mean position to the corner.
+    """
     d, size = at.shape[1], len(at)
     summed = lambda v: np.bincount(corners, v, size)  # noqa: E731 - over the points of each corner
     w = weights[points]

@@ -21,7 +21,7 @@ from .ties import Tied
 
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
-    """Basis (n, n') of the coordinates without rigid motion: a port held, or for mean axes pins that hold the body.
+    """Basis (n, n') of the coordinates without rigid motion: with a held port, or with mean axes.
 
     Mean axes of a large body would fill its matrices and are treated apart
     (:func:`flexph.bodies.mean_axes.about_mean_axes`): here d + s single coordinates are held. Raises ValueError for an
@@ -43,30 +43,36 @@ def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
 
 
 def without(coordinates: Array, size: int) -> Any:
-    """Unit columns (size, n) of all coordinates except some."""
+    """Unit columns (size, n) of all coordinates except those given."""
     return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
 
 
 def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Unit translations, and unit rotations scaled by the longest side, over a basis (N·d, n): (n, d + s)."""
+    """Coordinates (n, d + s) in a basis (N·d, n) of unit translations and scaled unit rotations.
+
+    Rotations are scaled by the longest side.
+    """
     X = model.mesh.points
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
     return coordinates(basis, rigid_motions(lever).reshape(model.size, -1))
 
 
 def coordinates(basis: Any, motion: Array) -> Array:
-    """Coordinates (n, r) over a basis (N·d, n) of displacements (N·d, r) in its span."""
+    """Coordinates (n, r) in a basis (N·d, n) of displacements (N·d, r) in its span."""
     solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     return solved
 
 
 def pins(motion: Array) -> Array:
-    """Coordinates (r,) that best hold a body: its rigid motions (n, r) are large and independent there."""
+    """Numbers (r,) of coordinates that best hold a body with rigid motions (n, r).
+
+    The motions are large and independent there.
+    """
     return pivots(motion.T)[: motion.shape[1]]
 
 
 def _mean_motion(model: SolidModel) -> Array:
-    """Mean motions ∫ρu over the mass, and ∫ρ(X − c) × u over the mass and a length: (d + s, N·d)."""
+    """Matrix (d + s, N·d) of mean motions: ∫ρu divided by mass, and ∫ρ(X − c) × u divided by mass and a length."""
     X, m, d = model.mesh.points, model.mass, model.dim
     whole = np.asarray(m.sum(axis=0)).ravel()
     mass = whole.sum()

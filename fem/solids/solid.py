@@ -19,7 +19,7 @@ from flexph.meshes.files.reading import Source, read_contents
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked, warn
 from flexph.numerics.arrays import compact
-from flexph.systems.validity import ValidityWarning
+from flexph.systems.nonlinear import ValidityWarning
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping, damped
@@ -213,7 +213,7 @@ def read_model(
     thickness: float | None,
     omit: Sequence[str] = (),
 ) -> SolidModel:
-    """Mesh with its materials for :func:`solid`; warns of ignored contents of a file, and of locking."""
+    """Model of a mesh with its materials for :func:`solid`; warn of ignored contents of a file, and of locking."""
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
     held = MeshContents(meshio.Mesh([], [])) if isinstance(mesh, skfem.Mesh) else read_contents(mesh, omit)
@@ -237,7 +237,7 @@ def _refuse_linear(reference: str, sections: Any, momenta: str) -> None:
 
 
 def watched_turns(model: SolidModel, shapes: Any) -> Any:
-    """Mean ½ curl u of evenly spread cells, which are monitored in every step."""
+    """Matrix of the mean ½ curl u of evenly spread cells, which are monitored in every step."""
     return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)
 
 

@@ -57,7 +57,7 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port over all coordinates before the choice of the reference: nodes, position, True if rigid."""
+    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
 
     nodes: Array
     position: Array
@@ -66,12 +66,12 @@ class Tied:
     rotation: Any
 
     def over(self, basis: Any) -> Port:
-        """The port over the coordinates of a basis."""
+        """Port in the coordinates of a basis."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """Ties of ports by name. Raises ValueError for another type, and for a reserved name."""
+    """Ties by the names of ports. Raises ValueError for another type, and for a reserved name."""
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
     if MEAN_AXIS in ports:
@@ -80,7 +80,7 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements over coordinates (N·d, n) with the rigid regions condensed, and the ports over these.
+    """Nodal displacements (N·d, n) for unit coordinates, with condensed rigid regions, and ports in these.
 
     The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
     and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do
@@ -115,7 +115,7 @@ def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
 
 
 def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
-    """True if a port is tied rigidly. ValueError if that is requested and its nodes do not span."""
+    """True if a port is tied rigidly. Raises ValueError if that is requested for nodes on a line or at a point."""
     if tie.how == "rigid" and not at.spans:
         where = "at one point" if at.dim == 2 else "on a line"
         raise ValueError(
@@ -139,7 +139,7 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 
 
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Displacements (N·d, n) of free nodes and rigid regions, and the rows (shape, rotation) of each region over n."""
+    """Displacements (N·d, n) of free nodes and rigid regions, and matrices (shape, rotation) of each region."""
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)
     for nodes, _ in rigid.values():
@@ -164,7 +164,10 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
 
 
 def rigid_rows(first: int, dim: int, radius: float, size: int) -> tuple[Any, Any]:
-    """Displacement (dim, size) and rotation (spins, size) of a rigid region whose coordinates start at ``first``."""
+    """Matrices of displacement (dim, size) and rotation (spins, size) of a rigid region, from its coordinates.
+
+    These start with the number ``first``.
+    """
 
     def rows(start: int, count: int, factor: float) -> Any:
         at = np.arange(count)

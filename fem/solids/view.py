@@ -42,7 +42,7 @@ def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
 
 
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
-    """Stress tensor over σ: means of the drawn cells, values at the stress points, and a smooth field."""
+    """Stress tensor field from the stress coordinates: means of drawn cells, values at points, and a smooth field."""
     linear = [
         np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(b.nodes), *values.shape))
         for b in model.mesh.blocks
@@ -60,7 +60,7 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
 
 
 class TensorPoints(NamedTuple):
-    """The p points of a stress tensor: rows (6p, stresses), positions (p, d), volumes (p,), and cell of each.
+    """The p points of a stress tensor: matrix (6p, stresses), positions (p, d), volumes (p,), and cell of each.
 
     By blocks: linear functions of the corners at the points of a cell, polynomials through the points at all nodes of
     a cell, and the first of its points.
@@ -76,7 +76,7 @@ class TensorPoints(NamedTuple):
 
 
 def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
-    """Field of a tensor at its points, for a plate at a ``height`` (p,) over the plane of its mesh."""
+    """Field of a tensor given at points; those of a plate lie at a ``height`` (p,) above the plane of its mesh."""
     spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
     volumes = np.bincount(points.cell, points.weights)
     share = points.weights / volumes[points.cell]
@@ -99,7 +99,7 @@ def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height
 
 
 def tensor_rows(model: SolidModel) -> Any:
-    """Tensors (xx, yy, zz, xy, yz, xz) at all points from the stress coordinates."""
+    """Matrix from the stress coordinates to tensors (xx, yy, zz, xy, yz, xz) at all points."""
     c, count = model.components, len(model.weights)
     of = model.material_of[model.cell_of_point]
     maps = np.zeros((len(model.materials), 6, c))

@@ -120,12 +120,12 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def slopes(self) -> Any:
-        """Slopes, empty."""
+        """Slopes of the strains: none, an empty matrix."""
         return sparse.csr_array((0, 0))
 
     @once
     def weights(self) -> Any:
-        """Weights of the slopes, empty."""
+        """Weights of the slopes: none, a matrix without columns."""
         return sparse.csr_array((self.size, 0))
 
 
@@ -154,7 +154,7 @@ class NodalBody(Described, Memo):
         Geometry for pictures and export; its shape (p, N) are the weights of the nodes for its points.
     current : mapping
         Tensors of solids that depend on the deformation, by name
-        (:class:`flexph.bodies.stresses.deformation.CurrentTensor`).
+        (:class:`flexph.bodies.stresses.CurrentTensor`).
     loads : mapping
         Load ports by name.
     weights : mapping

@@ -15,7 +15,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..sensors.quantities import Quantity, no_measures
 from ..sensors.states import spring_force
-from ..units.arguments import quantities
+from ..units.arguments import in_si, quantities
 
 
 @checked
@@ -26,15 +26,15 @@ class Change:
     Attributes
     ----------
     kind : {"lock", "release", "rupture"}
-        What happens.
+        Kind of the change.
     joint : str or Connection
         Name of a joint; of a lock also a joint that begins to hold; of a rupture a spring, or a rod or cable.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
         Instead of a time: a function of (t, state) whose first zero is the instant, or a sensor.
-    reaches : float, optional
-        Reading of the sensor at the instant.
+    reaches : float or str, optional
+        Reading of the sensor at the instant, in its SI unit or with a unit.
     s : float, optional
         Place of the rupture of a rod or cable along its length [m].
     """
@@ -43,7 +43,7 @@ class Change:
     joint: str | Connection
     at: float | None = None
     when: Any = None
-    reaches: float | None = None
+    reaches: float | str | None = None
     s: float | None = None
 
     def __post_init__(self) -> None:
@@ -59,6 +59,8 @@ class Change:
             raise ValueError(f"{what}: when= must be a sensor of one number, got the {self.when}")
         if is_sensor and (self.when.of_run is not None or self.when.of_step is not None):
             raise ValueError(f"{what}: when= must be a sensor of states, got the {self.when}")
+        if is_sensor:
+            object.__setattr__(self, "reaches", _reading(self.reaches, self.when))
         if self.when is not None and not (is_sensor or callable(getattr(self.when, "function", self.when))):
             raise ValueError(
                 f"{what}: when= must be a function of (t, state), an Event or a sensor, got {check.shown(self.when)}"
@@ -76,21 +78,33 @@ class Change:
 
     @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
-        """Function of (t, state) that is zero at the instant, or an Event; None for a time."""
+        """Function of (t, state) that is zero at the instant of the change, or an Event.
+
+        None for a change at a time.
+        """
         if self.reaches is None:
             return self.when
-        return Reaching(self.when, self.reaches)
+        return Reaching(self.when, float(self.reaches))
+
+
+def _reading(given: Any, of: Quantity) -> float:
+    """Reading of a sensor, a number or a text with a unit; raises ValueError for the unit of another quantity."""
+    return check.number("reaches", in_si("reaches", given, tuple(of.unit.translate(PLAIN).split("*or*"))))
+
+
+PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
+"""Letters of the units of sensors, as units of arguments write them."""
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor less the value that it reaches; angles count full turns."""
+    """Function of (t, state): reading of a sensor minus the value to be reached; angles count full turns."""
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"
         self._last: float | None = None
 
     def __call__(self, time: float, state: Any) -> float:
-        """Value at a time and state."""
+        """Reading minus the value to be reached, at a time and state."""
         reading = float(state.measured(self.quantity))
         if self._turns and self._last is not None:
             reading += 2.0 * math.pi * round((self._last - reading) / (2.0 * math.pi))
@@ -100,29 +114,31 @@ class Reaching:
 
 @quantities(at="s")
 @checked
-def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | None = None) -> Change:
-    """Lock a joint within a run, as it stands, or let a further joint begin to hold.
+def lock(
+    joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | str | None = None
+) -> Change:
+    """Lock a joint within a run in its position at that instant, or let a further joint begin to hold.
 
     Velocities jump by the impulse Λ of the joints, after which the lock holds:
 
         v⁺ = v − M⁻¹GᵀΛ,   G M⁻¹GᵀΛ = G v − b,   loss ½ Δvᵀ M Δv ≥ 0,   work of drives −Λᵀb
 
-    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Both momenta of free
-    mechanisms stay. Steps end at the instant, to round-off.
+    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Momentum and angular
+    momentum of free mechanisms stay. Steps end at the instant, to round-off.
 
     Parameters
     ----------
     joint : str or Connection
-        Name of a joint between two ports of the mechanism: its bodies then stay as they are to each other, by ``lock
-        NAME``, which takes its place. Or a joint such as ``weld("ship.nose", "station.dock", name="dock")``, which
-        must be closed at the instant if it states a pose.
+        Name of a joint between two ports of the mechanism: its bodies then keep their relative position by a joint
+        ``lock NAME``, which replaces it. Or a further joint, as ``weld("ship.nose", "station.dock", name="dock")``;
+        it must be closed at the instant if it states a pose.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
         Instead of a time, the first zero of a function of (t, state) as for events of :func:`flexph.integrate`, or
         with ``reaches`` a sensor of :mod:`flexph.sensors`.
-    reaches : float, optional
-        Reading of the sensor at the instant; angles count full turns.
+    reaches : float or str, optional
+        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles count full turns.
 
     Returns
     -------
@@ -132,7 +148,7 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
     Raises
     ------
     ValueError
-        Unless one of ``at`` and ``when`` is given; ``reaches`` goes with a sensor.
+        Unless exactly one of ``at`` and ``when`` is given, and ``reaches`` with a sensor but not otherwise.
 
     Examples
     --------
@@ -153,7 +169,7 @@ def lock(joint: str | Connection, *, at: float | None = None, when: Any = None, 
 
 @quantities(at="s")
 @checked
-def release(joint: str, *, at: float | None = None, when: Any = None, reaches: float | None = None) -> Change:
+def release(joint: str, *, at: float | None = None, when: Any = None, reaches: float | str | None = None) -> Change:
     """Release a joint within a run: its lock or, if it is not locked, the joint itself.
 
     Velocities stay. A spring that is released loses its energy, as a rope that breaks.
@@ -166,7 +182,7 @@ def release(joint: str, *, at: float | None = None, when: Any = None, reaches: f
         Time [s].
     when : Event, callable or Quantity, optional
         Instead of a time, see :func:`lock`.
-    reaches : float, optional
+    reaches : float or str, optional
         Reading of a sensor ``when``.
 
     Returns
@@ -203,7 +219,7 @@ def rupture(
     tension: float | None = None,
     at: float | None = None,
     when: Any = None,
-    reaches: float | None = None,
+    reaches: float | str | None = None,
 ) -> Change:
     """Let a rod or cable break at a place, or a spring or rope, within a run.
 
@@ -222,7 +238,7 @@ def rupture(
         Instead of a tension, a time [s].
     when : Event, callable or Quantity, optional
         Instead of a tension, a condition, see :func:`lock`.
-    reaches : float, optional
+    reaches : float or str, optional
         Reading of a sensor ``when``.
 
     Returns

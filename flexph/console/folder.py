@@ -15,7 +15,7 @@ class Folder(click.Path):
         super().__init__(file_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Path from the given text."""
+        """Path from the given text; an error if it is empty."""
         if value == "":
             self.fail("the folder has no name", param, ctx)
         return super().convert(value, param, ctx)

@@ -29,7 +29,7 @@ def replace_unknown_characters() -> None:
 
 
 def repeating_command() -> str:
-    """The running command with its non-default options; empty if there is none."""
+    """Command line that repeats the running command, with its non-default options; empty outside of commands."""
     ctx = click.get_current_context(silent=True)
     if ctx is None:
         return ""
@@ -50,7 +50,7 @@ def repeating_command() -> str:
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """End a command with a one-line error if a file or its output cannot be written or read."""
+    """Context that ends a command with a one-line error if a file or the output cannot be written or read."""
     try:
         yield
         sys.stdout.flush()
@@ -63,7 +63,7 @@ def one_sentence() -> Iterator[None]:
 
 
 def _drop_unwritten() -> None:
-    """Discard output that cannot be written; Python would try again at exit."""
+    """Discard output that cannot be written; Python would try to write it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -14,11 +14,11 @@ SOURCES = {
 
 
 def explained(*texts: str) -> Iterable[str]:
-    """Lines that explain the tags that occur in texts."""
+    """Lines with the papers of the tags that occur in texts."""
     return [f"[{tag}] {paper}" for tag, paper in SOURCES.items() if any(f"[{tag}]" in text for text in texts)]
 
 
 def epilog(*texts: str) -> str | None:
-    """End of a help page with the sources of the tags in the texts, or all sources without texts."""
+    """End of a help page: papers of the tags that occur in the texts, or of all tags if no text is given."""
     lines = explained(*texts) if texts else explained(*(f"[{tag}]" for tag in SOURCES))
     return "\b\nSources:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

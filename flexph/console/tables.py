@@ -20,7 +20,7 @@ COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
 
 
 def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
-    """Table of references and computed numbers, from pairs of a case name and a :class:`flexph.case.Check`."""
+    """Table of references, computed numbers and verdicts, from pairs of case name and :class:`flexph.case.Check`."""
     rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
     rows.add_column("verdict", no_wrap=True)
     for name, check in checks:
@@ -36,7 +36,7 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table of the numbers of checks of each kind, and of passed ones."""
+    """Table with the number of checks of each kind, and of those that pass."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
@@ -48,7 +48,7 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
 
 
 def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
-    """Table of a text for each name."""
+    """Table with a row for each name and its text."""
     listed = table(first, second)
     for name, words in rows.items():
         listed.add_row(name, words)
@@ -66,7 +66,7 @@ def table(*words: str, numbers: Sequence[str] = ()) -> Table:
 
 
 def print_table(rows: Table) -> None:
-    """Print a table in the width of the terminal."""
+    """Print a table: at a terminal in its width, otherwise with up to 1000 columns."""
     # A pipe has no width: there every row is one line, however long.
     width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
     # Markup would swallow a source such as "[flex] table 2".

@@ -135,7 +135,7 @@ class CompiledAgreement:
         self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
     def learn(self) -> None:
-        """Hand the present Jacobian and past inputs to the controllers, those of withdrawn steps included."""
+        """Store the present Jacobian and past inputs, those of withdrawn steps included, in ``joined``."""
         a = self._arrays
         (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
         numbers = scale[0], length[0], a.laws.force.copy(), speed[0]

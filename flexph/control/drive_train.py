@@ -17,7 +17,7 @@ from .laws.laws import DryFriction, Limit
 from .laws.terminated import Terminated
 
 STEEP = 1e3
-"""Resistance against current above the limit, over that of the winding."""
+"""Resistance against current above the limit, relative to that of the winding."""
 
 
 @checked

@@ -270,7 +270,7 @@ class Joined:
 
 
 def _over(values: Array, scale: float) -> float:
-    """Largest absolute value over a scale."""
+    """Largest absolute value, divided by a scale unless that is zero."""
     size = float(np.abs(values).max(initial=0.0))
     return size / scale if size > 0.0 < scale else size
 

@@ -1,4 +1,4 @@
-"""Sections swept along a line."""
+"""Sections that are drawn along a line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SweptSection:
         return len(self.outline)
 
     def offsets(self, dim: int) -> tuple[Array, Array]:
-        """Corners as vectors (q, 3) across the line, and their motion (q, 3, s) if the section turns by ψ."""
+        """Vectors (q, 3) from the line to the corners, and their derivatives (q, 3, s) by the turn ψ of the section."""
         y, z = self.outline.T
         none = np.zeros_like(y)
         vectors = np.column_stack([none, y, z])
@@ -41,14 +41,14 @@ class SweptSection:
         return vectors, np.moveaxis(turns, 2, 0)
 
     def sides(self, rings: int) -> Array:
-        """Quadrilaterals ((rings − 1) q, 4) between the outlines at the points of the line, ordered ring by ring."""
+        """Quadrilaterals ((rings − 1) q, 4) between the outlines at successive points of the line."""
         q = self.corners
         start, k = q * np.arange(rings - 1)[:, None], np.arange(q)
         a, b = start + k, start + (k + 1) % q
         return np.stack([a, b, b + q, a + q], axis=-1).reshape(-1, 4)
 
     def caps(self, rings: int) -> Array:
-        """Triangles that close both ends, (2 (q − 2), 3)."""
+        """Triangles (2 (q − 2), 3) that close both ends."""
         k = np.arange(1, self.corners - 1)
         fan = np.column_stack([np.zeros_like(k), k, k + 1])
         return np.vstack([fan[:, ::-1], self.corners * (rings - 1) + fan])

@@ -21,19 +21,19 @@ from ..numerics.ranks import singular_vectors
 ACCURACY = 1e-8
 """Accepted relative defect of a computed or given energy: Riccati solutions lose digits."""
 AXIS = 1e-9
-"""Real part of a pole over ‖A‖ below which it counts as undamped."""
+"""Real part of a pole, relative to ‖A‖, below which it counts as undamped."""
 SAME = 1e-7
-"""Distance of two undamped poles over ‖A‖ below which they count as one."""
+"""Distance of two undamped poles, relative to ‖A‖, below which they count as one."""
 NOTHING = 1e-9
-"""Eigenvalue of D + Dᵀ over the size of the system below which it counts as zero."""
+"""Eigenvalue of D + Dᵀ, relative to the size of the system, below which it counts as zero."""
 
 
 class NoEnergy(ArithmeticError):
-    """Error for a system without a computable energy."""
+    """Error: no energy function of a system can be computed."""
 
 
 def defect_of(model: StateSpace, Q: Array) -> float:
-    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min over the norms of W's terms.
+    """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min divided by the norms of W's terms.
 
     It is dimensionless: computed in energy coordinates ξ = Lᵀx, Q = LLᵀ, with outputs scaled like inputs.
     """
@@ -50,7 +50,7 @@ def defect_of(model: StateSpace, Q: Array) -> float:
 
 
 def _negative(w: Array, size: float) -> float:
-    """−λ_min over a size; zero for an empty matrix."""
+    """Smallest eigenvalue with the sign changed, −λ_min, divided by a size; zero for an empty matrix."""
     return float(-np.linalg.eigvalsh(w)[0] / (size or 1.0)) if w.size else 0.0
 
 
@@ -79,7 +79,7 @@ def find_energy(model: StateSpace) -> Array:
 
 
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Energy matrix of a system in the time unit in which the whole system has ‖A‖ = 1."""
+    """Energy matrix Q of a system, in the time unit in which the whole system has ‖A‖ = 1."""
     if not a.shape[0]:
         return np.zeros((0, 0))
     lossless, damped, transform = _split_axis(a)
@@ -102,7 +102,7 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
 
 
 def _split_axis(a: Array) -> tuple[int, int, Array]:
-    """Numbers of undamped and damped states, and T with T⁻¹AT block-diagonal in that order."""
+    """Numbers of undamped and damped states, and T for which T⁻¹AT is block-diagonal in that order."""
     values = eigvals(a)
     if np.any(values.real > AXIS):
         raise NoEnergy("the system is unstable")
@@ -115,7 +115,7 @@ def _split_axis(a: Array) -> tuple[int, int, Array]:
 
 
 def _lossless(a: Array, b: Array, c: Array) -> Array:
-    """Solution of AᵀQ + QA = 0, QB = Cᵀ: each eigenspace of A has a Hermitian Q, determined by its residue."""
+    """Energy matrix of undamped states: AᵀQ + QA = 0, QB = Cᵀ; each eigenspace has a Q determined by its residue."""
     values, vectors = np.linalg.eig(a)
     left = np.linalg.inv(vectors)
     q = np.zeros(a.shape, dtype=complex)
@@ -133,7 +133,7 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
-    """Solution of QB₂ = C₂ᵀ for the inputs without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
+    """Energy matrix from QB₂ = C₂ᵀ for the inputs B₂ without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
@@ -157,7 +157,10 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
 
 
 def _riccati(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Mean of the smallest and the largest solution; both are positive definite for minimal systems."""
+    """Energy matrix with D + Dᵀ ≻ 0: mean of the smallest and the largest solution of the Riccati equation.
+
+    Both are positive definite for minimal systems.
+    """
     zero, loss = np.zeros_like(a), d + d.T
     least = solve_continuous_are(a, b, zero, -loss, s=-c.T)
     dual = solve_continuous_are(a.T, c.T, zero, -loss, s=-b)

@@ -17,8 +17,7 @@ from ..files.durable import refuse_suffix, staged
 from ..files.reading import reading, refuse_huge, sound
 from ..numerics.arguments import checked
 from ..numerics.arrays import dense
-from ..systems.as_nonlinear import with_multipliers
-from ..systems.linear import LinearPHDAE, linear_system
+from ..systems.linear import LinearPHDAE, linear_system, with_multipliers
 from .general import from_general
 from .mat_elements import checked_elements
 from .names import CHECKSUM, arguments_of, checksum, names_of, refuse_changed
@@ -125,7 +124,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
 
 def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
-    """Matrices as bytes that do not depend on their storage format."""
+    """Yield matrices as bytes that do not depend on their storage format."""
     for name in sorted(fields):
         matrix = fields[name]
         yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()
@@ -137,7 +136,7 @@ def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
-    """System from matrices in the convention."""
+    """System from the matrices of a file in the convention of :func:`write_mat`."""
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")

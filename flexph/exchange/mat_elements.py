@@ -58,7 +58,7 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """Parts of a content, each checked to lie within it; small ones have their data in the tag."""
+    """Yield the parts of a content, each checked to lie within it; small parts have their data in the tag."""
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(order + "II", content, at)

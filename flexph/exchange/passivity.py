@@ -10,15 +10,16 @@ from ..linear.state_space import StateSpace
 from ..numerics.arrays import Array
 
 TOLERANCE = 1e-9
-"""Negative part of the Hermitian part over ‖H‖ that is attributed to round-off."""
+"""Negative part of the Hermitian part, relative to ‖H‖, that is attributed to round-off."""
 FLOOR = 1e-6
-"""‖H(iω)‖ over the largest one below which its sign is not judged."""
+"""‖H(iω)‖ relative to the largest one below which its sign is not judged."""
 
 
 def violation(model: StateSpace) -> str | None:
-    """Reason why a state space is not passive: an unstable pole, or ω with H(iω) + H(iω)ᴴ not ⪰ 0; or None.
+    """Reason why a state space is not passive; None if no violation is found.
 
-    Frequencies are tried around every pole, on a logarithmic grid, and at both ends; the worst one is refined.
+    It is an unstable pole, or a frequency ω with H(iω) + H(iω)ᴴ not ⪰ 0. Frequencies are tried around every pole, on a
+    logarithmic grid, and at both ends; the worst one is refined.
     """
     poles = eigvals(model.A) if model.A.size else np.zeros(0)
     size = float(np.abs(poles).max(initial=0.0)) or 1.0

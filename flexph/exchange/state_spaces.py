@@ -171,7 +171,7 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
 
 
 def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
-    """Matrix [[R, P], [Pᵀ, S]] with eigenvalues that round-off made negative lifted to zero."""
+    """R, P and S of the matrix [[R, P], [Pᵀ, S]], with eigenvalues that round-off made negative lifted to zero."""
     lower = np.linalg.cholesky(q)
     half = np.linalg.solve(lower, loss)
     inner, edge = np.linalg.solve(lower, half.T), np.linalg.solve(lower, off)

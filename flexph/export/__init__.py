@@ -1,7 +1,7 @@
 """Files for mesh viewers and spreadsheets: modes, time series, stress envelopes.
 
-Imports: bodies, bodies.stresses, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files,
-numerics, results, scenes.
+Imports: bodies, files, linear.eigenmodes, mechanisms, mechanisms.model, meshes, meshes.files, numerics, results,
+scenes.
 """
 
 from .envelope import StressEnvelope, stress_envelope, write_envelope

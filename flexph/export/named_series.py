@@ -1,4 +1,4 @@
-"""Series as one VTKHDF file with bodies, joints and the ground by name."""
+"""Series in one VTKHDF file with bodies, joints and the ground by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ TOGETHER = 1 << 14
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
-    """Write bodies with their data, surfaces of bodies that are lines or points, joints, and the ground."""
+    """Write bodies with their data, surfaces of bodies that are lines or points, joints and the ground.
+
+    Return the path.
+    """
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
     drawn = [
@@ -39,14 +42,14 @@ def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: A
 
 
 def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
-    """VTKHDF block of a body from the meshes of its frames."""
+    """VTKHDF block of a body from its meshes at all times."""
     first = next(frames)
     cells = tuple((block.type, block.data) for block in first[1].cells)
     return Block(shown[1], BODIES, cells, _frames(chain([first], frames)))
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Groups of frames of small meshes, written together because each write has a fixed cost."""
+    """Yield groups of frames: those of small meshes are written together, as each write has a fixed cost."""
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -81,7 +84,7 @@ def read_named(path: Path) -> NamedSeries:
 
 
 def _joined(k: int, own: Sequence[tuple[int, Mapping[str, Array]]]) -> dict[str, Array]:
-    """Joined data (k, n, …) of several bodies by name."""
+    """Data (k, n, …) of several bodies by name, joined along n, with NaN for a body without them."""
     widths = {name: values.shape[2:] for _, data in own for name, values in data.items()}
     return {
         name: np.concatenate([data.get(name, np.full((k, n, *width), np.nan)) for n, data in own], axis=1)

@@ -27,7 +27,7 @@ def write_series(
     discontinuous: bool = False,
     smoothed: bool = False,
 ) -> list[Path]:
-    """Write the motion of bodies (by default all with a view) as a time series; returns the paths.
+    """Write the motion of bodies (by default all with a view) as a time series; return the paths.
 
     The suffix of the path sets the format. ``.vtkhdf``: one VTKHDF file with bodies, surfaces of bodies that are
     lines or points, joints and the ground by name. ``.pvd``: an index of VTU frames, whose points have moved to their
@@ -37,7 +37,7 @@ def write_series(
     Point data are ``displacement`` (from the first frame; for a single state of :func:`flexph.results.statics` the
     deformation) and ``velocity``; cell data are ``body`` and the stress quantities of the bodies (NaN for bodies
     without them). A stress tensor in body axes, such as ``stress`` of a solid, has its cell means (xx, yy, zz, xy, yz,
-    xz) and ``_error``, the error indicator of :func:`flexph.bodies.stress_fields.stress_error`. Quantities that are
+    xz) and ``_error``, the error indicator of :func:`flexph.bodies.stresses.stress_error`. Quantities that are
     nonlinear in the stresses are evaluated at the stress points, and the largest of each cell is written:
     ``_peak_von_mises``, ``_largest_principal`` and ``_smallest_principal`` (of ``cauchy`` for solids of finite strain,
     of ``stress`` for beams and rods), ``von_mises_largest_in_cell`` for bodies of all kinds (for plates over both

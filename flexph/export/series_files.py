@@ -124,7 +124,7 @@ def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
 
 
 def _ordered(values: Array, order: list[int]) -> Array:
-    """Tensors of six components in another order; other arrays unchanged."""
+    """Tensors with their six components in another order; other arrays unchanged."""
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 
@@ -167,7 +167,7 @@ def _read_xdmf(file: Path) -> list[Frame]:
 
 
 def _joined(frames: list[Frame]) -> Series:
-    """Join frames into arrays."""
+    """Series of the frames, checked for ascending times and equal cells."""
     times = np.array([time for time, _ in frames])
     if not times.size or not np.all(np.diff(times) > 0.0) or not np.all(np.isfinite(times)):
         raise ValueError(f"it must hold instants that ascend, one part each, got {times.tolist()}")

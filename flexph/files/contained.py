@@ -34,7 +34,7 @@ def growths() -> dict[int, int]:
 
 
 def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
-    """Open an HDF5 file of flexph for reading, after a check that no content lies in another file.
+    """HDF5 file of flexph, opened for reading after a check that no content lies in another file.
 
     ``linked`` as in :func:`refuse_ways_out`. Raises OSError if the file is missing, has no checksums, or refers to
     other files.

@@ -1,4 +1,4 @@
-"""Deferred signals, and SIGTERM as an exception."""
+"""Deferral of signals, and SIGTERM as an exception."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def deferred_signals() -> Iterator[None]:
-    """Defer signals with Python handlers, such as Ctrl-C, to the end of the block.
+    """Context that defers signals with Python handlers, such as Ctrl-C, to its end.
 
     HDF5 crashes if a Python function that it calls raises. Does nothing outside of the main thread, which alone
     receives signals.
@@ -38,7 +38,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Raise Terminated on SIGTERM until the end of the block; does nothing outside of the main thread."""
+    """Context that raises Terminated on SIGTERM; it does nothing outside of the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

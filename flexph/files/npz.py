@@ -17,7 +17,7 @@ EXPANSION = 200
 def refuse_misfits(path: Path) -> int:
     """Expanded size of an archive [bytes]; raises ValueError if it is too large or an array has not its declared size.
 
-    Arrays of Python objects are refused: they can run code.
+    Arrays of Python objects are refused, too: they can run code.
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())

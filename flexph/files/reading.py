@@ -1,4 +1,4 @@
-"""Checked reading of files from other sources: declared sizes are compared with file sizes, errors are unified."""
+"""Checked reading of files from other sources: declared sizes are compared with file sizes, errors get one form."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SPARE = 1_000_000
 
 @contextmanager
 def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn any exception of the block into a ValueError ``WHAT cannot be read from PATH: …``.
+    """Context that turns any exception into a ValueError ``WHAT cannot be read from PATH: …``.
 
-    Raises FileNotFoundError or another OSError before the block if the path is not a regular file.
+    Raises FileNotFoundError or another OSError at its start if the path is not a regular file.
     """
     refuse_missing(what, path)
     try:
@@ -60,7 +60,10 @@ def refuse_huge(shape: tuple[int, ...], size: int) -> None:
 
 
 def sound(matrix: Any) -> Any:
-    """The matrix, dense or in CSR; raises ValueError for indices out of range and for entries that occur twice."""
+    """Matrix, dense or in CSR, unchanged in value.
+
+    Raises ValueError for indices out of range and for repeated entries.
+    """
     if not sparse.issparse(matrix):
         return matrix
     if matrix.format in ("csr", "csc", "bsr"):

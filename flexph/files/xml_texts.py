@@ -1,4 +1,4 @@
-"""Safe parsing of XML files: document types and deep nesting are refused.
+"""Safe parsing of XML files: document type declarations and deep nesting are refused.
 
 Entities of document types can expand to huge texts or read other files.
 """
@@ -16,9 +16,9 @@ DEEPEST = 1000
 
 
 def parsed(path: str | os.PathLike[str]) -> ET.Element:
-    """The root element of an XML file.
+    """Root element of an XML file.
 
-    Raises ValueError for a document type or deep nesting, ParseError if the file is not well-formed XML.
+    Raises ValueError for a document type declaration or deep nesting, ParseError if the file is not well-formed XML.
     """
     content = Path(path).read_bytes()
     refuse_entities(content)
@@ -26,7 +26,10 @@ def parsed(path: str | os.PathLike[str]) -> ET.Element:
 
 
 def refuse_entities(content: bytes) -> None:
-    """Raise ValueError for XML with a document type or deep nesting; malformed XML is left to the parser."""
+    """Raise ValueError for XML with a document type declaration or deep nesting.
+
+    Malformed XML is left to the parser.
+    """
     depth = 0
 
     def refuse(*_: Any) -> None:

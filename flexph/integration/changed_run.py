@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..bodies.nodal_body import AnyBody
 from ..changes.change import Change
 from ..changes.plan import Action, Plan
 from ..mechanisms.changed.passage import Booking, booked_together, passed
@@ -16,16 +17,16 @@ from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import State
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..results.joined import booked, joined
+from ..results.joined import begun, booked, joined
 from ..results.result import Occurrences
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.statics import static_solution
 from ..results.unfinished import InputError, IntegrationError, IntegrationInterrupted, Unfinished
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .mechanism_run import run_mechanism
 from .methods import MechanismMethod
-from .times.events import ON_ZERO, Event
+from .times.events import ON_ZERO, Event, event_value
 from .times.grid import SAME_TIME, ascending_from
 from .times.options import RunOptions
 
@@ -72,8 +73,8 @@ def go_on(
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
     bodies = old.bodies
-    pairs = [(_whole(bodies[name]), _whole(mechanism.bodies.get(name))) for name in bodies]
-    if list(bodies) != list(mechanism.bodies) or any(own is not other for own, other in pairs):
+    pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
+    if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
         raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
@@ -87,13 +88,13 @@ def go_on(
         raise
 
 
-def _whole(body: Any) -> Any:
+def _whole(body: AnyBody) -> AnyBody:
     """Body before elements of it broke."""
-    return getattr(body, "whole", None) or body
+    return body.whole or body
 
 
 CHANGED = "change of joints"
-"""Account of what is lost when a run goes on with other joints."""
+"""Account of the energy lost when a run goes on with other joints."""
 
 
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
@@ -124,6 +125,7 @@ class _ChangedRun:
         self.holding = frozenset(c.name for c in plan.base.connections)
         self.parts: list[Solution] = []
         self.made: list[tuple[str, float, Array]] = []
+        self._before: Solution | None = None  # the state before changes at the start
         self._begun: dict[str, float] = {}  # values of the conditions at the beginning of a part
         self._fired: set[str] = set()  # conditions that ended a part
         self._observe = _Once(options.observe) if options.observe is not None else None
@@ -146,10 +148,12 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """State after changes at its time, in their order, and what they book."""
+        """State after the changes ``due`` at its time, made in their order, and the energies that they book."""
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
+            if not self.made and not self.parts:
+                self._before = static_solution(old, state)
             self.made.append((action.name, state.time, self._in_union(old, state)))
             begins = frozenset() if action.begins is None else frozenset({action.begins})
             self.holding = (self.holding - {action.ceases}) | begins
@@ -182,7 +186,9 @@ class _ChangedRun:
     def _part(self, state: State, booking: Booking | None) -> Solution:
         """Run from a state to the next change."""
         watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
-        self._begun = {name: _value(given, mechanism, state.time, state.x) for name, given in watched.items()}
+        self._begun = {
+            name: _value(name, given, MechanismView(mechanism, state.x), state.time) for name, given in watched.items()
+        }
         self._fired = set()
         options = replace(
             self.options,
@@ -208,6 +214,8 @@ class _ChangedRun:
     def _whole(self) -> Solution:
         """Solution of all parts, with the instants of the changes as events."""
         whole = _joined(self.parts, self.plan.union)
+        if self._before is not None:
+            whole = begun(whole, joined([self._before], self.plan.union))
         events = dict(whole.events)
         for name in dict.fromkeys(action.name for action in self.plan.actions):
             own = [(t, x) for made, t, x in self.made if made == name]
@@ -242,7 +250,7 @@ class _ChangedRun:
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _due(self, time: float, part: Solution | None = None) -> list[Action]:
-        """Changes that happen at a time: at which conditions are met, and whose time it is."""
+        """Changes that happen at a time: those whose condition is met, and those whose time has come."""
         met = [] if part is None else [name for name, given in self._conditions() if self._is_met(given, part, name)]
         due: list[Action] = []
         waits: set[str] = set()
@@ -267,14 +275,13 @@ class _ChangedRun:
         """True if a condition is met at the end of a part: zero, compared with its value at the beginning."""
         if name in self._fired:
             return True
-        value = _value(given, part.mechanism, float(part.times[-1]), part.states[-1])
+        value = _value(name, given, MechanismView(part.mechanism, part.states[-1]), float(part.times[-1]))
         return abs(value) <= ON_ZERO * abs(self._begun.get(name, 0.0))
 
 
-def _value(given: Any, mechanism: Mechanism, time: float, x: Array) -> float:
-    """Value of a condition at a state."""
-    function = given.function if isinstance(given, Event) else given
-    return float(np.asarray(function(time, MechanismView(mechanism, x))).item())
+def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
+    """Value of the condition of a change at a state."""
+    return event_value(name, given.function if isinstance(given, Event) else given, time, state)
 
 
 class _Once:

@@ -24,7 +24,7 @@ from ..results.solution import Solution
 from ..results.state_view import MechanismView
 from ..results.validity import moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 from .blocks.controlled_steps import controlled_in_blocks
 from .blocks.of_scheme import blocks_of
 from .blocks.pairs import PairBlocks

@@ -14,8 +14,8 @@ from ..numerics import checks as check
 from ..numerics.arguments import HUGE, checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.step_failed import StepFailed
+from ..sensors.panel import StepPanel
 from ..sensors.quantities import Quantity
-from ..sensors.step_panel import StepPanel
 from .controllers import loops_of
 from .methods import Exact, MechanismMethod
 from .schemes.failures import explain_step

@@ -1,4 +1,4 @@
-"""Massless ropes over sheaves: lengths, and their derivatives by products of world vectors.
+"""Massless ropes over sheaves: lengths, and their derivatives with respect to products of world vectors.
 
 A rope runs from centre to centre along the vectors V_j, with signed radii ρ_j (zero at ends and eyes) and δ_j = ρ_j −
 ρ_{j+1}. Tangents and arcs add up to
@@ -27,8 +27,15 @@ TOUCHING = 1e-9
 """Arc [rad] below zero that counts as zero, as round-off of a rope that just touches its sheave."""
 
 
+FLEET = 0.1
+"""Sine of the fleet angle of a span out of the plane of its sheave up to which its length is that of the projection, to
+half a percent; hoists have at most 0.07."""
+CLOSE = 1e-6
+"""Excess of the least V·V in a step over δ², relative to it, at which a straight span counts as vanished."""
+
+
 class Ropes(NamedTuple):
-    """Ropes (r) by their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
+    """Ropes (r) with their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
 
     The angles have the weights ``radius``: ρ of the span that leaves a sheave, −ρ of the one that arrives.
     """
@@ -41,6 +48,7 @@ class Ropes(NamedTuple):
     sine: Index = _NONE  # (w,), products V·d₂ and V·d₁
     cosine: Index = _NONE
     radius: Array = np.zeros(0)  # (w,) [m]
+    angle_span: Index = _NONE  # (w,), span of each angle
     arc_rope: Index = _NONE
     arriving: Index = _NONE  # (a,), span that arrives; the next one leaves
     angle: Index = _NONE  # (a,), angle of the span that arrives; the next one is that of the span that leaves
@@ -69,6 +77,22 @@ def arcs(ropes: Ropes, product: Array) -> Array:
     return np.where(arc > FULL - TOUCHING, arc - FULL, arc)
 
 
+def vanishing(ropes: Ropes, first: Index, before: tuple[Array, Array], after: tuple[Array, Array]) -> Index:
+    """Spans (…,) that vanish at the end of a step or, as their ends pass each other, within it.
+
+    ``before`` and ``after`` are vectors and products at both ends, ``first`` the vectors of the products.
+    """
+    least = after[1][ropes.square].copy()
+    start, end = before[0][first[ropes.square]], after[0][first[ropes.square]]
+    moved = end - start
+    size, along = (moved * moved).sum(axis=1), -(start * moved).sum(axis=1)
+    inside = (along > 0.0) & (along < size) & (ropes.offset != 0.0)
+    near = (start * start).sum(axis=1)[inside] - along[inside] ** 2 / size[inside]
+    least[inside] = np.minimum(least[inside], near - CLOSE * ropes.offset[inside] ** 2)
+    gone: Index = np.flatnonzero(~(least > ropes.offset**2))
+    return gone
+
+
 def rope_lengths(ropes: Ropes, product: Array) -> Array:
     """Lengths (r, …) of the ropes [m] at products (p, …), from the marks of the discs that they grip."""
     lengths = wound_off(ropes, product)
@@ -94,19 +118,26 @@ def wound_off(ropes: Ropes, product: Array) -> Array:
     return lengths
 
 
+def out_of_plane(ropes: Ropes, product: Array) -> Array:
+    """Components (w, …) [m] of the spans along the axes of their sheaves, zero of those below FLEET."""
+    square = product[ropes.square[ropes.angle_span]]
+    apart = square - product[ropes.sine] ** 2 - product[ropes.cosine] ** 2
+    return np.sqrt(np.where(apart > FLEET**2 * square, apart, 0.0))
+
+
 class Slopes(NamedTuple):
-    """First and second derivatives of the spans by V·V, and of the weighted angles by sine and cosine."""
+    """First and second derivatives of spans with respect to V·V, and of weighted angles to the sine and cosine."""
 
     span: Array  # (k,)
     by_sine: Array  # (w,)
     by_cosine: Array
     span_2: Array  # (k,)
-    sine_2: Array  # (w,), minus that by the cosine twice
-    mixed_2: Array
+    sine_2: Array  # (w,), by the sine twice; that by the cosine twice is its negative
+    mixed_2: Array  # by both
 
 
 def slopes_of(ropes: Ropes, product: Array) -> Slopes:
-    """Derivatives of the parts of the ropes at products (p,)."""
+    """Derivatives of spans and angles of the ropes at products (p,)."""
     square, (straight, _) = product[ropes.square], tangents(ropes, product)
     s, c = product[ropes.sine], product[ropes.cosine]
     size = s * s + c * c
@@ -121,7 +152,10 @@ def slopes_of(ropes: Ropes, product: Array) -> Slopes:
 
 
 def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
-    """Derivatives (r, p) of the lengths by the products, sparse; ``absolute``: sums of the terms' absolute values."""
+    """Derivatives (r, p) of the lengths with respect to the products, sparse.
+
+    With ``absolute`` the absolute values of their terms are added up.
+    """
     own = slopes_of(ropes, product)
     values = np.concatenate([own.span, own.by_sine, own.by_cosine])
     rows = np.concatenate([ropes.span_rope, ropes.angle_rope, ropes.angle_rope])
@@ -131,7 +165,10 @@ def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
 
 
 def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bool = False) -> Any:
-    """Second derivatives of Σ T L by the products at constant tensions T (r,), sparse (p, p)."""
+    """Second derivatives of Σ T L with respect to the products at constant tensions T (r,), sparse (p, p).
+
+    With ``absolute`` the absolute values of their terms are added up.
+    """
     rows, columns, values = second_entries(ropes, product)
     owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
     entries = tension[owner] * values
@@ -140,14 +177,14 @@ def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bo
 
 
 def second_entries(ropes: Ropes, product: Array) -> tuple[Index, Index, Array]:
-    """Second derivatives of the lengths as entries: products i and j, and ∂²L/∂π_i∂π_j; spans, then angles."""
+    """Second derivatives of the lengths as entries (i, j, ∂²L/∂π_i∂π_j): those of spans, then those of angles."""
     own, i, j = slopes_of(ropes, product), ropes.sine, ropes.cosine
     rows, columns = np.concatenate([ropes.square, i, j, i, j]), np.concatenate([ropes.square, i, j, j, i])
     return rows, columns, np.concatenate([own.span_2, own.sine_2, -own.sine_2, own.mixed_2, own.mixed_2])
 
 
 def rope_slope_changes(ropes: Ropes, product: Array, rate: Array) -> Any:
-    """Derivatives (r, p) of Σ_j ∂L/∂π_j π̇_j by the products at constant rates π̇ (p,), sparse."""
+    """Derivatives (r, p) of Σ_j ∂L/∂π_j π̇_j with respect to the products at constant rates π̇ (p,), sparse."""
     rows, columns, values = second_entries(ropes, product)
     owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
     entries = values * rate[columns]

@@ -16,7 +16,7 @@ from .strains import law_energies
 
 
 class Configuration(NamedTuple):
-    """Positions, velocities and stresses: r (b, d), R (b, d, d), u (n,), ṙ (b, d), ω (b, s), u̇ (n,), σ (m,), e."""
+    """Positions r (b, d), R (b, d, d), u (n,), velocities ṙ (b, d), ω (b, s), u̇ (n,), stresses (m,), spring states."""
 
     r: Array
     R: Array
@@ -210,14 +210,14 @@ def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array
 
 
 def derive(a: Arrays, c: Configuration) -> Derived:
-    """The quantities derived from a configuration."""
+    """Quantities derived from a configuration."""
     arm = node_arms(a, c.R, c.u)
     vector = vectors(a, c.r, arm)
     return derive_at(a, c, (arm, vector, products(a, vector)))
 
 
 def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -> Derived:
-    """The quantities derived from a configuration, with given node arms, vectors and products (``joints``)."""
+    """Quantities derived from a configuration, with given node arms, vectors and products (``joints``)."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     p_r, p_u = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
     return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints, all_at_state(a.curves, joints[-1]))

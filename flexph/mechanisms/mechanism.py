@@ -39,12 +39,13 @@ from .statics.frequencies import eigenfrequencies_at, sweep_over
 from .statics.linearization import linearize
 from .statics.loaded_linearization import linearize_state
 from .statics.small_motion import Spectrum, spectrum
+from .statics.stability import warn_if_unstable
 from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 from .touching.resting import closed_at, equilibrium_with_contacts
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """The view of a mechanism at the first pose, empty where its loops do not close from there, or nothing is drawn."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or a paragraph that says why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -55,7 +56,7 @@ def _drawing(mechanism: Mechanism) -> str:
 
 
 def _tables(mechanism: Mechanism) -> Iterator[str]:
-    """Bodies with their masses and ports, connections with their constraints."""
+    """Yield HTML tables: bodies with their masses and ports, connections with their constraints."""
     bodies = [
         (name, float(body.mass), f"flexible, {body.size} coordinates" if body.size else "rigid", listed(body.ports))
         for name, body in mechanism.bodies.items()
@@ -96,7 +97,7 @@ class Mechanism(Model):
         return f"<Mechanism of the {space}: {listed(self.bodies)}; {len(self.connections)} connections>"
 
     def _repr_html_(self) -> str:
-        """A drawing at the pose that assembles from no guess, where there is one, and tables, for notebooks."""
+        """HTML for notebooks: a drawing in the pose assembled without a guess, if there is one, and tables."""
         return _drawing(self) + "".join(_tables(self))
 
     @quantities(gravity="m/s^2")
@@ -344,7 +345,9 @@ class Mechanism(Model):
         stay there if friction can hold them, |T| ≤ μN. Else an equilibrium without friction is looked for, which is one
         with any friction. :meth:`with_closed_contacts` gives the forces.
 
-        Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model.
+        Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
+        of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
+        stiffness.
 
         Parameters
         ----------
@@ -379,7 +382,10 @@ class Mechanism(Model):
         """
         if spin is None and any(c.touches for c in self.connections):
             return equilibrium_with_contacts(self, pose, inputs or {}, time=time, redundant=redundant)
-        return equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+        state = equilibrium(self, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+        if spin is None:
+            warn_if_unstable(self, state, inputs or {})
+        return state
 
     @computing(_unknowns)
     def with_closed_contacts(
@@ -530,7 +536,7 @@ class Mechanism(Model):
         symmetry, at constant rates. Its equations are constant in the frame of the field; translations, rotations and
         turns of wheels that merely move the motion are named in ``Spectrum.symmetries`` and left out, and motions
         towards steady neighbours, such as another speed, have the exponent zero. Other motions are periodic at best:
-        see :func:`flexph.analysis.floquet`. Contacts that are closed at an equilibrium stay closed.
+        see :func:`flexph.analysis.floquet`.
 
         Parameters
         ----------
@@ -575,7 +581,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """The mechanism and a state, with closed contacts as joints if there are contacts."""
+        """Mechanism and state, with closed contacts turned into joints if the mechanism has contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state

@@ -1,4 +1,4 @@
-"""Safe reading with meshio: no endless loops, no excessive memory, no files outside of the folder."""
+"""Reading with meshio that is safe: no endless loops, no excessive memory, no files outside of the folder."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ def guarded_mesh(path: Path) -> Any:
 
 
 def refuse_ways_out(path: Path) -> None:
-    """Raise ValueError for an XDMF file with arrays in files outside of its folder, OSError for arrays behind links."""
+    """Raise an error for an XDMF file with arrays elsewhere.
+
+    ValueError for files outside of its folder, OSError for arrays behind links.
+    """
     for item in parsed(path).iter("DataItem"):
         if item.get("Format") in ("HDF", "Binary"):
             name = (item.text or "").strip()  # of Binary, meshio reads it from the working directory
@@ -111,7 +114,7 @@ def refuse_outside(folder: Path, name: str) -> None:
 
 
 def _refuse_links(path: Path) -> None:
-    """Raise OSError for an HDF5 file with contents in other files, or more values than it can hold."""
+    """Raise OSError for an HDF5 file with contents in other files, or with more values than it can hold."""
     with h5py.File(path, "r") as file:
         contained.refuse_ways_out(file)
 

@@ -29,7 +29,7 @@ SETTINGS = click.option(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors of a model file into an error of the command."""
+    """Context that turns errors about a model file into an error message of the command."""
     try:
         yield
     except ModelError as error:
@@ -39,7 +39,7 @@ def refusals() -> Iterator[None]:
 
 
 def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
-    """Model of a file; ends the command with the file's errors if there are any."""
+    """Model of a file with changed settings; end the command with the file's errors if there are any."""
     with refusals():
         from .loading import load_model  # it loads scipy, pydantic and pint
 
@@ -73,7 +73,7 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
-    """Errors of a model file as JSON; line and column are null for an error that has none."""
+    """Errors of a model file for JSON; line and column are null for an error that has none."""
     cause = refusal.__cause__
     if not isinstance(cause, ModelError):
         return [{"line": None, "column": None, "path": "", "message": refusal.message}]

@@ -11,7 +11,10 @@ from .schema.studies import Study
 
 
 def describe(model: ModelFile, *, details: bool = False) -> str:
-    """Bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies; or ``details``."""
+    """Text on bodies, connections, degrees of freedom and redundancies at the start, mass, runs and studies.
+
+    ``details`` adds what :meth:`flexph.Mechanism.describe` adds.
+    """
     document, mechanism = model.document, model.mechanism
     pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))
     heading = [document.description] if document.description else []
@@ -24,7 +27,7 @@ def describe(model: ModelFile, *, details: bool = False) -> str:
 
 
 def _samples(study: Study) -> str:
-    """Description of a study's samples."""
+    """Text on the samples of a study."""
     if study.vary is not None:
         return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
     if study.samples is not None:

@@ -1,4 +1,4 @@
-"""Results of a run of a model file as a function of settings, for studies."""
+"""Summary numbers of a run of a model file as a function of settings, for studies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .loading import ModelFile, load_model
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
-    """Results of a run with changed settings by path: ``**{"bodies.rod.elements": 8}``. Raises ModelError.
+    """Summary numbers of a run with changed settings by path: ``**{"bodies.rod.elements": 8}``. Raises ModelError.
 
     ``digest`` is a checksum of the file's content, so that studies of a changed file do not reuse old results.
     """
@@ -19,7 +19,10 @@ def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings
 
 
 def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
-    """Function from settings by path to the results of a run, which other processes can receive. Raises ModelError."""
+    """Function from settings by path to the summary numbers of a run, which other processes can receive.
+
+    Raises ModelError for an unknown run.
+    """
     model.refuse_unknown([run])
     path = str(Path(model.tree.name).resolve())
     return partial(figures_of_file, path, run, digest=model.digest, trust=model.builder.trust)

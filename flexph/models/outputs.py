@@ -13,7 +13,7 @@ from flexph.mechanisms.mechanism import Mechanism
 from flexph.mechanisms.model.time_table import Anchors
 from flexph.numerics.rotations import spins
 from flexph.sensors.contacts import gaps_of
-from flexph.sensors.step_panel import StepPanel
+from flexph.sensors.panel import StepPanel
 
 from ..units.words import nearest
 from .mechanism import check_port
@@ -23,7 +23,7 @@ from .schema.runs import Outputs, Reading
 
 
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit if a sensor does not fit the mechanism; nothing is measured."""
+    """Raise Misfit if a sensor does not fit the mechanism; the sensor is not read."""
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():
         StepPanel(mechanism, {"it": quantity}, Anchors(none, none))
@@ -67,7 +67,7 @@ def components_of(reading: Reading, mechanism: Mechanism) -> int:
 
 
 def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
-    """True if a reading belongs to steps, whose times differ from the saved instants."""
+    """True for a reading with one value per step, whose times differ from the saved instants."""
     if isinstance(reading, Entry):
         return False
     multiplier = reading.what == "state" and mechanism.layout.parts[reading.of].start >= mechanism.layout.size
@@ -75,7 +75,7 @@ def _is_of_steps(reading: Reading | Entry, mechanism: Mechanism) -> bool:
 
 
 def _check_files(outputs: Outputs, here: Builder) -> None:
-    """Raise Misfit if two outputs have the same name (ignoring case), or one is a folder of another."""
+    """Raise Misfit if two outputs would have the same name (ignoring case), or one is a folder of another."""
     names = [*outputs.tables, *([outputs.series] if outputs.series else [])]
     paths = [PurePosixPath(name.lower()) for name in names]
     for k, (name, path) in enumerate(zip(names, paths, strict=True)):

@@ -49,7 +49,7 @@ def headings(name: str, width: int) -> list[str]:
 
 
 def number_of(run: Any, measure: Measure) -> float:
-    """Single number of a run, from a measure."""
+    """Number that a measure takes from a run."""
     _, values = series_of(run, measure.of)
     if measure.component >= values.shape[1]:
         raise ValueError(
@@ -59,7 +59,7 @@ def number_of(run: Any, measure: Measure) -> float:
 
 
 def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
-    """Columns of a table: the common times, and each component under its heading."""
+    """Columns of a table by heading: the common times, and each component of each reading."""
     table: dict[str, Array] = {}
     for name, reading in columns.items():
         times, values = series_of(run, reading)

@@ -21,7 +21,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def with_settings(tree: Tree, settings: Mapping[str, Any]) -> Tree:
-    """Tree with replaced values at some paths. Raises ModelError for a path that does not exist."""
+    """Parsed file with replaced values at some paths. Raises ModelError for a path that does not exist."""
     data = tree.data
     for text, value in settings.items():
         parts = [part for part in re.split(r"\.|\[(\d+)\]", text) if part]

@@ -15,7 +15,7 @@ COMPANIONS = {"solid-bar": ("bar.msh",)}
 
 
 def write_example(path: Path, like: str) -> list[Path]:
-    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; returns the paths.
+    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; return the paths written.
 
     Raises FileExistsError instead of replacing a file, and FileNotFoundError if the folder does not exist.
     """

@@ -97,8 +97,6 @@ def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
     """Call function(at); its exceptions become a ValueError with its name and the time ``at`` (if a number)."""
     try:
         return function(at)
-    except ValueError:
-        raise
     except Exception as error:
         when = f" at t = {at} s" if isinstance(at, float | int) else ""
         raise ValueError(f"{name}{when} raised {type(error).__name__}: {error}") from error

@@ -89,7 +89,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
 
 
 def _chosen(where: Path, name: str | None) -> Path:
-    """Path of the file itself, or of the chosen file of a folder; raises ValueError if there is none."""
+    """Path itself if it is a file, otherwise the file chosen from the folder; ValueError if there is none."""
     if where.is_file():
         return where
     path, files = chosen_file(where, name)
@@ -99,7 +99,7 @@ def _chosen(where: Path, name: str | None) -> Path:
 
 
 def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
-    """Write the page and the picture of a study."""
+    """Write a study as a page or a picture, whichever is asked for."""
     from .studies import study_page, study_picture  # loads xarray and matplotlib
 
     if not targets or {"gif", "webp", "mp4"} & targets.keys():
@@ -114,7 +114,7 @@ def _has_display() -> bool:
 
 
 def _without_warnings() -> None:
-    """Limit VTK's messages to errors: without a display it warns of each way to draw that it tries in vain."""
+    """Limit messages of VTK to errors: without a display it warns of each window system that it tries in vain."""
     with suppress(ModuleNotFoundError):
         from vtkmodules.vtkCommonCore import vtkLogger
 

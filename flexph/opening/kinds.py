@@ -23,7 +23,7 @@ RUNS = ("solution", "reduced body")
 
 
 def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
-    """Scene of a file, by its suffix.
+    """Scene of a file, read according to its suffix.
 
     A model file is built and shown at its start; ``trust`` lets it call the Python functions that it names. For other
     files raises ValueError, which names the file and the kinds that can be shown.
@@ -50,7 +50,7 @@ def _scene_of_model(path: Path, *, trust: bool) -> Scene:
 
 
 def shown_files(folder: Path) -> dict[str, Path]:
-    """Files of a folder and its subfolders that can be shown, by relative path without suffix.
+    """Files of a folder and its subfolders that can be shown, by their paths in it without suffix.
 
     Scenes take precedence; without any, the files of the first kind that the folder has: runs and reduced bodies,
     series, studies, model files, meshes.
@@ -73,7 +73,7 @@ def _stored_kind(path: Path) -> str:
 
 
 def chosen_file(folder: Path, name: str | None) -> tuple[Path, Mapping[str, Path]]:
-    """File of a folder by its name, or the first one, and all files; raises ValueError if there is none."""
+    """File of a folder with this name or by default the first one, and all its files; ValueError if there is none."""
     files = shown_files(folder)
     if not files:
         raise ValueError(f"{folder} holds no motion, study, reduced body, mesh or model file to show")

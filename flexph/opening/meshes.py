@@ -1,4 +1,7 @@
-"""Meshes and series of meshes as scenes: of solids their surface, else shells, else lines."""
+"""Meshes and series of meshes as scenes: surfaces of solids.
+
+Of files without solids the shells, otherwise the lines.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ def _scene(times: Array, parts: list[Part], path: Path) -> Scene:
 
 
 def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) -> list[Part]:
-    """Parts by type of the cells of largest dimension; points (k, p, 3), data (k, p, …) at points."""
+    """Parts of the cells of the highest dimension, one for each cell type.
+
+    Points (k, p, 3), data (k, p, …) at points.
+    """
     filled = [(kind, nodes) for kind, nodes in cells if len(nodes)]
     largest = max((dimension(kind) for kind, _ in filled), default=0)
     own = [(kind, nodes) for kind, nodes in filled if dimension(kind) == largest]
@@ -65,7 +71,7 @@ def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) ->
 
 
 def _surface(name: str, points: Array, kind: str, nodes: Array, data: Mapping[str, Array]) -> Part:
-    """Outer triangles of cells, with the scalars and vectors at their points."""
+    """Part with the outer triangles of cells, and with the scalars and vectors at their points."""
     triangles = outer_triangles(nodes, kind)
     used, numbers = np.unique(triangles, return_inverse=True)
     fields = {title: _field(values[:, used]) for title, values in data.items() if _is_shown(values)}
@@ -77,7 +83,7 @@ def _is_shown(values: Any) -> bool:
 
 
 def _field(values: Array) -> Field:
-    """Field of unknown unit, signed if it has both signs."""
+    """Field without unit; a scalar is signed if it has positive and negative values."""
     own = np.asarray(values, dtype=float)
     return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
 

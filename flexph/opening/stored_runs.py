@@ -1,4 +1,4 @@
-"""HDF5 files that can be shown: saved runs, and the vibrations of reduced bodies."""
+"""HDF5 files that can be shown: saved runs, and reduced bodies with their vibrations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..bodies.body import Body
-from ..bodies.saved.reduced_file import load_reduced
+from ..bodies.reduced_file import load_reduced
 from ..files.contained import LINKED, open_contained
 from ..files.reading import reading
 from ..files.stored_fields import get_texts
@@ -55,7 +55,10 @@ def _kept_scene(path: Path) -> Scene:
 
 
 def body_scene(body: Body, name: str) -> Scene:
-    """Scene of a free body in its lowest vibrations, or of a rigid one at rest; raises ValueError without a shape."""
+    """Scene of a free body in its lowest vibrations, or of a rigid body at rest.
+
+    ValueError if it was saved without shape.
+    """
     if body.view is None:
         raise ValueError(f"{name} was saved without its shape: save it with fields='shape'")
     mechanism = connect({name: body}, [])

@@ -16,7 +16,7 @@ from ..studies.pictures import drawn
 
 
 def open_study(path: Path) -> Any:
-    """Dataset of a study; raises ValueError for other files and those with links to outside."""
+    """Dataset of a study; ValueError for other files, and for files with links to outside."""
     xarray = needed_xarray()
     with reading("a study", path):
         open_contained(path).close()
@@ -27,7 +27,7 @@ def open_study(path: Path) -> Any:
 
 
 def study_page(path: Path, target: Path) -> Path:
-    """Write the page of a study: its pictures, and a table of its values."""
+    """Write the page of a study with its pictures and a table of its values; return its path."""
     results = open_study(path)
     pictures = sorted((path.parent / "pictures").glob("*.png"))
     told = {"command": "", "lines": summary(results), "pictures": pictures}
@@ -35,7 +35,10 @@ def study_page(path: Path, target: Path) -> Path:
 
 
 def study_picture(path: Path, target: Path, value: str | None) -> Path:
-    """Write a picture of a value of a study, by default the first number; raises ValueError if none can be drawn."""
+    """Write a picture of a value of a study, by default the first number.
+
+    Return its path, ValueError if none can be drawn.
+    """
     results = open_study(path)
     names = drawn(results)
     if value is None and not (names and 1 <= len(varied(results)) <= 2):

@@ -45,7 +45,7 @@ def ledger(run: Result, ax: Any = None) -> Any:
 
 
 def ledger_panels(run: Result) -> list[Panel]:
-    """Panels of energies, of accumulated flows and of step residuals, if the run has them."""
+    """Panels of the energies; for runs with several times also of accumulated flows, if any, and of step residuals."""
     account, times = run.ledger, run.times
     flows = [Panel(_flows(times, account), "accumulated", "J", height=3.0)] if account.work or _lost(account) else []
     audit = [_audit(times, account)] if len(times) > 1 else []
@@ -59,7 +59,7 @@ def _energies(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
-    """Accumulated work of ports and drives, and dissipation, as curves."""
+    """Curves of accumulated work of ports and drives, of accumulated dissipation, and of the change of energy."""
     work = [Curve(times[1:], np.cumsum(values), f"work of {name}") for name, values in account.work.items()]
     lost = [Curve(times[1:], np.cumsum(v), f"dissipated in {k}", "dashed") for k, v in _lost(account).items()]
     change = Curve(times, account.total_energy - account.total_energy[0], "change of energy", "dotted", "black")
@@ -67,7 +67,7 @@ def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _lost(account: Ledger) -> dict[str, Array]:
-    """Dissipation accounts that are not zero."""
+    """Dissipation of each account that is not always zero."""
     return {name: values for name, values in account.dissipation.items() if np.any(values)}
 
 

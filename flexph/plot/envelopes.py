@@ -57,7 +57,7 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
 
 
 def _label(extremes: StressExtremes) -> tuple[float, str]:
-    """Factor and unit of the values as drawn."""
+    """Factor from SI units to the drawn ones, and the drawn unit."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return 1.0 / PREFIXES[prefix], prefix + extremes.unit
 

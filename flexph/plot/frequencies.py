@@ -1,4 +1,4 @@
-"""Campbell diagrams: frequencies over a pose, a speed or a parameter."""
+"""Campbell diagrams: frequencies against a pose, a speed or a parameter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .panels import Curve, Panel
 
 @checked
 def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), label: str = "") -> Any:
-    """Natural frequencies over a parameter, one curve a mode, with lines ω = nΩ of rotating excitations.
+    """Natural frequencies against a parameter, a curve for each mode, with lines ω = nΩ of rotating excitations.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), labe
 
 
 def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
-    """Curves of the modes and lines of the orders, up to the highest frequency."""
+    """Panel with curves of the modes, and with lines of the orders up to the highest frequency."""
     modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
     top = float(sweep.frequencies.max())
     lines = []

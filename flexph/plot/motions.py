@@ -1,4 +1,4 @@
-"""Pictures of motions over time: ports, bodies and parts of states."""
+"""Pictures of motions against time: ports, bodies and parts of states."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNITS = {
 
 @checked
 def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
-    """Positions of ports and of centres of mass over time, or parts of the states.
+    """Positions of ports and of centres of mass, or parts of the states, against time.
 
     Parameters
     ----------
@@ -56,7 +56,10 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 
 
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
-    """Panels of position coordinates, then of parts of the states. Raises ValueError for an unknown name."""
+    """Panels of position coordinates of ports and bodies, then of parts of the states.
+
+    ValueError for an unknown name.
+    """
     if isinstance(run, Solution):
         return _of_mechanism(run, names)
     parts = list(names) or list(run.parts)[:MOST]
@@ -84,7 +87,7 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
 
 
 def _coordinates(times: Array, positions: dict[str, Array]) -> list[Panel]:
-    """Panels of the coordinates in which a position changes; of all if none changes."""
+    """A panel for each coordinate in which any position changes, or for all coordinates if none changes."""
     if not positions:
         return []
     axes = range(next(iter(positions.values())).shape[1])
@@ -100,7 +103,7 @@ def _angle(rotation: Array) -> Array:
 
 
 def _of_part(run: Result, name: str) -> Panel:
-    """Panel of the entries of a part of the states, or of multipliers."""
+    """Panel with a curve for each entry of a part of the states, or of multipliers."""
     values = run[name]
     times = run.times[-len(values) :]  # multipliers belong to steps
     entries = [Curve(times, v, f"[{k}]" if values.shape[1] > 1 else "") for k, v in enumerate(values.T)]

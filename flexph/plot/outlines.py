@@ -9,7 +9,7 @@ from ..numerics.arrays import Array
 
 
 def outlines(view: View) -> list[Array]:
-    """Node indices (k, n): ends of line pieces (n = 2) or corners of faces in order, as indices of points of the view.
+    """Node indices (k, n) of outlines, as points of the view: ends of line pieces (n = 2) or corners of faces in order.
 
     Empty for views of points alone.
     """

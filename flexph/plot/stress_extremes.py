@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bodies.fields import StressField
 from ..bodies.nodal_body import AnyBody
-from ..bodies.stresses.points import LABELS, BodyState, StressPoints, kind_of, stress_points
+from ..bodies.stresses import LABELS, BodyState, StressPoints, kind_of, stress_points
 from ..export.frames import chunks, state_at
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -19,7 +19,7 @@ from ..sensors.body_points import drawn_places
 
 @dataclass(frozen=True, eq=False)
 class StressExtremes:
-    """Lowest and highest value of a stress quantity at c places of a body over the saved times.
+    """Lowest and highest value of a stress quantity at c places of a body, among the saved times.
 
     ``places`` (c, d) [m] in body axes are the middles of the drawn cells and the ends of a line. For a tensor the
     value is the largest von Mises stress in the cell. ``times`` (k,) [s] are the evaluated times and ``largest`` (k,)
@@ -40,7 +40,7 @@ class StressExtremes:
 
 @dataclass(frozen=True)
 class StressQuantity:
-    """Stress quantity of the drawn cells of a body: ``of(state)`` (k, c), and ``numbers`` needed for each time.
+    """Stress quantity of the drawn cells of a body: ``of(state)`` (k, c), with ``numbers`` in memory for each time.
 
     ``ends``: True if it is linear between the pieces of a line, so that it extends to the ends.
     """
@@ -63,7 +63,7 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
 
 
 def told_quantities(body: AnyBody) -> list[str]:
-    """Names of the quantities for reports, without duplicates: a single tensor appears as the largest stress only."""
+    """Names of the quantities in a report: with a single tensor only its largest stress, as both would be the same."""
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]
 

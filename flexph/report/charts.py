@@ -1,6 +1,6 @@
-"""Interactive charts of panels, with their data in the page; ``browser`` holds what draws them.
+"""Interactive charts of panels, with their data in the page; their script is in the folder ``browser``.
 
-``npm ci && npm run build`` there bundles it with uPlot into ``charts.js.gz``, which is what reports take.
+``npm ci && npm run build`` there bundles the script with uPlot into ``charts.js.gz``, which reports contain.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..numerics.arrays import Array
 from ..plot.panels import Curve, Panel, short
 
 MOST = 2000
-"""Points of a curve; of longer ones the lowest and the highest of each of half as many parts."""
+"""Largest number of points of a curve; a longer one keeps minimum and maximum of each of half as many parts."""
 
 
 HEIGHT, SHARES = 220.0, (0.7, 1.3)
-"""Height of a panel [px], and its share for smaller and larger ones."""
+"""Mean height of the panels [px], and limits of the height of a panel relative to it."""
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:
-    """Panels below each other as a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
+    """HTML of panels below each other, a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
     shares = np.array([panel.height for panel in panels])
     heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
     told = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
@@ -39,13 +39,13 @@ def chart(panels: Sequence[Panel], name: str) -> str:
 
 
 def charts_script() -> str:
-    """The ``<script>`` that draws all charts of a page."""
+    """HTML of the ``<script>`` that draws all charts of a page."""
     packed_script = files("flexph.report").joinpath("browser", "charts.js.gz").read_bytes()
     return f"<script>{gzip.decompress(packed_script).decode('utf-8')}</script>"
 
 
 def packed(values: Array) -> dict[str, str]:
-    """Numbers as base64 of their bytes, in single precision where that shows them."""
+    """Numbers as base64 of their bytes, in single precision if it is exact to 1e-6 and merges no values."""
     single = values.astype(np.float32)
     fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
         np.unique(values)
@@ -55,7 +55,7 @@ def packed(values: Array) -> dict[str, str]:
 
 
 def _panel(panel: Panel, height: float) -> dict[str, Any]:
-    """The panel as JSON holds it; a logarithmic axis has its ends as powers of ten."""
+    """Panel as values for JSON; the range of a logarithmic axis is given by its exponents of ten."""
     told = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
     ends = _decades(panel.curves) if "y" in panel.log else None
     return told | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
@@ -69,7 +69,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def _decades(curves: Sequence[Curve]) -> list[float] | None:
-    """The range of a logarithmic axis in whole powers of ten, one at least; None where nothing is positive."""
+    """Range of a logarithmic axis in whole exponents of ten, at least one decade; None if no value is positive."""
     values = np.concatenate([np.asarray(curve.y, dtype=float) for curve in curves])
     values = values[np.isfinite(values) & (values > 0.0)]
     if not values.size:

@@ -16,7 +16,7 @@ UNITS = {"force": ("force", "N"), "torque": ("torque", "N m")}
 
 
 def controllers_of(run: Solution) -> list[Block]:
-    """Tables of the controllers and of their held inputs, with charts over time; empty without controllers."""
+    """Table of the controllers, and table and charts of their held inputs; an empty list without controllers."""
     ledger = run.ledger
     if not ledger.controllers or len(run.times) < 2:
         return []
@@ -37,7 +37,7 @@ def _sum(losses: Mapping[str, Array], name: str) -> float | str:
 
 
 def _held(run: Solution) -> list[Block]:
-    """Inputs held by sampled controllers and feedback, by port."""
+    """Table and charts against time of the inputs that sampled controllers and feedback hold."""
     kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
     rows = []
     by_kind: dict[tuple[str, str], list[Curve]] = {}

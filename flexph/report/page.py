@@ -1,4 +1,4 @@
-"""The page of a report: sections of blocks, and their file with all scripts in it."""
+"""HTML page of a report: sections of blocks, in one file with all scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST, REST = 20, 80
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraph of the look ``code`` (a shell command) or ``warning``, or plain."""
+    """Paragraph of plain text, or as ``look`` says a shell command (``code``) or a ``warning``."""
 
     kind: ClassVar[str] = "text"
     text: str
@@ -28,7 +28,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Table with a head; numbers have six digits."""
+    """Table with a header row; numbers are printed with six digits."""
 
     kind: ClassVar[str] = "table"
     head: tuple[str, ...]
@@ -36,12 +36,12 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """Rows as texts."""
+        """Texts of the first rows, as many as are shown."""
         return [[_cell(value) for value in row] for row in self.rows[: FIRST + REST]]
 
     @property
     def rest(self) -> str:
-        """Note on the rows that are not shown."""
+        """Note on the rows that are not shown, empty if all are."""
         more = len(self.rows) - FIRST - REST
         return f"… and {more} more rows" if more > 0 else ""
 
@@ -56,7 +56,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Html:
-    """Ready HTML of a part of the page."""
+    """Part of the page that is HTML already."""
 
     kind: ClassVar[str] = "html"
     text: str
@@ -64,7 +64,7 @@ class Html:
 
 @dataclass(frozen=True)
 class View(Html):
-    """3-D view; its library is included once in the page."""
+    """HTML of a 3-D view; the library for it is included once in the page."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ class Picture:
 
     @property
     def words(self) -> str:
-        """The caption: the name of the file as words."""
+        """Caption: the name of the file with spaces between its words."""
         return self.path.stem.replace("-", " ").replace("_", " ")
 
     @property
     def source(self) -> str:
-        """The picture as a data address."""
+        """Contents of the picture as a data URL."""
         kind = {".svg": "svg+xml", ".jpg": "jpeg"}.get(self.path.suffix, self.path.suffix[1:])
         return f"data:image/{kind};base64,{base64.b64encode(self.path.read_bytes()).decode('ascii')}"
 
@@ -91,7 +91,7 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Section of blocks under a title of level 2, or 3 within another section; ``folded`` hides it behind a click."""
+    """Section of blocks under a heading of level 2, or 3 within another section; ``folded`` hides it until a click."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
@@ -100,7 +100,7 @@ class Section:
 
 
 def write_page(path: str | Path, title: str, sections: Iterable[Section], *, subtitle: str = "") -> Path:
-    """Write sections as one HTML file, atomically; returns its path."""
+    """Write sections as one HTML file, atomically; return its path."""
     refuse_suffix("a page", path, (".html", ".htm"))
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup

@@ -6,12 +6,15 @@ import numpy as np
 
 from ..plot.panels import Curve, Panel, largest_of
 from ..results.solution import Solution
-from ..sensors.mean_forces import sticks
+from ..sensors.forces import sticks
 from .page import Block, Chart, Table
 
 
 def rubbing_of(run: Solution) -> list[Block]:
-    """Table of the joints with load-dependent friction, and their friction over time; empty without such joints."""
+    """Table of the joints with load-dependent friction, and chart of their friction.
+
+    An empty list without such joints.
+    """
     names = [c.name for c in run.mechanism.connections if c.form.bearing is not None]
     if not names or len(run.times) < 2:
         return []

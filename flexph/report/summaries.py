@@ -49,7 +49,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
 
 
 def told(value: float, unit: str) -> str:
-    """Number with a prefixed unit."""
+    """Text of a number in a unit with a prefix."""
     factor, prefix = next((own for own in PREFIXES if abs(value) >= own[0]), (1.0, ""))
     return f"{value / factor:.3g} {prefix}{unit}"
 

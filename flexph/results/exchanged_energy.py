@@ -1,4 +1,4 @@
-"""Energy exchanged between the states of a general system, a scale for errors of its balance."""
+"""Energy that the states of a general system exchange, as a scale for errors of its balance."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from ..systems.nonlinear import PHDAE
 NEARER = 1e-6
 """Relative change of a state at which the curvature of H along it is measured."""
 AT_REST = 1e-12
-"""Exchanged energy over carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
+"""Ratio of exchanged to carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
 MEASURED = 200
 """Number of evenly chosen states at which the exchanged energy is evaluated; it only serves as a scale."""
 
 
 def exchanged_energy(system: PHDAE, states: Array) -> float:
-    """Largest energy that some states have gained, or others lost, since the first of ``states`` (k, n) [J].
+    """Largest energy [J] that some states have gained, or others lost, since the first of ``states`` (k, n).
 
     For a system at rest, where that is round-off, it is the energy that the states carry (see :func:`carried_energy`).
-
     A pendulum released at the height where H = 0 keeps H = 0, yet exchanges potential and kinetic energy. State i gains
     ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz. Gains and
     losses are summed separately and the larger sum counts, at up to MEASURED of the states.
@@ -44,6 +43,6 @@ def carried_energy(system: PHDAE, x: Array) -> float:
 
 
 def _gradient(system: PHDAE, x: Array) -> Array:
-    """Gradient ∇H = Eᵀz."""
+    """Gradient ∇H = Eᵀz of the energy at a state."""
     gradient: Array = system.E(x).T @ system.z(x)
     return gradient

@@ -40,7 +40,7 @@ ACCOUNTS = {
     "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
     "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
 }
-"""Accounts by name: their coordinate, along what they go, unit, and words."""
+"""Accounts by name: dimension of their names, dimension of their values, unit, and description."""
 CHECKS = {
     "residual": ("J", "largest balance residual of a step"),
     "iterations": ("1", "Newton iterations"),
@@ -51,7 +51,7 @@ CHECKS = {
     "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
     "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
 }
-"""Columns of the audit by name: unit and words."""
+"""Columns of the audit by name: unit and description."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
@@ -127,7 +127,7 @@ class Ledger(NamedFields, Labelled):
         return f"<Ledger of {len(self.residual)} steps: {self._sums()}>"
 
     def _repr_html_(self) -> str:
-        """All accounts, as notebooks show them."""
+        """Tables of all accounts in HTML, for notebooks."""
         stored = [(f"{n}", float(e[-1] - e[0]), float(np.max(e)), float(np.min(e))) for n, e in self.energy.items()]
         flows = [*_flow_rows("work", self.work), *_flow_rows("dissipation", self.dissipation)]
         head = paragraph(f"Ledger of {len(self.residual)} steps: {self._sums()}")
@@ -161,7 +161,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def relative_residual(self) -> Array:
-        """Balance residuals above the round-off of positions, over ``scale``, (k,)."""
+        """Balance residuals above the round-off of positions, divided by ``scale``, (k,)."""
         return self.relative(self.residual)
 
     @property
@@ -171,7 +171,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``scale``: the accumulated residual."""
+        """Accumulated residual: largest |H(t) − H(0) − work + dissipation|, divided by ``scale``."""
         change = self.total_energy[1:] - self.total_energy[0]
         errors = change - np.cumsum(self.total_work - self.total_dissipation)
         steps = np.cumsum(self.steps) if len(self.steps) else 1.0
@@ -188,7 +188,7 @@ class Ledger(NamedFields, Labelled):
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, over ``scale``.
+        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, divided by ``scale``.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Ledger(NamedFields, Labelled):
         Returns
         -------
         array
-            Errors over ``scale``.
+            Errors divided by ``scale``.
         """
         return relative_error(error, self.scale, steps * self.unresolved)
 
@@ -228,7 +228,7 @@ def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, fl
 
 
 def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
-    """The accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
+    """Accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
     ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
     starts = np.arange(len(ledger.residual) + 1) if times is None else times
     unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
@@ -250,7 +250,7 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Balance errors (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+    """Balance errors (k,) relative to the ``scale`` of energies, in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
 
     An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
     """
@@ -261,12 +261,12 @@ def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) 
 
 
 def _largest_sum(accounts: Iterable[Array]) -> float:
-    """Largest row sum of the magnitudes of all accounts, each (k,) [J]."""
+    """Largest sum over all accounts, each (k,) [J], of their magnitudes in one row."""
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
-    """Concatenated accounts of consecutive runs; an account that a run does not have is zero there."""
+    """Ledger of consecutive runs; an account that a run does not have is zero there."""
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
     for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
@@ -290,7 +290,10 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 def make_ledger(
     accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
 ) -> Ledger:
-    """Ledger of a mechanism from its rows: energies (k + 1, …), flows (k, …) and seven columns (k,) of AUDIT."""
+    """Ledger of a mechanism from arrays: energies (k + 1, …), flows (k, …) and the columns (k,) of ``audit``.
+
+    Columns of energies and flows are in the order of the names in ``accounts``.
+    """
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
     columns = [{name: next(rows) for name in own} for own in names]

@@ -17,7 +17,7 @@ Sought = TypeVar("Sought")
 def values_of(
     value: Any, kinds: tuple[type[Sought], ...], name: str = "", depth: int = DEPTH
 ) -> Iterator[tuple[str, Sought]]:
-    """Values of given types with their paths, in fields of dataclasses, mappings and lists."""
+    """Yield the values of given types with their paths, from fields of dataclasses, mappings and lists."""
     if isinstance(value, kinds):
         yield name, value
         return

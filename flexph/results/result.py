@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import h5py
 
 SAME_TIME = 1e-9
-"""Distance from a saved time, over the span of the run, up to which a time counts as saved."""
+"""Distance from a saved time, relative to the span of the run, up to which a time counts as saved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +94,13 @@ class Result(NamedFields, Labelled):
     @classmethod
     @abstractmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines that a file and a system must share; the first difference is quoted in the error."""
+        """Lines that a file and a system must share; an error quotes the first difference."""
 
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]
+
+    def __contains__(self, part: object) -> bool:
+        return part in self.parts
 
     def __repr__(self) -> str:
         span = f"{self.times[0]:.6g} to {self.times[-1]:.6g} s"
@@ -114,16 +117,16 @@ class Result(NamedFields, Labelled):
 
     @property
     def _dim(self) -> int:
-        """Dimension of a mechanism; 0 of a general system."""
+        """Dimension of a mechanism; 0 for a general system."""
         return 0
 
     @abstractmethod
     def _described(self) -> str:
-        """Simulated system in a few words."""
+        """Short text on the simulated system."""
 
     @abstractmethod
     def _view(self, x: Array) -> StateView:
-        """View of a state with named parts."""
+        """State with named parts."""
 
     def at(self, time: float) -> StateView:
         """State at a saved time [s], with named parts. Raises ValueError for a time that was not saved."""
@@ -133,7 +136,7 @@ class Result(NamedFields, Labelled):
         return self._view(self.states[nearest])
 
     def energy_drift(self) -> float:
-        """Largest |H(t) − H(0) − work + dissipation| over ``ledger.scale``: the accumulated residual."""
+        """Accumulated residual: largest |H(t) − H(0) − work + dissipation|, divided by ``ledger.scale``."""
         return self.ledger.drift
 
     def save(self, path: str | Path) -> None:
@@ -182,7 +185,7 @@ class Result(NamedFields, Labelled):
 
     @classmethod
     def _read(cls, file: h5py.File, system: Any, own: list[str], *, leaf: Leaf = values_of) -> Self:
-        """Read a run from a file. Shapes are compared before any values are read."""
+        """Run from a file. Shapes are compared before any values are read."""
         stored = get_texts(file, "format") if "format" in file.attrs else [None]
         if stored != [cls._format()]:
             raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
@@ -222,7 +225,7 @@ class Result(NamedFields, Labelled):
             raise OSError("times has an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
-        """Names and required shapes of the arrays."""
+        """Yield names, arrays and required shapes."""
         k, n = len(self.times) - 1, self._size
         yield "times", self.times, (k + 1,)
         yield "states", self.states, (k + 1, n)

@@ -32,6 +32,9 @@ class StateView(NDArrayOperatorsMixin):
     def __getitem__(self, part: Any) -> Any:
         return self.x[check.lookup("part", part, self.parts) if isinstance(part, str) else part]
 
+    def __contains__(self, part: object) -> bool:
+        return part in self.parts if isinstance(part, str) else part in self.x
+
     def __len__(self) -> int:
         return len(self.x)
 
@@ -72,14 +75,14 @@ class MechanismView(MotionByName, StateView):
 
 
 class _Panels:
-    """Cache of sensor panels by the identity of the quantity: equal quantities may have different axes."""
+    """Cache of sensor panels by the identity of the sensor: equal sensors may have different axes."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._known: dict[int, tuple[Quantity, Panel]] = {}
 
     def of(self, quantity: Quantity) -> Panel:
-        """Panel of a quantity."""
+        """Panel that reads a sensor."""
         if id(quantity) not in self._known:
             if not isinstance(quantity, Quantity):
                 raise ValueError(f"quantity must be one of flexph.sensors, such as joint_angle(…), got {quantity!r}")

@@ -8,21 +8,22 @@ import numpy as np
 
 from ..bodies.nodal_body import nodes_of
 from ..joints.rows.laws import Angle
+from ..joints.rows.vectors import Ground
 from ..kernels.state import derive
 from ..mechanisms.model.constraints import extent
 from ..mechanisms.model.range_of_validity import warn_of_range
 from ..mechanisms.model.state import configuration
 from ..mechanisms.model.time_table import law_products, laws
 from ..numerics.arguments import warn
-from ..systems.validity import ValidityWarning
+from ..systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
     from .solution import Solution
 
 UNBALANCED = 1e-9
-"""Balance residual over the energy above which a run warns, far above round-off."""
+"""Balance residual, relative to the energy, above which a run warns, far above round-off."""
 RESTING = 1e-9
-"""Travel over the size of the mechanism, at the largest speed, up to which a run counts as at rest."""
+"""Travel at the largest speed, relative to the size of the mechanism, up to which a run counts as at rest."""
 LONG_TURN = 1.0
 """Turn of a body in a (sub)step [rad] above which a run warns: the phase of ``exact`` is then off by 8 %."""
 UNBOUNCED, SMALL = 0.1, 1e-3
@@ -34,13 +35,13 @@ SAMPLES = 50
 HELD = 0.9
 """s² + c² of a driven angle below which its axis is not held: a tilt of 0.3 rad, as flexible sections may have."""
 ELSEWHERE = 0.02
-"""Travel over the size of the mechanism, or turn [rad], above which a run from rest has moved."""
+"""Travel relative to the size of the mechanism, or turn [rad], above which a run from rest has moved."""
 JUMP = 0.1
-"""Velocity defect over the largest speed above which a run warns: a resolved motion has the square of hω."""
+"""Velocity defect, relative to the largest speed, above which a run warns: a resolved motion has the square of hω."""
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:
-    """Warn about doubtful aspects of a run; h is its longest step [s]."""
+    """Warn if results of a run are doubtful; h is its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
     for doubt in (
         *_defects(solution),
@@ -48,6 +49,7 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
         *_axes(solution),
         *_unbounced(solution),
         *_unmet(solution),
+        *_beneath(solution),
     ):
         warn(doubt, ValidityWarning)
 
@@ -65,7 +67,7 @@ def moves_from_rest(solution: Solution) -> bool:
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
-    """Warning about steps that are too long for accuracy, though the structure is preserved.
+    """Warnings about steps that are too long for accuracy, though the structure is preserved.
 
     A step of ``Exact`` turns by 2 atan(½ωh), a step of ``Exact4`` consists of six of them with h the longest, and a
     step of ``ExactGauss`` turns by the Padé approximation (3, 3) of the exponential.
@@ -87,7 +89,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _unbounced(solution: Solution) -> list[str]:
-    """Warning about contacts that closed without restitution because impacts follow faster than steps resolve."""
+    """Warnings about contacts that closed without restitution, because impacts follow faster than steps resolve."""
     mechanism, ledger = solution.mechanism, solution.ledger
     laws = mechanism.network.arrays.contacts.laws
     if not laws.restitution.any():
@@ -110,7 +112,7 @@ def _unbounced(solution: Solution) -> list[str]:
 
 
 def _unmet(solution: Solution) -> list[str]:
-    """Warning about contact laws that were solved inaccurately, as in impacts of many contacts."""
+    """Warnings about contact laws that were solved inaccurately, as in impacts of many contacts."""
     missed = solution.ledger.complementarity_residual
     worst = int(np.argmax(missed)) if len(missed) else -1
     if worst < 0 or missed[worst] <= UNMET:
@@ -122,8 +124,29 @@ def _unmet(solution: Solution) -> list[str]:
     ]
 
 
+def _beneath(solution: Solution) -> list[str]:
+    """Warning about bodies that hang from the ground that they stood on, as nothing but their ports touches it."""
+    for connection in solution.mechanism.connections:
+        for gap in connection.form.gaps if connection.touches else ():
+            point, ground = gap.sides or (None, None)
+            if gap.kind != "offset" or not isinstance(ground, Ground) or isinstance(point, Ground):
+                continue
+            name, normal = str(point).partition(".")[0], np.array(gap.vectors[1].fixed)
+            if len(nodes_of(solution.mechanism.bodies[name])) > 1:
+                continue
+            height = (solution[f"{name}.centre"] - np.array(ground.position)) @ normal
+            if height[0] > 0.0 > height.min():
+                since = solution.times[np.argmax(height < 0.0)]
+                return [
+                    f"the centre of mass of {name!r} comes below the plane of {connection.name!r} from t = "
+                    f"{since:.4g} s on, by up to {-height.min():.3g} m, as only its ports touch it: give contacts to "
+                    "the ports of all its corners"
+                ]
+    return []
+
+
 def _axes(solution: Solution) -> list[str]:
-    """Warning about driven angles whose axis no joint holds, so that s² + c² = 1 fails."""
+    """Warnings about driven angles whose axis no joint holds, so that s² + c² = 1 fails."""
     m = solution.mechanism
     angles = [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
     if m.layout.dim == 2 or not angles:
@@ -143,7 +166,7 @@ def _axes(solution: Solution) -> list[str]:
 
 
 def _defects(solution: Solution) -> list[str]:
-    """Warnings from the residuals in the ledger."""
+    """Warnings about large residuals in the ledger."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
     balanced = float(ledger.residual.max(initial=0.0)) <= UNBALANCED * ledger.exchanged  # part of the scale
     balanced = balanced or ledger.largest_residual <= UNBALANCED

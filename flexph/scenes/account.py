@@ -32,7 +32,7 @@ class Account:
     dissipated : array
         Dissipated energy, (k,).
     residual : float
-        Largest residual of the balance over the energy, :attr:`flexph.results.Ledger.largest_residual`.
+        Largest residual of the balance divided by the energy, :attr:`flexph.results.Ledger.largest_residual`.
     """
 
     times: Array
@@ -42,12 +42,12 @@ class Account:
     residual: float
 
     def thinned(self, most: int = POINTS) -> Account:
-        """The account at no more than ``most`` of its times, evenly spread."""
+        """Account at no more than ``most`` of its times, evenly spread."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
         return replace(self, **{name: getattr(self, name)[rows] for name in SERIES})
 
     def as_lists(self) -> dict[str, Any]:
-        """The account as lists for JSON, with five digits."""
+        """Account as lists for JSON, with five digits."""
         series = {name: [float(f"{value:.5g}") for value in getattr(self, name)] for name in SERIES}
         return series | {"residual": self.residual}
 
@@ -58,7 +58,7 @@ def account_from(told: Mapping[str, Any]) -> Account:
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:
-    """Account of a ledger."""
+    """Energy account of a run, from its ledger and its saved times: energies summed up from the start."""
     energy = ledger.total_energy
     work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
     return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)

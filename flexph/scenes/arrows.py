@@ -25,13 +25,13 @@ PARALLEL = 0.999
 GAPS = 400
 """Largest number of gaps of a drawn contact."""
 ROUND = 40.0
-"""Length of the longest arrow over the radius of the balls at closed contacts."""
+"""Ratio of the length of the longest arrow to the radius of the balls at closed contacts."""
 SLIGHT = 1e-9
 """Share of the largest force below which forces are not drawn."""
 
 
 class Pull(NamedTuple):
-    """Force (k, 3) [N] at places (k, 3) [m] with its name; the arrow starts at the place, or with ``end`` ends there.
+    """Force (k, 3) [N] at places (k, 3) [m] with a name; its arrow starts at the place, or ends there if ``ends``.
 
     ``undeformed``: the places without the deformation of the body.
     """
@@ -44,7 +44,10 @@ class Pull(NamedTuple):
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
-    """Arrows of joints, contacts and weights at saved times; the longest of each kind is ``longest`` [m]."""
+    """Arrows of joints, contacts and weights at saved times, and balls at closed contacts.
+
+    The longest arrow of each kind is ``longest`` [m].
+    """
     return [
         part
         for own in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
@@ -71,7 +74,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies, in the mean of the step before each time (at the start, after it)."""
+    """Forces of joints on their first bodies, each of the step before a time (at the start, after it)."""
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []
@@ -94,7 +97,7 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
-    """Resultant normal forces of contacts on their first shapes, in the mean of the step before each time.
+    """Resultant normal forces of contacts on their first shapes, each the mean over the step before a time.
 
     Contacts with closed gaps of different normals are left out.
     """
@@ -114,7 +117,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
 
 
 def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
-    """Balls at closed gaps."""
+    """Balls at closed gaps, one part for each contact."""
     ball, parts = sphere_shape(radius), []
     for name in _touching(solution):
         at = contact_points(solution.mechanism, name, solution.states[rows])
@@ -129,7 +132,7 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 
 def _touching(solution: Solution) -> list[str]:
-    """Contacts between shapes with few gaps; stops have no place and are left out."""
+    """Names of the contacts between shapes with few gaps; stops of joints, which have no place, are left out."""
     mechanism = solution.mechanism
     placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bodies.stresses.points import ENTRIES, numbers_of, times_to_look_at
+from ..bodies.stresses import ENTRIES, numbers_of, times_to_look_at
 from ..numerics.arrays import Array
 from ..results.solution import Solution
 from .scene import Part, Scene
@@ -14,7 +14,7 @@ from .stresses import Rows, stress_fields
 
 
 def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
-    """The scene with the limits of its stresses over the whole run; ``shown`` are the indices of its times."""
+    """Scene with the limits of its stresses over the whole run; ``shown`` are the indices of its times."""
     if not any(part.kind == "body" and part.point_fields for part in scene.parts):
         return scene
     times = times_to_look_at(solution.mechanism.bodies.values(), len(solution.times))
@@ -22,7 +22,7 @@ def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
 
 
 def _over_run(part: Part, solution: Solution, hidden: Array) -> Part:
-    """The part with limits of its fields that include the times not shown."""
+    """Part with limits of its fields that include the times that are not shown."""
     if part.kind != "body" or not part.point_fields:
         return part
     size = max(ENTRIES // numbers_of(solution.mechanism.bodies[part.name]), 1)

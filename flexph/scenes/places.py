@@ -1,4 +1,4 @@
-"""Places of ports over a motion, from which signs are drawn."""
+"""Positions and axes of ports during a motion, at which signs are drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..results.motion import MotionByName
 
 
 def spatial(vectors: Array) -> Array:
-    """Planar vectors padded to spatial ones."""
+    """Planar vectors padded with zeros to spatial ones."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
@@ -33,7 +33,7 @@ def axes_from(x: Array, y: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PortPlaces:
-    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground over a motion.
+    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground at the k times of a motion.
 
     The ground without a position is at the first place of the port ``anchor``. ``undeformed`` leaves out the
     deformation of bodies with a floating frame.
@@ -46,11 +46,11 @@ class PortPlaces:
 
     @property
     def mechanism(self) -> Model:
-        """Model of the ports."""
+        """Model whose ports are meant."""
         return self.motion.mechanism
 
     def position(self, port: PortName) -> Array:
-        """World position (k, 3) [m]."""
+        """World position of a port (k, 3) [m]."""
         if isinstance(port, Ground):
             return np.broadcast_to(self._of_ground(port), (self.times, 3))
         body, at = self._owner(port)
@@ -71,7 +71,7 @@ class PortPlaces:
         return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 
     def axes(self, port: PortName) -> Array:
-        """Section axes as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
+        """Section axes of a port as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(3), (self.times, 3, 3))
         (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
@@ -100,7 +100,7 @@ class PortPlaces:
         return any(body.size and not isinstance(body, NodalBody) for body in owners)
 
     def _owner(self, port: str) -> tuple[AnyBody, Port]:
-        """The body of a port, and the port."""
+        """Body of a port, and the port."""
         return self.mechanism.bodies[port.partition(".")[0]], find_place(port, self.mechanism.bodies)[1]
 
     def _of_ground(self, ground: Ground) -> Array:

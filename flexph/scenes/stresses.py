@@ -8,7 +8,14 @@ import numpy as np
 
 from ..bodies.fields import View
 from ..bodies.nodal_body import AnyBody
-from ..bodies.stresses.points import LABELS, BodyState, body_state, kind_of, largest_in_cells, stress_points
+from ..bodies.stresses import (
+    LABELS,
+    BodyState,
+    body_state,
+    kind_of,
+    largest_in_cells,
+    stress_points,
+)
 from ..joints.rows.signs import tube
 from ..mechanisms.model.model import Model
 from ..numerics import checks as check
@@ -19,7 +26,7 @@ from .surfaces import outer_triangles
 
 
 class Rows(MotionByName):
-    """Several states of a mechanism, with parts by name."""
+    """Several states of a mechanism, of which ``rows[part]`` is a part by name."""
 
     __slots__ = ("_states", "mechanism")
 
@@ -31,7 +38,7 @@ class Rows(MotionByName):
 
     @property
     def first(self) -> Rows:
-        """The first state alone."""
+        """First state alone."""
         return Rows(self.mechanism, self._states[:1])
 
 
@@ -42,7 +49,7 @@ def stress_fields(motion: Rows, name: str) -> Mapping[str, Field]:
 
 
 def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
-    """Stresses at the points of the surface of a body at k times by name, the largest of its cells first."""
+    """Stress fields at the points of the surface of a body at k times, by name; first the largest stress of cells."""
     view, kind = body.view, kind_of(body)
     assert view is not None
     fields: dict[str, Field] = {}
@@ -61,7 +68,7 @@ def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
 
 
 def _axial(view: View, sigma: Array) -> Array:
-    """Axial stress at the points of the surface; corners of sections ring by ring."""
+    """Axial stress at the points of the surface, section by section."""
     assert view.sections is not None
     corners = view.sections.axial(sigma).reshape(len(sigma), -1)
     return corners if view.sweep is not None else corners[:, np.unique(outer_triangles(view.cells, view.cell_type))]
@@ -70,7 +77,7 @@ def _axial(view: View, sigma: Array) -> Array:
 def _on_surface(view: View, of_cells: Array, combine: np.ufunc) -> Array:
     """Point values (k, p) of a surface from its cells (k, c): the largest of the adjacent cells, or their mean.
 
-    Points of a swept section take the value of its ring, points of a bar that of the bar.
+    Points of a swept section take the value of their ring, points of a bar that of the bar.
     """
     if view.sweep is None and view.cell_type == "line":
         return np.repeat(of_cells, len(tube(np.eye(3)[None, :2], 1.0).points[0]), axis=1)

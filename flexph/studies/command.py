@@ -72,7 +72,7 @@ def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: S
 
 
 def summary(results: Any) -> list[str]:
-    """Numbers of finished and failed samples, and the errors of the failed ones."""
+    """Lines of text: numbers of finished and failed samples, and the errors of the failed ones."""
     stacked = results[[STATUS, ERROR]].stack(one=list(results[STATUS].dims)).reset_index("one")
     failed = stacked.isel(one=(stacked[STATUS] == "failed").values)
     count, total = failed.sizes["one"], stacked.sizes["one"]

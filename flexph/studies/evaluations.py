@@ -18,7 +18,7 @@ from .samples import table
 
 
 class Evaluations:
-    """Evaluations of a function of real parameters, with a record of all runs."""
+    """Evaluations of a function of real parameters, with a record of each run; no run is repeated."""
 
     def __init__(self, runs: Runs, keep: bool) -> None:
         self._runs, self._keep = runs, keep
@@ -50,7 +50,7 @@ class Evaluations:
 
 @contextmanager
 def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
-    """Open evaluations of a function or case with the given parameters."""
+    """Context with the evaluations of a function or case with the given parameters."""
     own = subject(function)
     own.check_names(names)
     with runs_of(own, place) as runs:
@@ -58,7 +58,7 @@ def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place:
 
 
 def value_of(values: Mapping[str, Array], name: str) -> Array:
-    """Value of a run as real numbers; ValueError if there is none of this name."""
+    """Value of a run with a name, as real numbers; raises ValueError if there is none."""
     array = check.lookup("value", name, values, "a run")
     if array.dtype.kind not in "fib":
         raise ValueError(f"the value {name!r} must be numbers, got {check.shown(array.tolist())}")

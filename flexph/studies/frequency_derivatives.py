@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..linear.eigenmodes.modes import Eigenmodes, modes
-from ..linear.multipliers import recover_multipliers
+from ..linear.elimination import recover_multipliers
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -58,7 +58,7 @@ def frequency_sensitivities(
     count : int
         Number of frequencies.
     steps : float or dict
-        Steps of the differences by parameter; one number is the step over the size of each parameter.
+        Steps of the differences by parameter; one number is the step relative to the size of each parameter.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def frequency_sensitivities(
 
 @dataclass(frozen=True)
 class _Change:
-    """Derivatives of the matrices with respect to a parameter."""
+    """Derivatives of the matrices E, J and G with respect to one parameter."""
 
     E: Any
     J: Any
@@ -105,7 +105,7 @@ class _Change:
 
 
 def _plain(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System without lift, so that its modes are in its states."""
+    """System at given parameters, without lift, so that its modes are in its states."""
     own = check.asked("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")
@@ -127,7 +127,7 @@ def _derivatives(system: LinearPHDAE, vibrations: Eigenmodes, change: _Change) -
 
 
 def _clusters(frequencies: Array) -> Iterator[slice]:
-    """Spans of frequencies that are equal up to round-off."""
+    """Slices of frequencies that are equal up to round-off."""
     ends = np.flatnonzero(np.diff(frequencies) > REPEATED * frequencies[1:]) + 1
     bounds = [0, *ends.tolist(), frequencies.size]
     return (slice(first, last) for first, last in pairwise(bounds) if last > first)

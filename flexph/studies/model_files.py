@@ -19,7 +19,7 @@ from .samples import Samples, grid, latin_hypercube, sobol, table
 def study_of_file(
     file: str, given: Sequence[str], *, name: str | None = None, trust: bool
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
-    """Function and samples of a study of a model file: the study ``name``, or the first one.
+    """Function and samples of the study ``name`` of a model file, by default of its first study.
 
     If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
     values. Raises click's exceptions.
@@ -55,7 +55,7 @@ def _grid(model: ModelFile, entry: Study | None, given: Sequence[str]) -> Sample
 
 
 def _samples(model: ModelFile, entry: Study) -> Samples:
-    """Listed or random samples."""
+    """Samples of a study that lists them or draws them at random."""
     name = next(name for name, study in model.document.studies.items() if study is entry)
     bounds = {path: ends_of(ends) for path, ends in entry.bounds.items()}
     if entry.sobol is not None:

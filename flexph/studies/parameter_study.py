@@ -94,14 +94,17 @@ def study(
 
 
 def as_samples(given: Any) -> Samples:
-    """Samples, converted from a grid or table."""
+    """Samples from samples, a grid, or a table."""
     if isinstance(given, Samples):
         return given
     return grid(given) if isinstance(given, Mapping) else table(given)
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """Dataset of the recorded samples: written to their folder and opened, or loaded if the folder is temporary."""
+    """Dataset of the recorded samples.
+
+    It is written to their folder and opened there, or loaded if the folder is temporary.
+    """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
     write_dataset(path, runs.folder, samples, runs.subject, {**runs.subject.units, **(units or {})})

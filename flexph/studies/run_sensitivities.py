@@ -61,7 +61,7 @@ def sensitivities(
     at : dict
         Parameter values.
     steps : float or dict
-        Steps h by parameter; one number is the step over the size of each parameter.
+        Steps h by parameter; one number is the step relative to the size of each parameter.
     out, executor, jobs, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -93,7 +93,7 @@ def sensitivities(
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter."""
+    """Step of each parameter, from one relative step or one step for each."""
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):

@@ -27,7 +27,7 @@ class Switches:
         self._recent: list[ModeChange] = []  # within one step of the grid
 
     def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
-        """Instant after all switches at it."""
+        """Make all switches at an instant, one after the other, and record them; returns the instant after."""
         used: list[Transition] = []
         if cause is None:
             cause = self._at_once(at, None)

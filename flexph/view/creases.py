@@ -25,13 +25,16 @@ class Mesh(NamedTuple):
 
 
 def telling_points(part: Part) -> Array:
-    """Points at which the angles between triangles are taken: of an arrow, those where it is longest."""
+    """Points (p, 3) of a part at the time at which angles between its triangles are taken.
+
+    That is the first one, and for an arrow the one at which it is longest.
+    """
     row = int(np.ptp(part.points, axis=1).sum(axis=1).argmax()) if part.kind == "arrow" else 0
     return np.asarray(part.points[row], dtype=float)
 
 
 def creased(points: Array, cells: Array) -> Mesh:
-    """Split the corners of triangles along sharp edges."""
+    """Mesh with the corners of triangles split along sharp edges."""
     normals = unit_normals(points[cells])
     start, end = cells, np.roll(cells, -1, axis=1)
     edges = np.sort(np.stack([start, end], axis=-1).reshape(-1, 2), axis=1)
@@ -54,7 +57,7 @@ def creased(points: Array, cells: Array) -> Mesh:
 
 
 def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Mesh]:
-    """Split the corners of several meshes at once, see :func:`creased`."""
+    """Meshes with the corners split along sharp edges, of several meshes at once; see :func:`creased`."""
     starts = np.cumsum([0, *map(len, points)])
     shifted = [own + start for own, start in zip(cells, starts, strict=False)]
     corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
@@ -64,7 +67,7 @@ def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Mesh]:
 
 
 def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
-    """Pairs (2, e) of corners of two adjacent triangles at the start, or the far end, of their common edge."""
+    """Pairs (2, e) of corners of two adjacent triangles at the start of their common edge, or at its far end."""
     following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
     points = cells.ravel()
     own = following(first) if far else first

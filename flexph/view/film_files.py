@@ -15,15 +15,15 @@ from .paper import pillow
 COLOURS = 256
 """Colours of a GIF."""
 SAMPLES, MOST = 8, 6
-"""Pictures of a film whose colours are looked at, and pixels of one colour that count in each."""
+"""Number of pictures of a film from which its colours are chosen, and largest count of one colour in each."""
 RARE = 32
-"""Colours of a GIF that are kept for what has few pixels, such as lines."""
+"""Number of colours of a GIF that are reserved for those of few pixels, such as colours of lines."""
 QUALITY = 82
 """Quality of WebP, of 100."""
 
 
 def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
-    """Write images of Pillow as a GIF that loops, all by one palette so that what rests does not flicker."""
+    """Write images of Pillow as a GIF that loops, all with one palette so that parts at rest do not flicker."""
     image, _, _ = pillow()
     palette = _palette(pictures, COLOURS - transparent)
     frames = []
@@ -38,7 +38,7 @@ def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: boo
 
 
 def _palette(pictures: Sequence[Any], colours: int) -> Any:
-    """An image with the colours of some of the pictures, among them just that of the paper."""
+    """Image that holds a palette of the colours of some of the pictures; the background's colour is among them."""
     image, _, _ = pillow()
     rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
     codes, counts = zip(*(_coded(pictures[row]) for row in rows), strict=True)
@@ -55,7 +55,7 @@ def _palette(pictures: Sequence[Any], colours: int) -> Any:
 
 
 def _rare(seen: Array, palette: Array) -> Array:
-    """Colours that are farthest from all of a palette and from each other, of those that are seen."""
+    """Colours out of ``seen`` that are farthest from all of a palette and from each other."""
     distances = cdist(seen, palette).min(axis=1)
     rare = []
     for _ in range(RARE):
@@ -72,7 +72,7 @@ def _coded(picture: Any) -> tuple[Array, Array]:
 
 
 def _decoded(codes: Any) -> Array:
-    """Colours (…, 3) of numbers."""
+    """Colours (…, 3) from their numbers."""
     return np.stack([codes >> 16, (codes >> 8) & 255, codes & 255], axis=-1).astype(np.uint8)
 
 

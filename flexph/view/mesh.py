@@ -1,4 +1,4 @@
-"""All parts of a scene as one mesh, with its colours."""
+"""All parts of a scene as one mesh of triangles, with its colours."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .creases import creased_each, telling_points
 from .looks import coloured, limits_of, unit_of
 
 SAME = 1e-6
-"""Distance over the extent of a part up to which points are one."""
+"""Distance, relative to the extent of a part, up to which points are one."""
 PLAIN = -1.0
-"""Share of a field where there is none."""
+"""Value that stands for a missing field."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,21 +24,23 @@ class Mesh:
 
     Attributes
     ----------
+    scene : Scene
+        Scene of the parts.
     parts : tuple of Part
-        What they belong to.
+        Parts of the scene that have triangles.
     field : str, optional
-        The field in colour.
+        Name of the coloured field.
     corners : array
-        Numbers of the points (v,) of the corners, those of all parts counted together.
+        Index of the point at each corner (v,), counted through the points of all parts.
     triangles : array
-        (t, 3), of corners.
+        Indices of the corners of each triangle (t, 3).
     owner : array
-        Numbers of the parts (t,).
+        Index of the part of each triangle (t,).
     sums : matrix
-        (v, t): sums of the triangles at corners.
+        Sparse matrix (v, t) that sums values of triangles at their corners.
     outward : array
-        (t,): 1 or −1 where a surface is closed and its triangles are counterclockwise from outside or from inside, else
-        0.
+        For each triangle (t,): 1 or −1 if it is counterclockwise seen from outside or inside of a closed surface, 0 if
+        the surface is open.
     """
 
     scene: Scene
@@ -51,16 +53,16 @@ class Mesh:
     outward: Array
 
     def points(self, row: int) -> Array:
-        """Corners (v, 3) of the world at a row."""
+        """Positions (v, 3) of the corners in the world, at a row of the scene."""
         return np.concatenate([np.asarray(part.at(row), dtype=float) for part in self.parts])[self.corners]
 
     def normals(self, points: Array) -> Array:
-        """Normals (v, 3) of any length at the corners: means over the triangles there by their area."""
+        """Normals (v, 3) of any length at the corners: sums over the adjacent triangles, weighted by area."""
         a, b, c = (points[self.triangles[:, k]] for k in range(3))
         return np.asarray(self.sums @ np.cross(b - a, c - a))
 
     def shares(self, row: int) -> Array:
-        """Values of the field (v,) between its limits, 0 to 1; :data:`PLAIN` where there are none."""
+        """Values of the field at the corners (v,), 0 to 1 between its limits; :data:`PLAIN` where there are none."""
         return np.concatenate([self._shares_of(part, row) for part in self.parts])[self.corners]
 
     def _shares_of(self, part: Part, row: int) -> Array:
@@ -74,7 +76,7 @@ class Mesh:
 
 
 def mesh_of(scene: Scene, field: str | None) -> Mesh:
-    """The mesh of a scene of triangles."""
+    """Mesh of a scene of triangles."""
     parts = tuple(part for part in scene.parts if part.cell_type == "triangle" and len(part.cells))
     meshes = creased_each([telling_points(part) for part in parts], [part.cells for part in parts])
     points = np.cumsum([0, *(part.points.shape[1] for part in parts)])
@@ -89,7 +91,7 @@ def mesh_of(scene: Scene, field: str | None) -> Mesh:
 
 
 def outside_of(points: Array, cells: Array) -> int:
-    """1 or −1 where triangles close a surface, counterclockwise from outside or from inside; 0 of an open one."""
+    """1 or −1 for triangles that close a surface, counterclockwise seen from outside or inside; 0 for an open one."""
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     _, same = np.unique(np.round(points / (SAME * extent)), axis=0, return_inverse=True)
     own = same.ravel()[cells]

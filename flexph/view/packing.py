@@ -20,9 +20,9 @@ from .rigid_motion import RigidMotion, quaternions, rigid_motion, rigid_pieces
 from .stream import Stream, Told, add_path, add_series, add_shares
 
 RIGID = 2e-5
-"""Invisible error of positions, over the size of a scene."""
+"""Invisible error of positions, relative to the size of a scene."""
 UNSEEN = 1e-9
-"""Deformation over the size of a scene below which it is zero for any factor."""
+"""Deformation, relative to the size of a scene, below which it is zero for any factor."""
 STEPS = 2000.0
 """Resolution of deformations and fields: the number of steps up to the largest value."""
 TURN = np.radians(20.0)
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
 
 
 def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
-    """Pack a scene of triangles: length of the head, head as JSON, and the arrays that it refers to."""
+    """Scene of triangles as a compressed stream: length of the head, head as JSON, and the arrays that it refers to."""
     field, row, stream = shown_field(scene, field), telling_row(scene), Stream()
     low, high = scene.without("arrow").bounds
     extent = float(np.linalg.norm(high - low)) or 1.0
@@ -80,7 +80,7 @@ def _short(times: Array) -> list[float]:
 
 
 def telling_row(scene: Scene) -> int:
-    """Row of the largest deformation of a body, or of the largest displacement if nothing deforms."""
+    """Row of the scene with the largest deformation of a body, or with the largest displacement if nothing deforms."""
     bodies = [part for part in scene.parts if part.kind == "body" and part.moves]
     deformed = [part.deformation for part in bodies if part.deformation.shape[1]]
     if not any(own.any() for own in deformed):
@@ -90,7 +90,7 @@ def telling_row(scene: Scene) -> int:
 
 
 def with_triangles(scene: Scene) -> Scene:
-    """The scene with triangles only; cell fields become fields of their corners, vector fields their magnitudes."""
+    """Scene with triangles only; cell fields become fields of their corners, vector fields their magnitudes."""
     shown = [_triangles(part) for part in scene.parts if part.points.size and len(part.cells)]
     shown = [part for part in shown if part.kind != "arrow" or np.ptp(part.points, axis=1).any()]
     return replace(scene, parts=tuple(shown))
@@ -119,7 +119,7 @@ def _triangles(part: Part) -> Part:
 
 
 def _scalar(field: Field) -> Field:
-    """The field, or the magnitude of a vector field."""
+    """Field itself, or the magnitude of a vector field."""
     if field.values.ndim == 2:
         return field
     return replace(field, values=np.linalg.norm(field.values, axis=2), signed=False, limits=None)
@@ -128,7 +128,7 @@ def _scalar(field: Field) -> Field:
 def _parts(
     stream: Stream, pieces: Sequence[Part], motions: Sequence[RigidMotion], *, extent: float, scale: float
 ) -> list[Told]:
-    """Parts by their motions, deviations from them, deformations, fields and triangles."""
+    """Data of parts, packed: their rigid motions, deviations from these, deformations, fields and triangles."""
     meshes = creased_each([telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
     moving = [motion.rotations for motion in motions if len(motion.rotations) > 1]
     turns = iter(quaternions(np.array(moving)) if moving else ())
@@ -156,7 +156,7 @@ def _parts(
 
 
 def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: float, scale: float) -> Told | None:
-    """Packed deformation of a part in the axes of its rigid motion, None if it is zero."""
+    """Packed deformation of a part in the axes of its rigid motion; None if it is zero."""
     if not scale or not part.deformation.any():
         return None
     own = motion.in_body(np.asarray(part.deformation, dtype=float) / scale).reshape(len(part.points), -1)
@@ -164,13 +164,13 @@ def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: flo
 
 
 def _values(stream: Stream, part: Part, field: Field) -> Told | None:
-    """Packed values of a field at the points of a part; None if they are zero."""
+    """Packed values of a field at the points of a part; None if they are all zero."""
     values = np.broadcast_to(np.nan_to_num(np.asarray(field.values, dtype=float)), part.points.shape[:2])
     return add_series(stream, values, float(np.abs(values).max(initial=0.0)) / STEPS)
 
 
 def _field(scene: Scene, name: str) -> Told:
-    """Unit, limits and colour map of a field."""
+    """Data of a field: its unit, limits and colour map."""
     factor, unit = unit_of(scene, name)
     low, high = limits_of(scene, name)
     signed = is_diverging(scene, name)

@@ -19,7 +19,7 @@ from .paper import Background, Paper, layout_of, paper_of
 from .stage import Stage, staged_scene
 
 SIZE = (800, 450)
-"""Pixels; MP4 needs even numbers."""
+"""Width and height [pixels]; MP4 needs even numbers."""
 RATE, FRAMES = 20, 101
 """Frames of a film per second, and in total."""
 
@@ -39,14 +39,14 @@ def write_picture(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; returns its path.
+    """Write a picture (PNG) of a run or a scene at a time, by default at the largest deformation; return its path.
 
     Parameters
     ----------
     path : path
         Path of the file.
     shown : Solution or Scene
-        What is shown; also a pair of a mechanism and a pose or state.
+        Run or scene, or a pair of a mechanism and a pose or state.
     at : float, optional
         Time [s], or number of cycles for vibrations; by default that of the largest deformation.
     field : str, optional
@@ -58,13 +58,13 @@ def write_picture(
     size : tuple[int, int]
         Width and height in pixels.
     background : {"light", "dark", "transparent"}
-        What lies behind.
+        Background of the picture.
     account : bool
-        Whether the energies of the run are drawn below.
+        True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
         Direction from the mechanism to the reader; by default the plane from the front, space from above.
     title : str, optional
-        The heading; by default that of the scene. An empty one leaves all words away.
+        Heading; by default that of the scene. With an empty one the picture has no texts.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def write_picture(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, naming what to install.
+        Without Pillow; the message says what to install.
 
     Examples
     --------
@@ -106,12 +106,12 @@ def write_film(
     towards: tuple[float, float, float] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; returns its path.
+    """Write a run or a scene as a film, GIF, WebP or MP4 by the suffix of the path; return its path.
 
     Parameters
     ----------
     path : path
-        Where the file comes to; its suffix is ``.gif``, ``.webp`` or ``.mp4``.
+        Path of the film, with the suffix ``.gif``, ``.webp`` or ``.mp4``.
     shown : Solution or Scene
         Run or scene to show.
     field : str, optional
@@ -127,13 +127,13 @@ def write_film(
     rate : float
         Frames a second.
     background : {"light", "dark", "transparent"}
-        What lies behind; MP4 has no transparency.
+        Background of the film; MP4 has no transparency.
     account : bool
-        Whether the energies of the run are drawn below.
+        True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
         Direction from the mechanism to the reader; by default the plane from the front, space from above.
     title : str, optional
-        The heading; by default that of the scene. An empty one leaves all words away.
+        Heading; by default that of the scene. With an empty one the picture has no texts.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def write_film(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, or of MP4 without imageio-ffmpeg, naming what to install.
+        Without Pillow, or for MP4 without imageio-ffmpeg; the message says what to install.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Images of Pillow of a scene at all its times, each drawn when it is asked for."""
+    """Sequence of images of Pillow, one for each time of a scene, each drawn when it is asked for."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class Film(Sequence[Any]):
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """Row whose time is nearest to ``at``; raises ValueError outside of the run."""
+    """Row whose time is nearest to ``at``; raises ValueError for a time outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")

@@ -1,4 +1,4 @@
-"""Picture of a scene at one time within a page: where no browser, script or graphics library draws it."""
+"""Picture of a scene at one time, for pages in which no browser, script or graphics library draws it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def still(
     size: tuple[int, int] = (480, 300),
     towards: tuple[float, float, float] | None = None,
 ) -> bytes:
-    """Picture of a scene of triangles at a row as PNG, on a transparent ground, with all that ever moves in view."""
+    """PNG of a scene of triangles at a row, on a transparent background; all motion would fit into it."""
     width, height = size
     window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
     picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)

@@ -1,4 +1,4 @@
-"""Stream of arrays as 16-bit numbers; ``browser/stream.js`` reads it."""
+"""Stream of arrays as 16-bit numbers, which ``browser/stream.js`` reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Told = dict[str, Any]
 
 
 class Stream:
-    """Arrays one after another; equal ones are stored once.
+    """Writer of arrays one after another; equal arrays are stored once.
 
     The low bytes of an array precede the high ones, which gzip compresses better.
     """
@@ -29,7 +29,7 @@ class Stream:
         self._known: dict[tuple[bytes, str], Told] = {}
 
     def add(self, values: Array, kind: str) -> Told:
-        """Append an array in a number type; returns its reference in the stream."""
+        """Append an array in a number type; return its reference in the stream."""
         numbers = np.ascontiguousarray(values.astype(TYPES[kind]))
         raw = numbers.view(np.uint8).reshape(numbers.size, -1).T.tobytes()
         key = raw, kind
@@ -45,15 +45,15 @@ class Stream:
 
 
 def add_shares(stream: Stream, values: Array) -> Told:
-    """Append numbers as 16-bit shares of the largest one."""
+    """Append numbers as 16-bit shares of the largest one; return their reference."""
     step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
     return {"numbers": stream.add(np.round(values / step), "i2"), "step": step}
 
 
 def add_path(stream: Stream, values: Array) -> Told:
-    """Append numbers (k, n) over time as 16-bit shares of the largest one, each as the change from the time before.
+    """Append numbers (k, n) at k times as 16-bit shares of the largest one, each as the change from the time before.
 
-    Changes wrap around at 16 bits, as their sums do in the browser.
+    Changes wrap around at 16 bits, as their sums do in the browser. Return their reference.
     """
     step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
     whole = np.round(values / step).astype(np.int32)
@@ -62,7 +62,7 @@ def add_path(stream: Stream, values: Array) -> Told:
 
 
 def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
-    """Append numbers (k, n) over time to a tolerance; None if all are smaller.
+    """Append numbers (k, n) at k times to a tolerance; return their reference, None if all are smaller than it.
 
     They are stored as a mean and as few modes as reach the tolerance, or as changes from time to time if that takes
     fewer numbers.
@@ -73,7 +73,7 @@ def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
 
 
 def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
-    """Mean and modes of a singular value decomposition; None if they save no numbers."""
+    """Append the mean and modes of a singular value decomposition; return None if they save no numbers."""
     k, n = values.shape
     largest = float(np.abs(values).max())
     mean = np.round(values.mean(axis=0) / largest * LARGEST)

@@ -155,13 +155,13 @@ def point(mass: float, dim: int = 2) -> Body:
 
 
 def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
-    """A spatial rigid body from mass [kg], centre (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
+    """Spatial rigid body from mass [kg], centre of mass c (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
     return Body(integrals, _ports(ports, 3), view=view or _spokes(centre, ports))
 
 
 def no_shape(points: Array) -> sparse.csr_array:
-    """Displacement rows of points that do not deform."""
+    """Empty displacement rows (points · d, 0) for points that do not deform."""
     return sparse.csr_array((points.size, 0))
 
 
@@ -179,7 +179,7 @@ def _dimension(inertia: Numbers) -> int:
 
 
 def _place(name: str, value: Point | Array, dim: int) -> Array:
-    """A point of dimension ``dim``; for another dimension the message states what decides the dimension."""
+    """Point as an array (dim,); for another dimension raise ValueError that says what decides the dimension."""
     shape = np.shape(value)
     if len(shape) == 1 and shape != (dim,):
         kind = "a scalar inertia makes a planar body" if dim == 2 else "the body is spatial"
@@ -188,7 +188,10 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, from a J about a point ``lever`` away; refused if impossible."""
+    """∫ρXXᵀ = ½tr(J)1 − J about the centre of mass, from J about a point; ``lever`` goes from the centre to it.
+
+    Raises ValueError for a J that no distribution of mass has.
+    """
     given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
     J = np.diag(given) if given.ndim == 1 else given
     check.symmetric("inertia", J)

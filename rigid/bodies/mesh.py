@@ -54,7 +54,7 @@ def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:
 
 
 def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
-    """Merge points at the same place (some formats repeat them), and drop faces without area."""
+    """Points without repetition (some formats repeat them), and cells without faces that have no area."""
     order = np.lexsort(points.T)
     fresh = np.append(True, np.any(np.diff(points[order], axis=0) != 0.0, axis=1))
     label = np.empty(len(points), dtype=np.int64)
@@ -65,7 +65,7 @@ def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
 
 
 def refuse_twins(cells: Cells) -> None:
-    """Raise ValueError with the number of repeated cells."""
+    """Raise ValueError, with the number of repeats, if a cell is given twice."""
     for name, c in cells.items():
         twins = len(c) - len(np.unique(np.sort(c, axis=1), axis=0))
         if twins:
@@ -73,7 +73,10 @@ def refuse_twins(cells: Cells) -> None:
 
 
 def refuse_open(cells: Cells) -> None:
-    """Raise ValueError with the numbers of edges unless each belongs to two faces, in opposite directions."""
+    """Raise ValueError unless each edge of the surface belongs to two faces that run along it in opposite directions.
+
+    The message counts the edges that do not.
+    """
     ends = [(c[:, i], c[:, (i + 1) % c.shape[1]]) for c in cells.values() for i in range(c.shape[1])]
     tail, head = (np.concatenate([pair[k] for pair in ends]) for k in range(2))
     tail, head = tail[tail != head], head[tail != head]

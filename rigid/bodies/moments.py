@@ -33,7 +33,7 @@ SPLIT: Mapping[str, tuple[Face, ...]] = {
 
 
 class Moments(NamedTuple):
-    """Signed volumes of the cells (k,), sum of their magnitudes over all pieces, ∫X (3,) and ∫XXᵀ (3, 3)."""
+    """Signed volumes of cells (k,), sum of the magnitudes of all tetrahedra, ∫X (3,) and ∫XXᵀ (3, 3) of the whole."""
 
     volumes: Array
     magnitude: float
@@ -48,7 +48,7 @@ def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the space between surface cells and the origin; over a closed surface they add up to the body's.
+    """Moments of the space between surface cells and the origin; those of a closed surface are the moments of the body.
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
@@ -56,7 +56,11 @@ def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments by tetrahedra of volume V: ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, corners p and their sum s."""
+    """Moments of the tetrahedra between the faces of cells and an ``apex``.
+
+    A tetrahedron of volume V has ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, with corners p relative to the origin
+    and their sum s.
+    """
     volumes, magnitude = np.zeros(len(corners)), 0.0
     first, second = np.zeros(3), np.zeros((3, 3))
     apex = np.broadcast_to(apex, (len(corners), 3))
@@ -72,9 +76,10 @@ def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def _triangles(corners: Array, faces: tuple[Face, ...]) -> Iterator[tuple[Array, Array, Array]]:
-    """Corners of the triangles of each face; a quadrilateral has four around its mean, common to both neighbours.
+    """Corners (k, 3) of the triangles of each face of all cells; a quadrilateral has four around its mean point.
 
-    Exact for plane faces; for a warped face they bound the same volume as the bilinear surface.
+    Neighbours share them. They are exact for plane faces; for a warped face they bound the same volume as the bilinear
+    surface.
     """
     for face in faces:
         ring = [corners[:, i] for i in face]

@@ -71,7 +71,7 @@ def solid(mesh: Source, *, density: float, ports: Mapping[str, Point], omit: Seq
 
 
 def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
-    """Volume, centre c and ∫(X − c)(X − c)ᵀ."""
+    """Volume of the cells, their centre c, and ∫(X − c)(X − c)ᵀ."""
     origin = 0.5 * (points.min(axis=0) + points.max(axis=0))  # close to the body, against cancellation
     near = points - origin
     parts = [
@@ -86,7 +86,10 @@ def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
 
 
 def _signed(name: str, points: Array, cells: Array) -> Moments:
-    """Moments of volume cells of one type with positive sign: formats differ in the orientation of wedges."""
+    """Moments of volume cells of one type, with positive volumes: formats differ in the orientation of wedges.
+
+    Raises ValueError for cells with different signs.
+    """
     moments = of_cells(points, cells, VOLUME[name])
     sign = 1.0 if moments.volumes.sum() >= 0.0 else -1.0
     size = np.ptp(points[cells], axis=1).max(axis=1) ** 3  # flat cells have no sign

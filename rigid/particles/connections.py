@@ -43,7 +43,7 @@ class Rod:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """Built-in energy of a spring: a kind of :mod:`flexph.systems.particle_terms` and its parameters."""
+    """Built-in energy of a spring: its kind among those of :mod:`flexph.systems.particle_terms`, and its parameters."""
 
     kind: int
     parameters: tuple[float, ...]
@@ -82,7 +82,7 @@ class Spring(Remade):
         return self.__dict__.get("_law")
 
     def _of_law(self, kind: int, *parameters: float) -> Spring:
-        """The spring with its law recorded."""
+        """Record the built-in law of this spring, and return the spring."""
         self.__dict__["_law"] = SpringLaw(kind, parameters)
         return self
 
@@ -98,7 +98,7 @@ class Spring(Remade):
         hardening: float = 0.0,
         name: str | None = None,
     ) -> Spring:
-        """``V = ½ k e² + ¼ k₃ e⁴`` with e = ℓ − ℓ₀, k [N/m], ℓ₀ [m]; k₃ [N/m³] is zero unless given."""
+        """Make a spring with ``V = ½ k e² + ¼ k₃ e⁴``, e = ℓ − ℓ₀, k [N/m], ℓ₀ [m]; k₃ [N/m³] is zero unless given."""
         k, rest = check.positive("stiffness", stiffness, "N/m"), check.not_negative("length", length, "m")
         cubic = check.not_negative("hardening", hardening, "N/m^3")
 
@@ -114,7 +114,7 @@ class Spring(Remade):
     @classmethod
     @checked
     def of_square(cls, first: End, second: End, *, stiffness: float, length: float, name: str | None = None) -> Spring:
-        """``V = ½ k (ℓ² − ℓ₀²)²``, k [J/m⁴], ℓ₀ [m] ([dg] eq. (47))."""
+        """Make a spring with ``V = ½ k (ℓ² − ℓ₀²)²``, k [J/m⁴], ℓ₀ [m] ([dg] eq. (47))."""
         k, rest = check.positive("stiffness", stiffness, "J/m^4"), check.not_negative("length", length, "m")
         square = rest * rest
         made = cls(

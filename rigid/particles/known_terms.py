@@ -35,7 +35,10 @@ def known_terms(
     inputs: Sequence[str],
     has_pair: bool = False,
 ) -> ParticleTerms:
-    """Terms of points with springs, rods, dampers and forces; raises ValueError for laws given by the user."""
+    """Arrays of the terms of points with springs, rods, dampers and forces, for compiled loops.
+
+    Raises ValueError for laws given by the user.
+    """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)
     return ParticleTerms(
@@ -51,7 +54,7 @@ def known_terms(
 
 
 def _lines(points: Points, kind: str, given: list[tuple[Any, int, tuple[float, ...]]], parameters: int) -> Lines:
-    """Lines with their laws as arrays."""
+    """Springs, rods or dampers as arrays: their names, ends, kinds and parameters of laws."""
     names = tuple(named_line(kind, connection) for connection, _, _ in given)
     ends = [points.between(name, c.first, c.second) for name, (c, _, _) in zip(names, given, strict=True)]
     laws = np.zeros((len(given), parameters))

@@ -18,7 +18,7 @@ FIXED = -1
 
 
 class Points(NamedTuple):
-    """Points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` is the sample."""
+    """Named points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` are given positions."""
 
     parts: Mapping[str, slice]
     place: Array
@@ -26,7 +26,7 @@ class Points(NamedTuple):
 
     @classmethod
     def of(cls, masses: Any, positions: Numbers) -> Points:
-        """Points from masses by name and positions (p, dim) [m]; raises ValueError."""
+        """Points from masses by name and positions (p, dim) [m]; raises ValueError for wrong types or shapes."""
         if not isinstance(masses, Mapping) or not masses:
             raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
         given = check.numbers("positions", positions)
@@ -41,9 +41,9 @@ class Points(NamedTuple):
         return part
 
     def between(self, what: str, first: End, second: End) -> tuple[tuple[int, int], Array]:
-        """Numbers of two ends, FIXED for places, and the constant part of the line from the first to the second.
+        """Numbers of both ends (FIXED for a place in the world), and the constant part of the vector between them.
 
-        Raises ValueError for equal ends, and for a line of zero length in the sample.
+        Raises ValueError for equal ends, and for a line of zero length at the given positions.
         """
         (a, start), (b, end) = self._end(first), self._end(second)
         if a == b:

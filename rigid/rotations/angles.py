@@ -41,17 +41,17 @@ class Angles(Orientation):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """Call that makes the object, for messages."""
+        """Expression that makes this object, for messages."""
         return f"angles({self.sequence!r})"
 
     @property
     def proper(self) -> bool:
-        """True if the first and last axis are equal (proper Euler angles)."""
+        """True for proper Euler angles, whose first and last axis are equal."""
         return self.sequence[0] == self.sequence[2]
 
     @property
     def axes(self) -> tuple[int, int, int]:
-        """Axes i, j, k in ``R = R_i R_j R_k``: the letters, for fixed axes in reverse order."""
+        """Axes i, j, k in ``R = R_i R_j R_k``: those of the letters, in reverse order for fixed axes."""
         i, j, k = ("xyz".index(letter) for letter in self.sequence.lower())
         return (i, j, k) if self.sequence.isupper() else (k, j, i)
 
@@ -100,11 +100,11 @@ class Angles(Orientation):
         return f"{what} = {self._distance(zeta):.2g} at β = {np.degrees(zeta[1]):.4g}°"
 
     def _ordered(self, stack: Array) -> Array:
-        """Stack of the factors in the order of ζ."""
+        """Stack of three arrays, given in the order of the factors of R, in the order of ζ."""
         return stack if self.sequence.isupper() else stack[::-1]
 
     def _factors(self, zeta: Array) -> list[Array]:
-        """Elementary rotations ``1 + sin ζ [e]× + (1 − cos ζ) [e]×²``, from the left."""
+        """The three elementary rotations ``1 + sin ζ [e]× + (1 − cos ζ) [e]×²``, in the order of the product R."""
         given = np.asarray(zeta, dtype=float)
         order = range(3) if self.sequence.isupper() else range(2, -1, -1)
         factors = []
@@ -142,6 +142,6 @@ def angles(sequence: str = "xyz") -> Angles:
     Raises
     ------
     ValueError
-        For anything but three axes, neighbours different, of one case.
+        Unless the sequence has three letters of one case, with different neighbours.
     """
     return Angles(sequence)

@@ -166,7 +166,7 @@ def pivoted_body(
 
 
 def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector | None) -> tuple[float, Array, Array]:
-    """Mass, m c and J about the origin; checked as in :func:`rigid.body`."""
+    """Mass m, first moment m c and inertia J about the origin; checked as in :func:`rigid.body`."""
     mass = check.not_negative("mass", mass, "kg")
     if mass == 0.0 and np.shape(inertia) in ((), (3,), (3, 3)) and not np.any(inertia):
         dim, s = (3, 3) if np.ndim(inertia) else (2, 1)
@@ -178,7 +178,7 @@ def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector
 
 
 def _orientation(given: Orientation | None, dim: int) -> Orientation:
-    """Orientation of a planar or spatial body, with its default."""
+    """Orientation for a body in the plane or in space; the default if none is given, ValueError if it does not suit."""
     if given is None:
         return angle() if dim == 2 else rotation_matrix()
     if not isinstance(given, Orientation):

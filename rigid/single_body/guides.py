@@ -32,7 +32,7 @@ class Pinned:
     to: Vector
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Constraint c (dim,)."""
+        """One constraint with dim rows, as a tuple."""
         return (_point_constraint(name, body, self.at, rows=np.eye(body.dim), through=self.to),)
 
 
@@ -58,7 +58,7 @@ class OnLine:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Constraint c (dim − 1,)."""
+        """One constraint with dim − 1 rows, as a tuple."""
         rows = normals(unit(f"constraint {name!r}: along", self.along, body.dim))
         return (_point_constraint(name, body, self.at, rows=rows, through=self.through),)
 
@@ -83,7 +83,7 @@ class OnPlane:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Constraint c (1,)."""
+        """One constraint with one row, as a tuple; ValueError in the plane."""
         if body.dim == 2:
             raise ValueError(f"constraint {name!r}: OnPlane is for spatial bodies, in the plane use OnLine")
         row = unit(f"constraint {name!r}: normal", self.normal, body.dim)[None]
@@ -109,7 +109,7 @@ class KnifeEdge:
     across: Vector
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Constraint matrix A (1, n_kin)."""
+        """One velocity constraint with a constant row A (1, n_kin), as a tuple."""
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         row = unit(f"constraint {name!r}: across", self.across, body.dim)[None]
         return (VelocityConstraint(name, row @ body.lever(point)),)
@@ -123,5 +123,5 @@ def _point_constraint(
 
 
 def point_or_origin(name: str, given: Vector | None, dim: int) -> Array:
-    """A point in the world, by default the origin."""
+    """Point of the world as an array (dim,); the origin if none is given."""
     return np.zeros(dim) if given is None else vector(f"constraint {name!r}: a point of the world", given, dim)

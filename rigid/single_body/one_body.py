@@ -28,7 +28,7 @@ GivenDamper = tuple[GivenPort, Relation]
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """Ports, constraints and dampers of a body, as given."""
+    """Ports, constraints, dampers and sample of a body, as the user gives them."""
 
     ports: Mapping[str, GivenPort] | None
     constraints: Mapping[str, BodyConstraint] | None
@@ -37,7 +37,7 @@ class Added:
 
 
 def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
-    """System of a body with the mass matrix M, its weight and what is attached to it."""
+    """Multibody system of a body with the mass matrix M, its weight and the members ``added`` to it."""
     bound = named("constraints", added.constraints or {})
     constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
     given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
@@ -63,7 +63,7 @@ def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None,
 
 
 def _gyroscopic(body: BodyAxes) -> Gyroscopic | None:
-    """Matrix G(Γ), the negative of the right side of the Newton-Euler equations."""
+    """Function G(Γ), the negative matrix of the Newton-Euler equations in body axes; None for a pivoted planar body."""
     n, d = body.velocities, body.dim
     if d == 3 and not body.free:
         return Gyroscopic(-cross(3))

@@ -40,7 +40,7 @@ class Force:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports with B (n_kin, 1 or dim)."""
+        """One port {name: port} of a body for this force, with B (n_kin, 1 or dim); in world axes with a position."""
         point = vector(f"port {name!r}: at", self.at, body.dim)
         rows = _rows(name, self.along, axes=self.axes, dim=body.dim)
         if self.axes == "body":
@@ -69,7 +69,7 @@ class Torque:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports with B (n_kin, 1 or 3)."""
+        """One port {name: port} of a body for this torque, with B (n_kin, 1 or 3)."""
         if body.dim == 2:
             if self.about is not None:
                 raise ValueError(f"port {name!r}: about must be None in the plane, got {self.about!r}")
@@ -101,7 +101,7 @@ class Gimbal:
     sequence: str = "xyz"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports with B (n_kin, 1)."""
+        """One port {name: port} of a body for this motor torque, with B (n_kin, 1)."""
         known, k = angles(self.sequence), check.count(f"port {name!r}: angle", self.angle, 0)
         if k > 2 or body.dim == 2:
             raise ValueError(f"port {name!r}: angle must be 0, 1 or 2 for a spatial body, got {self.angle}")
@@ -132,7 +132,7 @@ class Frame:
     at: Vector
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """Ports of the point and of the rotation."""
+        """Two ports of a body by name: the force at the point, and the torque with the suffix ``.turn``."""
         return {**Force(self.at).ports(name, body), **Torque().ports(f"{name}.turn", body)}
 
 
@@ -140,28 +140,28 @@ BodyPort = Force | Torque | Gimbal | Frame
 
 
 def turning(body: BodyAxes) -> PositionMap | None:
-    """Angle of a planar body as a position, None without an angle coordinate."""
+    """Angle of a planar body as a position map; None if its orientation is not an angle."""
     return _entry(body, 0) if isinstance(body.orientation, Angle) else None
 
 
 def _entry(body: BodyAxes, k: int) -> PositionMap:
-    """One of the coordinates of the orientation, as a position."""
+    """Position map of the coordinate k of the orientation."""
     span = body.parts["orientation"]
     row = np.eye(1, span.stop, span.start + k)
     return PositionMap(lambda zeta: zeta[span][k : k + 1], lambda zeta: row)
 
 
 def _rows(name: str, direction: Vector | None, *, axes: str, dim: int, word: str = "along") -> Array:
-    """A unit direction as one row, or all axes."""
+    """Unit direction as one row (1, dim); all axes (dim, dim) if no direction is given."""
     check.choice(f"port {name!r}: axes", axes, ("world", "body"))
     return np.eye(dim) if direction is None else unit(f"port {name!r}: {word}", direction, dim)[None]
 
 
 def _gimbal(known: Angles, which: int, R: Array) -> Array:
-    """Row of Z of the first, second or third factor of ``R = R_i R_j R_k``, from R alone.
+    """Row of Z for the angle of one factor (``which``, 0 to 2) of ``R = R_i R_j R_k``, computed from R alone.
 
     Of their axes w in body axes, the first is fixed in the world, the third in the body, and the second orthogonal
-    to both. At gimbal lock the first and third coincide, and the second is undefined.
+    to both. At gimbal lock the first and third coincide, and the second is undefined: ValueError.
     """
     one, (i, j, k) = np.eye(3), known.axes
     first, third = R.T @ one[i], one[k]

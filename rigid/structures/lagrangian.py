@@ -87,7 +87,7 @@ class LagrangianSubmanifold:
         )
 
     def _checked(self, **given: Array) -> list[Array]:
-        """Checked arrays: ζ and τ (n_pot,), Γ and ϖ (n_kin,)."""
+        """Arrays of given values in their order; raise ValueError unless ζ and τ are (n_pot,), Γ and ϖ (n_kin,)."""
         s = self.system
         sizes = {"zeta": s.positions, "tau": s.positions, "momenta": s.velocities, "omega": s.velocities}
         return [check.array(name, value, (sizes[name],)) for name, value in given.items()]
@@ -129,7 +129,7 @@ def lagrangian_submanifold(system: MultibodySystem) -> LagrangianSubmanifold:
 
 
 def largest(*values: Array) -> float:
-    """Largest entry of several arrays."""
+    """Largest magnitude of an entry of several arrays."""
     return max(float(np.abs(v).max(initial=0.0)) for v in values)
 
 
@@ -140,7 +140,10 @@ def _check_full(slope: Array) -> None:
 
 
 def _inverse(mass: Array) -> tuple[Array, Array]:
-    """A symmetric M⁺ with M M⁺M = M, and W with im Wᵀ = ker M; the rank is that of M with a unit diagonal."""
+    """Symmetric M⁺ with M M⁺M = M, and W with im Wᵀ = ker M.
+
+    The rank is that of M scaled to a unit diagonal.
+    """
     diagonal = np.abs(np.diag(mass))
     size = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(mass / np.outer(size, size))

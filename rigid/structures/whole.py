@@ -80,7 +80,10 @@ def port_hamiltonian(
 
 
 def _storage(system: MultibodySystem) -> dict[str, Any]:
-    """H and its gradient, or for singular M the storage ``x = (ζ, Mϖ), e = (∇V, ϖ)``."""
+    """Arguments of :class:`PortHamiltonian` for the energy: H and its gradient.
+
+    For singular M instead the storage ``x = (ζ, Mϖ), e = (∇V, ϖ)``.
+    """
     n = system.positions
     inverse = np.linalg.inv(system.completed_mass)
     inverse = 0.5 * (inverse + inverse.T)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 STEP = 1e-3
 """Step of fourth-order differences, relative to the size of a position."""
 SLOPE = 1e-6
-"""Deviation of a derivative, over the largest entry of its row scaled by position sizes, that counts as a mistake."""
+"""Deviation of a derivative, relative to the largest entry of its row scaled by position sizes, that counts as a
+mistake."""
 NOISE = 1e-9
 """Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
 SPEEDS = (1e-2, 1.0, 1e2)
@@ -33,7 +34,7 @@ SPEEDS = (1e-2, 1.0, 1e2)
 
 
 def check_system(system: SystemModel) -> None:
-    """Check the members, and the conditions of [rigid] sec. 4 at the sample and near it."""
+    """Check the members of a system, and the conditions of [rigid] sec. 4 at its sample and near it."""
     check_members(system)
     check_names(system)
     _check_mass(system)
@@ -49,7 +50,7 @@ def check_system(system: SystemModel) -> None:
 
 
 def refuse_dependent(system: SystemModel) -> None:
-    """Raise ValueError with the names of constraints that depend on others."""
+    """Raise ValueError with the names of constraints that depend on others at the sample."""
     rank, names = system.once(independence).dependent(system.sample)
     rows = len(system.constraint_names)
     if rank < rows:
@@ -79,7 +80,7 @@ def _check_mass(system: SystemModel) -> None:
 
 
 def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """Compare c' and p' with differences of c and p, ∇V with those of V, and check that invariants are quadratic."""
+    """Compare the Jacobians c', p' and ∇V with differences of c, p and V, and check that invariants are quadratic."""
     size = sizes(system, zeta)
     maps: Mapping[str, PositionMap] = dict(
         chain(
@@ -124,7 +125,7 @@ def _listed_energy(energy: Callable[[Array], float], zeta: Array) -> Array:
 
 
 def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> None:
-    """Check Δπ = Dπ(m) Δζ for quadratic invariants."""
+    """Check that invariants are quadratic: Δπ = Dπ(m) Δζ with the midpoint m."""
     change, step = of.values(zeta1) - of.values(zeta0), zeta1 - zeta0
     slope = of.jacobian(0.5 * (zeta0 + zeta1))
     scale = np.abs(of.values(zeta1)) + np.abs(of.values(zeta0)) + np.abs(slope) @ np.abs(step)
@@ -140,7 +141,7 @@ def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> N
 
 
 def _check_rates(system: SystemModel, zeta: Array) -> None:
-    """Check p'Z = A or Bᵀ, and g'Z = 0 for the conditions of the coordinates."""
+    """Check p'Z = A or Bᵀ of constraints and ports with positions, and g'Z = 0 for conditions of the coordinates."""
     Z = system.Z(zeta)
     for of in system.velocity_constraints:
         if of.position is not None:
@@ -181,7 +182,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
 
 
 def _check_rank(system: SystemModel, places: list[Array]) -> None:
-    """Check that (c'Z, A) has constant rank."""
+    """Check that (c'Z, A) has the same rank at all places."""
     if not system.constraint_names:
         return
     _refuse_empty(system, places)
@@ -198,7 +199,7 @@ def _check_rank(system: SystemModel, places: list[Array]) -> None:
 
 
 def _refuse_empty(system: SystemModel, places: list[Array]) -> None:
-    """Raise ValueError for a row of A that is zero everywhere."""
+    """Raise ValueError for a row of A that is zero at all places."""
     most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
     names = system.constraint_names[len(system.constraint_names) - len(most) :]
     empty = [name for name, size in zip(names, most, strict=True) if size == 0.0]

@@ -25,7 +25,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Slices of ζ, ϖ, λ and μ in x (size,), and of all named parts."""
+    """Slices of ζ, ϖ, λ and μ in x (size,), and slices of all named parts."""
 
     positions: slice
     velocities: slice
@@ -46,7 +46,7 @@ class Layout:
 def lay_out(
     widths: Sequence[int], parts: Mapping[str, slice], velocity_parts: Mapping[str, slice], rows: Mapping[str, int]
 ) -> Layout:
-    """Layout of states whose positions, velocities and multipliers λ, μ have the lengths ``widths``.
+    """Layout of states (ζ, ϖ, λ, μ) with the lengths ``widths``.
 
     Parts are ``positions``, ``velocities``, ``lambda`` and ``mu``, then the named parts of the positions, those of the
     velocities (``velocities of …`` if a part of the positions has the same name), and ``multipliers of …`` of
@@ -69,7 +69,7 @@ def _moved(part: slice, by: int) -> slice:
 
 
 def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Array) -> list[str]:
-    """Names of the rows of a constraint; ``sample`` gives positions for an evaluation."""
+    """Names of the rows of a constraint; their number comes from an evaluation at ``sample``."""
     if isinstance(constraint, PositionConstraint):
         count = len(constraint.map.value(sample))
     else:
@@ -79,7 +79,7 @@ def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Arra
 
 
 def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:
-    """Name of an entry from its smallest part, or its number."""
+    """Name of an entry from the smallest part that contains it; ``kind`` and its number if there is none."""
     narrowest = None
     for name, part in parts.items():
         start, width = part.start or 0, part.stop - (part.start or 0)

@@ -43,7 +43,10 @@ def refuse_undetermined(system: SystemModel) -> None:
 
 
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
-    """Basis (n_kin, j) of the undetermined velocities, in the units of the columns of the constraints."""
+    """Basis (n_kin, j) of the velocities that no constraint, damper or potential determines at a position.
+
+    It is in the units in which the constraints are scaled.
+    """
     unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
     if rows.size:
@@ -61,7 +64,10 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
-    """Changes (j, j) of Zᵀ∇V on the free velocities (n_kin, j) along them, zero if round-off."""
+    """Changes (j, j) of the force Zᵀ∇V along small moves in each of the free velocities (n_kin, j).
+
+    They are projected on these velocities, and zero where they are round-off.
+    """
     matrix, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
     for k, v in enumerate(free.T):
         way = system.Z(zeta) @ v

@@ -11,7 +11,7 @@ from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
 from flexph.numerics.memo import Memo, Remade, once, read_only
 from flexph.systems.discrete_gradients import Invariants
-from flexph.systems.terms import Terms
+from flexph.systems.nonlinear import Terms
 
 from .dissipation import force_of
 from .layout import Layout, lay_out, name_of, row_labels
@@ -87,7 +87,7 @@ class SystemModel(Memo, Remade):
 
     @property
     def _rowed(self) -> list[PositionConstraint | VelocityConstraint]:
-        """Constraints in the order of (c'Z, A)."""
+        """Position and velocity constraints, in the order of their rows in (c'Z, A)."""
         return [*self.constraints, *self.velocity_constraints]
 
     def velocity_name(self, index: int) -> str:
@@ -96,7 +96,7 @@ class SystemModel(Memo, Remade):
 
     @once
     def potentials(self) -> tuple[Potential | Invariants, ...]:
-        """The potentials whose sum is V."""
+        """Tuple of the potentials whose sum is V."""
         given = self.potential
         if given is None:
             return ()
@@ -111,14 +111,14 @@ class SystemModel(Memo, Remade):
 
     @once
     def completed_mass(self) -> Array:
-        """M made positive definite by masses of its order along its kernel."""
+        """M made positive definite by masses of about the size of its other entries along its kernel."""
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
         return self.mass + sized @ sized.T
 
     @once
     def _scaled_mass(self) -> tuple[Array, Array]:
-        """Units in which M has a unit diagonal, and its kernel in these units."""
+        """Units (n_kin,) in which M has a unit diagonal, and a basis of its kernel in these units."""
         diagonal = np.diag(self.mass)
         unit = np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=0.0) or 1.0))
         values, vectors = np.linalg.eigh(self.mass / unit / unit[:, None])
@@ -143,7 +143,7 @@ class SystemModel(Memo, Remade):
         return np.zeros_like(self.mass) if self.gyroscopic is None else self.gyroscopic
 
     def c(self, zeta: Array) -> Array:
-        """Position constraints (k,)."""
+        """Residuals c(ζ) (k,) of all position constraints."""
         return np.concatenate([np.zeros(0), *(c.map.value(zeta) for c in self.constraints)])
 
     def c_jacobian(self, zeta: Array) -> Array:
@@ -151,11 +151,11 @@ class SystemModel(Memo, Remade):
         return np.vstack([np.zeros((0, self.positions)), *(c.map.jacobian(zeta) for c in self.constraints)])
 
     def A(self, zeta: Array) -> Array:
-        """Velocity constraints (l, n_kin)."""
+        """Matrix A(ζ) (l, n_kin) of all velocity constraints."""
         return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
 
     def constraint_rows(self, zeta: Array) -> Array:
-        """Velocity-level constraints (c'Z, A) (k + l, n_kin)."""
+        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities."""
         return np.vstack([self.c_jacobian(zeta) @ self.Z(zeta), self.A(zeta)])
 
     def B(self, zeta: Array) -> Array:

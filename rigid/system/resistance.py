@@ -17,7 +17,7 @@ from .dissipation import Resistance, _of_damper, force_of
 
 
 def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
-    """Matrices ``R + S`` with ``(R + S) ϖ = τ_d(ζ, ϖ)``; ``ϖᵀR ϖ`` is the dissipated power.
+    """Matrices R and S with ``(R + S) ϖ = τ_d(ζ, ϖ)``; ``ϖᵀR ϖ`` is the dissipated power.
 
     For a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. For a :class:`Dissipation` with the power
     P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its

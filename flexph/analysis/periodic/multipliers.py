@@ -12,7 +12,7 @@ from ...contacts.arrays import refuse_contacts
 from ...integration.blocks.of_scheme import blocks_of
 from ...integration.methods.exact import Exact, ExactGauss
 from ...integration.schemes.of_method import scheme_from
-from ...joints.rows.connection import refuse_other_laws
+from ...joints.rows.connection import measures, refuse_other_laws
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
 from ...mechanisms.model.state import State
@@ -25,9 +25,9 @@ from .linearised_steps import LinearisedSteps
 from .periods import closure_of, is_autonomous, read_period, refuse_aperiodic
 
 GROWS = 1e-6
-"""Excess of a modulus over one that counts as growth: double multipliers err by the square root of round-off."""
+"""Excess of a modulus above one that counts as growth: double multipliers err by the square root of round-off."""
 CLOSED = 3e-3
-"""Distance between the end and the start of a period, over the size of the mechanism, up to which it is periodic."""
+"""Distance between the end and start of a period, relative to the size of the mechanism, up to which it is periodic."""
 ALONG = 1e-2
 """Distance of the multiplier along a free motion from one, beyond which the steps are too long."""
 
@@ -45,7 +45,7 @@ class Floquet:
     period : float
         Period T [s].
     closure : float
-        Distance between the end and the start of the period, over the size of the mechanism.
+        Distance between the end and the start of the period, relative to the size of the mechanism.
     message : str
         Verdict on stability, in a sentence.
     """
@@ -101,7 +101,7 @@ def floquet(
     steps : int
         Number of steps in a period, if a state is given.
     method : Exact or ExactGauss, optional
-        Method of the steps, without a tolerance; ``ExactGauss()`` by default.
+        Method of the steps, without a tolerance; by default ``ExactGauss()``, or ``Exact()`` if springs have laws.
     inputs : mapping, optional
         Values or functions of time by external port, as for :func:`flexph.integrate`.
 
@@ -113,7 +113,8 @@ def floquet(
     Raises
     ------
     ValueError
-        If the motion does not close, a drive or an input is not periodic, or a part has no linearised step.
+        If the motion does not close, a drive, an input or the schedule of a law is not periodic, or a part has no
+        linearised step.
     ArithmeticError
         If a step does not converge, or the steps are too long for the multiplier along a free motion.
 
@@ -135,10 +136,10 @@ def floquet(
     [False, True]
     """
     refuse_contacts(mechanism.connections, "analysis.floquet")
-    refuse_other_laws(mechanism, "analysis.floquet")
+    refuse_other_laws(mechanism, "analysis.floquet", has_schedules=True)
     run = read_period(mechanism, about, period, steps)
     forcing = Forcing(mechanism.network.input_slices, inputs or {}, mechanism.layout.dim)
-    scheme, _ = scheme_from(mechanism, run.start, _method(method), forcing)
+    scheme, _ = scheme_from(mechanism, run.start, _method(method, mechanism), forcing)
     refuse_aperiodic(mechanism, scheme.table, forcing, run)
     blocks = blocks_of(scheme)
     linearised, begun = LinearisedSteps(blocks, run.pace), blocks.start(run.start)
@@ -156,10 +157,12 @@ def floquet(
     return _report(free, free.coordinates(variations), run.period, closure=closure, along=along)
 
 
-def _method(given: Exact | ExactGauss | None) -> Exact | ExactGauss:
+def _method(given: Exact | ExactGauss | None, mechanism: Mechanism) -> Exact | ExactGauss:
+    """Method of the steps; by default one that takes the laws of the mechanism."""
     if isinstance(given, Exact) and given.tolerance is not None:
         raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
-    return given or ExactGauss()
+    has_laws = any(measure.law is not None for _, measure in measures(mechanism.connections))
+    return given or (Exact() if has_laws else ExactGauss())
 
 
 def _report(free: FreeMotions, monodromy: Array, period: float, *, closure: float, along: bool) -> Floquet:

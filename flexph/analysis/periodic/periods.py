@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...joints.rows.connection import measures
+from ...kernels.resolution import displacement_sizes, lever
 from ...kernels.state import Configuration
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.constraints import velocities_of
@@ -59,7 +60,7 @@ def read_period(mechanism: Mechanism, about: State | Solution, period: float | N
 
 
 def refuse_aperiodic(mechanism: Mechanism, table: TimeTable, forcing: Forcing, run: Period) -> None:
-    """Raise ValueError if drives or inputs have changed after one period."""
+    """Raise ValueError if drives, inputs or factors of laws have changed after one period."""
     now = run.start.time + run.period * np.array(LATER)
 
     def changed(of: Callable[[float], Array]) -> Array:
@@ -78,16 +79,20 @@ def refuse_aperiodic(mechanism: Mechanism, table: TimeTable, forcing: Forcing, r
         raise ValueError(f"{mechanism.constraint_names[driven[0]]!r} {again}")
     if changed(table.references.at).size:
         raise ValueError(f"the free length of a spring {again}")
+    if (factors := changed(table.references.factors)).size:
+        name, measure = list(measures(mechanism.connections))[factors[0]]
+        raise ValueError(f"the factor of {measure.law} of {name} {again}")
 
 
 def is_autonomous(mechanism: Mechanism, forcing: Forcing) -> bool:
     """True if no drive, input or law depends on time."""
-    driven = any(c.is_driven or any(m.is_driven for m in c.form.measures) for c in mechanism.connections)
+    driven = any(c.is_driven for c in mechanism.connections)
+    driven = driven or any(m.is_driven or m.is_scheduled for _, m in measures(mechanism.connections))
     return not driven and not forcing.varying.any()
 
 
 def closure_of(mechanism: Mechanism, first: Configuration, last: Configuration, pace: float) -> float:
-    """Distance between the configurations at the ends of a period, over the size of the mechanism."""
+    """Distance between the configurations at the ends of a period, relative to the size of the mechanism."""
     a = mechanism.network.arrays
     sizes, length = displacement_sizes(a, lever(a)), lever(a)
     faster = (velocities_of(mechanism, last) - velocities_of(mechanism, first)) / (sizes * pace)

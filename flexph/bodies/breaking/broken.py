@@ -27,7 +27,7 @@ def element_at(name: str, body: Any, s: float) -> int:
 
 def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) -> dict[str, Any]:
     """Bodies with these elements broken and all others whole."""
-    own: dict[str, Any] = {name: getattr(body, "whole", None) or body for name, body in bodies.items()}
+    own: dict[str, Any] = {name: body.whole or body for name, body in bodies.items()}
     of_body: dict[str, list[int]] = {}
     for name, element in breaks:
         of_body.setdefault(name, []).append(element)

@@ -9,12 +9,10 @@ import numpy as np
 
 from ...joints.forces.load import torque
 from ...joints.forces.spring_damper import torsion_spring
-from ...joints.planar import planar
-from ...joints.prismatic import prismatic
-from ...joints.revolute import revolute
+from ...joints.lower_pairs import planar, prismatic, revolute
 from ...joints.rows.connection import Connection
 from ...joints.rows.vectors import GROUND
-from ...joints.transmissions.coupled_joints import coupled_joints
+from ...joints.transmissions import coupled_joints
 from ...joints.weld import weld
 from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array
@@ -34,7 +32,7 @@ ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort")
 
 
 class Options(NamedTuple):
-    """Flexible links, fixation of the root, and the creep speed of dry friction."""
+    """Options of a reader: flexible links, fixation of the root, and the creep speed of dry friction."""
 
     flexible: Mapping[str, Flexible]
     fixed: bool
@@ -80,7 +78,7 @@ def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:
 
 
 def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
-    """Link of each body, and the body's frame relative to the link."""
+    """Link of each body, and the pose (4, 4) of the body's frame relative to the link, by body."""
     return {parts.names[name]: (name, parts.frames.get(name, np.eye(4))) for name in parts.bodies}
 
 
@@ -105,7 +103,7 @@ def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
 def _connections(
     element: JointElement, joint: RobotJoint, parts: Parts, friction_speed: float | None
 ) -> list[Connection]:
-    """Joint with its damper and motor."""
+    """Connections of a joint: the joint itself, its damper and its motor."""
     ends: tuple[Any, Any] = joint.port, joint.reference
     axes: dict[str, Any] = {"axis": joint.axis, "second_axis": joint.second_axis}
     friction = _friction(element, friction_speed)
@@ -126,7 +124,7 @@ def _connections(
 
 
 def _friction(joint: JointElement, speed: float | None) -> Relation | None:
-    """Damping of a joint and, if its creep speed is given, dry friction."""
+    """Relation of the damping of a joint and, if a creep speed is given, its dry friction; None without either."""
     if speed is not None and joint.friction > 0.0:
         return coulomb(joint.friction, speed=speed, viscous=joint.damping)
     return viscous(joint.damping) if joint.damping > 0.0 else None

@@ -32,7 +32,7 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
 
 
 def flexible_body(name: str, points: Mapping[str, Array], make: Flexible) -> tuple[Body, Array]:
-    """Flexible link, and its frame relative to the frame of the link in the file, (4, 4)."""
+    """Body of a flexible link, and the pose (4, 4) of its frame relative to the frame of the link in the file."""
     if len(points) != 1:
         raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
     (along,) = points.values()

@@ -14,7 +14,7 @@ KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 
 
 class Limit(NamedTuple):
-    """Range of a joint [rad, m], its largest speed [rad/s, m/s] and the largest effort of its motor [N m, N]."""
+    """Limits of a joint: range [rad, m], largest speed [rad/s, m/s], and largest effort of its motor [N m, N]."""
 
     lower: float
     upper: float
@@ -65,5 +65,5 @@ class JointElement(NamedTuple):
 
 
 def several(names: list[str], most: int = 8) -> str:
-    """First of many names, as text for a message."""
+    """Text that lists the first of many names."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

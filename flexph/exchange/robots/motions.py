@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...joints.rows.directions import frame_about
+from ...joints.rows.vectors import frame_about
 from ...numerics import checks as check
 from ...numerics.arrays import Array
 from ...numerics.rotations import rotation_matrix
@@ -18,7 +18,7 @@ from .elements import FLOATING, PLANAR, SLIDING, TURNING, JointElement, Mimic
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints: given ones or zero; followers obey the law of their leader."""
+    """Coordinates of all joints: given ones, or zero; followers obey the law of their leader."""
     names = {joint.name: joint for joint in joints}
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")
@@ -43,10 +43,10 @@ def link_poses(
 
 
 def moved(joint: JointElement, value: Any) -> Array:
-    """Motion (4, 4) of a joint's child by an angle or displacement, or (x, y, angle) for planar joints.
+    """Motion (4, 4) of a joint's child by an angle or displacement; by (x, y, angle) for planar joints.
 
     The axes x and y of a planar joint form a right-handed frame with its normal, see
-    :func:`flexph.joints.rows.directions.frame_about`. Floating joints take a position and a rotation.
+    :func:`flexph.joints.rows.vectors.frame_about`. Floating joints take a position and a rotation.
     """
     pose, name = np.eye(4), f"joints[{joint.name!r}]"
     if joint.kind in TURNING:

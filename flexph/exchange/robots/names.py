@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
-    """Unique names by name of the file, with the letters of ``replaced`` substituted by ``_``.
+    """Unique valid names by name of the file, with the letters of ``replaced`` substituted by ``_``.
 
     If two names become equal, the one that needs no change keeps it and the other one gets a number.
     """

@@ -23,7 +23,7 @@ Points = dict[str, Array]
 
 
 class Parts(NamedTuple):
-    """Bodies by link, frames of flexible bodies relative to their links, and ports of links and joints."""
+    """Bodies by link, poses of the frames of flexible bodies relative to their links, and ports of links and joints."""
 
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
@@ -33,7 +33,7 @@ class Parts(NamedTuple):
     joint_ports: Mapping[str, str]
 
     def section(self, link: str) -> Array:
-        """Rotation (3, 3) from a link to the sections of its body."""
+        """Rotation (3, 3) from the axes of a link to the sections of its body."""
         carrier, pose = self.carried[link]
         return np.asarray(self.frames.get(carrier, np.eye(4))[:3, :3].T @ pose[:3, :3])
 
@@ -101,7 +101,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
-    """Positions of the outgoing joints by body."""
+    """Positions of the outgoing joints of each body, by joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
         carrier, pose = carried[joint.parent]
@@ -111,7 +111,7 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """Origins of the other links that belong to each body."""
+    """Origins of the other links that belong to each body, by link."""
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):
@@ -124,7 +124,7 @@ def _masses_of_body(body: Body) -> Masses:
 
 
 def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
-    """Masses of rigid bodies, summed over their links."""
+    """Masses of each rigid body, summed over its links."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier in held and not links[name].is_empty:

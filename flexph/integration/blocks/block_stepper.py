@@ -37,7 +37,7 @@ _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 PILE = 2
 """See Kinds.contact."""
 HALVINGS, PASSINGS = 4, 12
-"""How often a step is divided that is not solved, and one in which bodies pass through each other."""
+"""Largest numbers of divisions of a step that is not solved, and of one in which bodies pass through each other."""
 
 
 class BlockStepper:
@@ -103,7 +103,7 @@ class BlockStepper:
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step; its energies are rounded as those of the rows."""
+        """Set the start of the next step; returns it with its energies rounded as those of the rows."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)
@@ -144,12 +144,13 @@ class BlockStepper:
 
     def _step(self, start: StepStart, time: float, table: Table | GaussTable | None, divisions: int) -> StepResult:
         """Take a step, with impacts, dry friction and collocation in two parts if it is not solved as a whole."""
-        times = np.array([start.time, time])
-        rows, solved = self._taken(start, times, table or self.table(times), EACH)
-        if solved:
-            return self.result(start, times, rows)
-        error, middle = self.failed(start, time), self.division(start, time, divisions)
-        if middle is None or isinstance(error, MotionEnded):
+        try:
+            return self.whole(start, time, table)
+        except MotionEnded:
+            raise
+        except StepFailed as failed:
+            error, middle = failed, self.division(start, time, divisions)
+        if middle is None:
             raise error
         try:
             first = self._step(start, middle, None, divisions + 1)
@@ -159,8 +160,16 @@ class BlockStepper:
         except StepFailed as half:
             raise error from half
 
+    def whole(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
+        """Take a step without dividing it; raises StepFailed."""
+        times = np.array([start.time, time])
+        rows, solved = self._taken(start, times, table or self.table(times), EACH)
+        if not solved:
+            raise self.failed(start, time)
+        return self.result(start, times, rows)
+
     def division(self, start: StepStart, time: float, divisions: int) -> float | None:
-        """Time [s] to divide the last step at, which was not solved, after so many divisions; None to give it up."""
+        """Time [s] at which to divide the last step, which was not solved; None to give up after too many divisions."""
         passed = self.compiled.memory.run_failure[0] == PASSED
         if not self._divides or divisions >= (PASSINGS if passed else HALVINGS):
             return None

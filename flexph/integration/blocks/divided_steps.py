@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..schemes.scheme import Scheme
 
 BEFORE, NEXT = 1e-9, 1e-6
-"""Share of a step before the contact of balls at which it is divided, and share of a contact that is imminent."""
+"""Share of a step before a contact of balls at which it is divided, and share up to which a contact is imminent."""
 
 
 def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: float) -> float:

@@ -1,6 +1,6 @@
-"""Impulses of the joints that reflect the velocity defect e = G v − ∂g/∂t between steps.
+"""Impulses of the joints that reflect the velocity defect e = G v + ∂g/∂t between steps.
 
-With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = ∂g/∂t prescribed by drives (zero for joints), the velocities
+With S = G M⁻¹Gᵀ, μ = S⁻¹e and b = −∂g/∂t prescribed by drives (zero for joints), the velocities
 
     v′ = v − 2M⁻¹Gᵀμ   have the defect   e′ = −e   and   ΔT = −2b·μ :
 
@@ -51,7 +51,7 @@ def answer(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array)
 
 
 def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], known: Answer) -> StepResult:
-    """Step, or steps as one, followed by the impulse −2Gᵀμ; ``known`` has the response to the defect first.
+    """Step followed by the impulse −2Gᵀμ; the first columns of ``known`` are the response to the velocity defect.
 
     ``at_end`` are the term coefficients and the rates of prescribed quantities. The impulse is added to the accounts
     and to the mean multipliers.

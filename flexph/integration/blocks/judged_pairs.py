@@ -94,7 +94,7 @@ class JudgedPairs(NamedTuple):
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)
 
     def _apart(self, once: StepStart, pair: StepStart, h: float) -> float:
-        """½ δᵀMδ [J]."""
+        """Kinetic energy ½ δᵀMδ [J] of the velocity error δ, from the ends of one step of 2h and of a pair of h."""
         a, c, other = self.scheme.arrays, pair.state.c, once.state.c
         turn = np.einsum("bji,bjk->bik", c.R, other.R)
         spin = 0.5 * np.einsum("aij,bij->ba", cross(c.R.shape[-1]), turn)

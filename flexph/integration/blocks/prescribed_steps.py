@@ -60,7 +60,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
-    """Steps between the times of a table up to one in which an event may occur; that one is taken singly."""
+    """Yield the steps between the times of a table up to one in which an event may occur; that one is taken singly."""
     times, table = given
     block = blocks.steps(run, times, table, EACH)
     reached = block.reached
@@ -81,7 +81,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """Steps of a block that are finished within the time of one block."""
+    """Yield the steps of a block one by one, after an interrupt, for at most the duration of a block."""
     clock = time.perf_counter()
     with suppress(ValueError):  # of drives and inputs at times that the run does not reach
         for k in range(len(times) - 1):

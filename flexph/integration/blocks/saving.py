@@ -16,7 +16,7 @@ class Save(NamedTuple):
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows of so many steps, including the open one at their end."""
+        """Number of rows for so many ``steps``, including the open one at their end."""
         return (self.before % self.every + steps) // self.every + 1
 
 

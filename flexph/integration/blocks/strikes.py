@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...numerics.arguments import warn
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import ValidityWarning
 from ..loops.between import AskedBetween
 from ..loops.strike_steps import StrikeSteps
 from ..times.step_control import ErrorEstimate

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .stepper import OneStepMethod
 
 CONSISTENT = 1e-6
-"""Relative defect of the algebraic equations, over their terms, up to which a start counts as consistent: a mean of two
+"""Defect of the algebraic equations, relative to their terms, up to which a start counts as consistent: a mean of two
 ends propagates it with alternating sign."""
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...consistency.conditions import Conditions
-from ...consistency.varying import VaryingConditions
+from ...consistency.start import VaryingConditions
 from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ..methods.names import call_of
@@ -20,19 +20,19 @@ from .moving_frame import MovingFrame
 EXTRAS = {"radau": ("scipy_dae", "dae"), "bdf": ("scipy_dae", "dae"), "ida": ("sksundae", "ida")}
 """Module and extra of each method."""
 SUPPRESSED = 1e8
-"""Absolute tolerance of multipliers of index 2 over their size: neither error tests nor ends of iterations see them;
-they are as accurate as the changes of momentum that they cause in a step."""
+"""Absolute tolerance of multipliers of index 2, divided by their size: neither error tests nor ends of iterations see
+them; they are as accurate as the changes of momentum that they cause in a step."""
 ITERATIONS = 8
 """Newton iterations of a step of IDA; its default of 4 is too few and makes it shorten steps."""
 RINGING = 100.0
 """Ratio of the fastest hardly damped oscillation to the slowest one above which BDF is held to order 2."""
 HARDLY = 0.07
-"""Damping over frequency of an oscillation that BDF of order 3 amplifies at some step: its wedge opens at 86°."""
+"""Damping ratio below which BDF of order 3 amplifies an oscillation at some step: its wedge opens at 86°."""
 RESOLVED = 1e-8
 """Relative tolerance below which steps follow every oscillation and high orders pay (crank-slider, undamped rod)."""
 CRAWLING, PATIENCE = 1e-9, 500
-"""Length of a negligible step of IDA over the span, and number of such steps in a row that ends a run: at the end of a
-solution IDA would continue for hours."""
+"""Length of a negligible step of IDA, relative to the span, and number of such steps in a row that ends a run: at the
+end of a solution IDA would continue for hours."""
 NEARBY = 0.1
 """Relative change of a state up to which derivatives of the equations are reused: an iteration that fails with them
 gets new ones."""

@@ -85,15 +85,13 @@ class PairError:
         return max(errors) / self.rtol
 
     def _mean(self, x: Array, size: Array) -> float:
-        """Root mean square of the differential states over their sizes."""
+        """Root mean square of the differential part of x, divided by the sizes."""
         own = self._own @ (self._own.T @ x)
         return float(np.linalg.norm(own / size)) / math.sqrt(max(self._own.shape[1], 1))
 
 
 def divided_difference(times: Array, values: Array) -> Array:
-    """Newton's divided difference of values (k, n) over all their times (k,): the derivative of order k − 1 over its
-    factorial.
-    """
+    """Newton's divided difference of values (k, n) at times (k,): the derivative of order k − 1 divided by (k − 1)!."""
     differences: Array = values
     for k in range(1, len(times)):
         differences = np.diff(differences, axis=0) / (times[k:] - times[:-k])[:, None]

@@ -17,8 +17,8 @@ ALIGNED = 0.5
 HALVINGS = 8
 """Largest number of halvings of a step, to follow a range that turns far in it or to locate a change of sign."""
 NEARLY, CRAWLING = 1e-2, 1e-6
-"""Smallest singular value of E over that at the start, and step over the span, below both of which the rank counts as
-about to fall: at an impasse x ~ √(t* − t) steps shrink with t* − t, and a solver takes thousands."""
+"""Smallest singular value of E relative to that at the start, and step relative to the span, below both of which the
+rank counts as about to fall: at an impasse x ~ √(t* − t) steps shrink with t* − t, and a solver takes thousands."""
 
 
 class RankWatch:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...consistency.equations import Equations
-from ...consistency.start import refuse_inconsistent
-from ...consistency.varying import VaryingConditions
+from ...consistency.start import VaryingConditions, refuse_inconsistent
 from ...discretisation.descriptor_split import null_space_varies
 from ...numerics import checks as check
 from ...numerics.arrays import Array, dense

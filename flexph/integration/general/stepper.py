@@ -118,7 +118,7 @@ def spacing(grid: Array) -> Callable[[float], float]:
 
 
 def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
-    """Largest states so far; if all are zero, the change of state in a step, or one."""
+    """Sizes of states: the largest so far or, if all are zero, the change of state in a step, or one."""
     if start.sizes.any():
         return start.sizes
     x, z = start.x, system.z(start.x)

@@ -40,20 +40,20 @@ if TYPE_CHECKING:
 
 
 WIDE = 1e7
-"""Operations of a banded factorisation beyond which a sparse one is faster."""
+"""Number of operations of a banded factorisation beyond which a sparse one is faster."""
 WIDEST = 1e8
-"""Operations beyond which banded matrices of a large body are not tried."""
+"""Number of operations beyond which banded matrices of a large body are not tried."""
 FULL = 600
-"""Coordinates of a body above which its full matrices take too long in methods that factor them."""
+"""Number of coordinates of a body above which its full matrices take too long in methods that factor them."""
 LARGEST, PRODUCTS = 2e8, 1e8
 """Operations of a factorisation, a fifth of a second, and products of slopes, some gigabytes, beyond which such methods
 take no mechanism of more than 300 velocities."""
 LARGE = 500
-"""Coordinates of a body below which any band is accepted."""
+"""Number of coordinates of a body below which any band is accepted."""
 SOLID = 1000
-"""Unknowns of solids of finite strain beyond which a border counts as wide."""
+"""Number of unknowns of solids of finite strain beyond which a border counts as wide."""
 SMALL = 100_000
-"""Entries up to which a sparse matrix is converted to a dense one for access row by row."""
+"""Number of entries up to which a sparse matrix is converted to a dense one for access row by row."""
 
 
 def constants(mechanism: Model) -> Constants:
@@ -80,7 +80,7 @@ def is_wide(mechanism: Model) -> bool:
 
 
 def cost_of_band(mechanism: Model) -> float:
-    """Operations of a banded factorisation; infinite for large solids, without building their arrays."""
+    """Number of operations of a banded factorisation; infinite for large solids, without building their arrays."""
     nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
     most = WIDE if mechanism.once(has_kept_block) else WIDEST
     if has_many_products(mechanism) or nodes > SOLID or any(b.unshifted or is_large_solid(b, most) for b in frames):
@@ -89,7 +89,7 @@ def cost_of_band(mechanism: Model) -> float:
 
 
 def cost_of_factor(mechanism: Model) -> float:
-    """Operations of a factorisation by methods without sparse ones; infinite if the arrays would be too large."""
+    """Number of operations of a factorisation in methods without sparse ones; infinite if arrays would be too large."""
     a, frames = mechanism.network.arrays, mechanism.frames.values()
     nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
     if nodes > SOLID or any(b.unshifted or is_large_solid(b, LARGEST) for b in frames):
@@ -104,7 +104,7 @@ def _operations(mechanism: Model) -> float:
 
 
 def is_large_solid(body: Body, most: float) -> bool:
-    """True for a large body whose band takes more than ``most`` operations, as for solids in any order.
+    """True for a large body whose band takes more than ``most`` operations, as that of solids does in any order.
 
     The test needs no arrays of the loops.
     """
@@ -153,7 +153,7 @@ def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
 
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
-    """Constant arrays with the contacts ``near``; piles and rigid contacts keep the order of unknowns."""
+    """Constant arrays with the contacts ``near``; for piles and rigid contacts the order of unknowns stays the same."""
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
@@ -232,7 +232,7 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """First ``count`` groups of ``width`` rows: columns with entries, and values (entries, width)."""
+    """Entries of the first ``count`` groups of ``width`` rows: ends of groups, columns, and values (entries, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     rows = sparse.csr_array(matrix)
@@ -291,7 +291,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
 
 
 def _ledger_columns(mechanism: Model) -> LedgerColumns:
-    """Columns of the accounts of the ledger: works of ports and drives, of ideal joints, dissipation, energies."""
+    """Columns of the ledger: works of ports and drives, works of ideal joints, dissipation, and energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])

@@ -1,4 +1,4 @@
-"""Strain rows of bodies of nodes for the compiled loops, by points, and elements of points that share frames."""
+"""Strain rows of nodal bodies for the compiled loops, by points, and elements of points that share frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 COLUMNS = 4
-"""Columns of a frame: its position and up to three directions; the last one is zero in the plane."""
+"""Number of columns of a frame: its position and up to three directions; the last one is zero in the plane."""
 
 
 def strain_rows(mechanism: Model) -> Strains:
@@ -40,7 +40,7 @@ def strain_rows(mechanism: Model) -> Strains:
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
-    """Matrix of the vectors of strains by the columns of all frames, sparse (v, 4b); see :data:`COLUMNS`."""
+    """Matrix (v, 4b) from the columns of all frames to the vectors of strains, sparse; see :data:`COLUMNS`."""
     owner, moves, x = (part[sizes.nodes :] for part in (a.node_body, a.node_moves, a.node_position))
     place, count = np.arange(owner.size), a.dim + 1
     index = (np.repeat(place, count), (COLUMNS * owner[:, None] + np.arange(count)).ravel())
@@ -78,7 +78,7 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """Indices grouped by their labels."""
+    """Indices with the same label, for each label below ``count``."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
@@ -194,7 +194,7 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
 
 
 def no_strains() -> Strains:
-    """Strain arrays of a mechanism without bodies of nodes."""
+    """Strain arrays of a mechanism without nodal bodies."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     firsts = [name for name in Strains._fields if name.endswith("ptr") or name == "element"]
     empty: dict[str, Any] = {name: one if name in firsts else none for name in Strains._fields}

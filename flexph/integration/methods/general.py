@@ -19,8 +19,8 @@ Gradient = Literal["gonzalez", "mean_value", "invariants", "pair"]
 class DiscreteGradient(GeneralMethod):
     """Discrete gradient pairs ([dg] eq. (18)-(21)): ΔH = work − dissipation to round-off at any step.
 
-    Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄ u with Ēᵀz̄ a discrete gradient of H, for systems with a constant E (proposition 2)
-    or semi-explicit ones. For other singular E(x) of constant rank the gradient lies in the range of Ēᵀ, as in
+    Ē (x₁ − x₀) = h (J̄ − R̄) z̄ + h B̄ u with Ēᵀz̄ a discrete gradient of H, for systems with a constant E (proposition
+    2) or semi-explicit ones. For other singular E(x) of constant rank the gradient lies in the range of Ēᵀ, as in
     :class:`DiracDissipative`. Of second order in differential states, also on index 2. The default method of general
     systems: with the system's own pair if it has one, else with Gonzalez' gradient.
 
@@ -28,7 +28,7 @@ class DiscreteGradient(GeneralMethod):
     6); the differential states and the energy do not depend on it.
 
     With a ``tolerance``, ``times`` are only the saved times. Pairs of equal steps between them are chosen by the error
-    of their differential states over rtol·|x| + atol; ``balance.steps`` and ``balance.rejected`` count the steps.
+    of their differential states over rtol·|x| + atol; ``ledger.steps`` and ``ledger.rejected`` count the steps.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import singledispatch
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from ...bodies.nodal_body import NodalBody
@@ -13,6 +14,7 @@ from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
 from ...kernels.convergence.tolerances import HISTORY
 from ...laws.elastic_laws import ElasticLaw
+from ...laws.force_laws import ForceLaw
 from ...mechanisms.model.accounts import Accounts
 from ...mechanisms.model.consistency import Checked, check_consistent, refuse_redundant, start_table
 from ...mechanisms.model.state import State
@@ -97,14 +99,15 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     _refuse_wide(method, mechanism)
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, measure in measures(mechanism.connections):
-        if measure.law is not None:
-            others = "Exact() or Exact4()" if isinstance(measure.law, ElasticLaw) else "Exact()"
-            remedy = f"take {others}, or a force with StateFeedback of its sensors"
-            raise ValueError(f"ExactGauss does not take the law of {name}: {remedy}")
+        law = measure.law
+        if measure.is_driven:
+            raise ValueError(f"ExactGauss() does not take springs whose reference moves, such as {name}: take Exact()")
+        known = not measure.is_scheduled and isinstance(law, (ElasticLaw, ForceLaw, NoneType))
+        if measure.path is not None or not known:
+            others = "Exact() or Exact4()" if isinstance(law, ElasticLaw) else "Exact()"
+            raise ValueError(f"ExactGauss does not take the law of {name}: take {others}")
     if mechanism.network.arrays.springs.relations:
         raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
-    if mechanism.once(Accounts).references.size:
-        raise ValueError("ExactGauss() does not take springs whose reference moves: take Exact()")
     return Scheme(problem, method.stages, tableau=gauss(method.stages))
 
 

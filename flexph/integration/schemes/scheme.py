@@ -49,7 +49,7 @@ class Scheme:
     radius : float, optional
         Spectral radius ρ of the decaying scheme.
     shares, weights : tuple
-        Lengths of substeps over that of the step, and weights of their multipliers at its middle.
+        Lengths of substeps relative to that of the step, and weights of their multipliers at its middle.
     tolerance : Tolerance, optional
         Tolerance of pairs of steps that are chosen by their error.
     tableau : Tableau, optional
@@ -90,7 +90,7 @@ class Scheme:
 
     @property
     def longest(self) -> float:
-        """Length of the longest substep over that of the step."""
+        """Length of the longest substep, divided by that of the step."""
         return float(np.abs(self.shares).max())
 
     @cached_property

@@ -1,6 +1,6 @@
 """Shares of the substeps of compositions of the exact scheme.
 
-A step of the exact scheme reflects the velocity defect e = G v − ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
+A step of the exact scheme reflects the velocity defect e = G v + ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
 map of states it is not near the identity, and compositions of single steps lose their order. A pair of equal steps,
 Ψ_h = Φ_{h/2} ∘ Φ_{h/2}, is near the identity and symmetric, so that
 
@@ -15,7 +15,7 @@ import numpy as np
 
 OUTER = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 SUBSTEPS = 0.5 * OUTER, 0.5 * OUTER, 0.5 - OUTER, 0.5 - OUTER, 0.5 * OUTER, 0.5 * OUTER
-"""Lengths of the six substeps over that of the step: they reach 0.35 of it beyond either end."""
+"""Lengths of the six substeps, divided by that of the step: they reach 0.35 of it beyond either end."""
 
 
 def _midpoint_weights() -> tuple[float, ...]:

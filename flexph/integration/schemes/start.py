@@ -23,7 +23,7 @@ Place = tuple[Configuration, Derived]
 
 
 class EvaluatedState:
-    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v − ∂g/∂t, (g,).
+    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v + ∂g/∂t, (g,).
 
     The end of a block gives its ``place`` (c, d) as a function, since its arrays are seldom needed.
     """
@@ -33,7 +33,7 @@ class EvaluatedState:
 
     @cached_property
     def place(self) -> Place:
-        """(c, d)."""
+        """Arrays c of the state and quantities d derived from them."""
         return self._place if isinstance(self._place, tuple) else self._place()
 
     @property
@@ -70,7 +70,7 @@ class StepResult(NamedTuple):
     ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
     balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
     iterations, of steps (several if it was divided) and of rejected steps; ``complementarity`` is the defect of rigid
-    contacts over its scale; ``output`` are the mean velocities conjugate to the inputs.
+    contacts, divided by its scale; ``output`` are the mean velocities conjugate to the inputs.
     """
 
     end: StepStart
@@ -91,7 +91,7 @@ class StepResult(NamedTuple):
 
 
 def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> Array:
-    """Velocity defect G v − ∂g/∂t at a state, with the rates of prescribed quantities."""
+    """Velocity defect G v + ∂g/∂t at a state, with the rates of prescribed quantities."""
     if not rates[1].size:
         return np.zeros(0)
     c, d = at
@@ -108,6 +108,6 @@ def defect_at(start: Checked) -> Array:
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
-    """∂g/∂t with the sign of a right-hand side: G v is equal to it where the constraints hold, (g,)."""
+    """Right-hand side −∂g/∂t (g,), which G v equals where the constraints hold."""
     by_coefficient, by_offset = rates
     return -constraint_sums(a, d.product, by_coefficient, by_offset)

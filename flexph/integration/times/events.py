@@ -81,6 +81,19 @@ def _read(events: Any) -> dict[str, Event]:
     return read
 
 
+def event_value(name: str, function: Callable[[float, Any], Any], time: float, state: StateView) -> float:
+    """Value of an event at a time and state; raises TimedError where it raises or gives no finite number."""
+    try:
+        value = function(time, state)
+        value = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+    except Exception as error:
+        raise TimedError(f"at t = {time:.6g} s: event {name!r} raised {type(error).__name__}: {error}") from error
+    try:
+        return check.number(f"event {name!r}", value)
+    except ValueError as error:
+        raise TimedError(f"at t = {time:.6g} s: {error}") from None
+
+
 class Watch:
     """Event detection of a run: values at the end of the last step, and the occurrences so far."""
 
@@ -157,16 +170,7 @@ class Watch:
         return {name: self._value(name, time, state) for name in self.events}
 
     def _value(self, name: str, time: float, state: Array) -> float:
-        try:
-            value = self.events[name].function(time, self._view(state))
-            value = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-        except Exception as error:
-            told = f"event {name!r} raised {type(error).__name__}: {error}"
-            raise TimedError(f"at t = {time:.6g} s: {told}") from error
-        try:
-            return check.number(f"event {name!r}", value)
-        except ValueError as error:
-            raise TimedError(f"at t = {time:.6g} s: {error}") from None
+        return event_value(name, self.events[name].function, time, self._view(state))
 
     def memory(self) -> dict[str, Any]:
         """Values of the last step and the largest ones so far."""

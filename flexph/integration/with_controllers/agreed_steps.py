@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from ..schemes.start import StepResult, StepStart
 from ..times.sampled import JoinedResult, held_steps
 
 
-class AgreedSteps:
-    """Compiled steps that each start from, and afterwards restore, the controllers' state."""
+class DividedSteps(ABC):
+    """Steps with controllers that each start from, and afterwards restore, the controllers' state."""
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
         assert loops.joined is not None
@@ -55,8 +56,41 @@ class AgreedSteps:
             whole = steps_as_one(start, (first.result, second.result), error.iterations)
             return joined_as_one(self._blocks, start, whole, (first, second)), found
 
+    @abstractmethod
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[JoinedResult, Array]:
         """Solve a step without dividing it; raises StepFailed."""
+
+
+class TriedSteps(DividedSteps):
+    """Compiled steps with controllers in Python, repeated under their answers until both agree."""
+
+    def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[JoinedResult, Array]:
+        blocks, joined, loops = self._blocks, self._joined, self._loops
+        now = joined.kept()
+
+        def take(answers: Array) -> tuple[StepResult, Array, Array]:
+            loops.held[:] = self._held + answers
+            try:
+                result = blocks.whole(start, time)
+            finally:
+                loops.held[:] = self._held
+            return result, result.end.x, result.output
+
+        joined.restore(self._begun if begun is None else begun)
+        try:
+            result, step = joined.step(start.x, (start.time, time), take)
+            joined.commit(step)
+            agreed = AgreedStep(step.row(), step.held, step.error, joined.kept())
+        finally:
+            joined.restore(now)
+        balance = abs(blocks.accounts.balance(start.energy, result.end.energy, result.flows) + step.error)
+        return JoinedResult(result, self._held + step.held, agreed, balance), np.zeros(0)
+
+
+class AgreedSteps(DividedSteps):
+    """Compiled steps with controllers in compiled loops."""
+
+    def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[JoinedResult, Array]:
         blocks, joined, now = self._blocks, self._joined, self._joined.kept()
         times, ports = np.array([start.time, time]), self._held.size
         table = blocks.table(times)
@@ -119,4 +153,6 @@ def _apart(start: StepStart, time: float) -> StepFailed:
 
 def held_in_loops(blocks: BlockStepper, loops: ControlLoops) -> Any:
     """Stepper in compiled loops under the outputs that controllers hold, with those solved within the step."""
-    return AgreedSteps(blocks, loops) if loops.is_compiled else held_steps(blocks, loops)
+    if loops.is_compiled:
+        return AgreedSteps(blocks, loops)
+    return held_steps(blocks, loops) if loops.joined is None else TriedSteps(blocks, loops)

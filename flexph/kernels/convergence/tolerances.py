@@ -26,7 +26,7 @@ WEIGHT_LIMIT = 1e3
 TINY = float(np.finfo(float).tiny)
 
 RESOLUTION = 1e-14
-"""Motion of a step, over the size of the mechanism, that positions in double precision cannot tell from none."""
+"""Motion in a step, divided by the size of the mechanism, that positions in double precision cannot tell from none."""
 ROUND_OFF = 1e-15
 """A few units of round-off relative to the size of a coordinate: relative error of constraints by round-off."""
 

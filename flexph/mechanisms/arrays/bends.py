@@ -23,7 +23,7 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import AnyBody, nodes_of
 from ...bodies.ports import find_port, first_frame
 from ...joints.rows.connection import Connection
-from ...joints.rows.row_law import ProductLaw
+from ...joints.rows.laws import ProductLaw
 from ...numerics.arrays import Array, over_rows
 from ...numerics.rotations import spins
 
@@ -67,7 +67,7 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Rows of the rotations of sections whose directions joints hold, by frame number."""
+    """Rotation rows (s, n) of the sections whose directions joints hold, by frame number."""
     laws = (row.law for c in connections for row in c.rows)
     products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
     vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))
@@ -123,7 +123,7 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
 
 
 def _lever(square: Array) -> Array:
-    """Factor ℓ (k,) for (λL)² (k,)."""
+    """Factor ℓ (k,) for the effect of tension or compression, from (λL)² (k,), negative for compression."""
     size = np.maximum(np.sqrt(np.abs(square)), 1e-6)
     pressed = np.minimum(size, COMPRESSED)
     return np.where(square > 0.0, np.tanh(size) / size, np.tan(pressed) / pressed)

@@ -11,15 +11,13 @@ from scipy import sparse
 from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import find_port
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.curve_laws import PlaceOnCurve, PointOnCurve
-from ...joints.rows.rate_laws import Contact
-from ...joints.rows.rate_laws import Rolling as RollingLaw
+from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
+from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import Product, Turn
 from ...kernels.arrays import Rolling, Springs
-from ...kernels.rates.bearings import Bearings, no_bearings
 from ...kernels.rates.curves import Curve, pieces
-from ...kernels.rates.slips import Slips
+from ...kernels.rates.slips import Bearings, Slips, no_bearings
 from ...kernels.ropes import Ropes
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
@@ -69,24 +67,26 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
     arcs = [(i, arc) for i, path in enumerate(paths) for arc in path.arcs]
     grips = [(i, grip) for i, path in enumerate(paths) for grip in path.grips]
     firsts = np.cumsum([0, *(len(path.spans) for path in paths)])
-    angles: list[tuple[int, float, tuple[Product, Product]]] = []  # of each rope in succession
+    angles: list[tuple[int, float, tuple[Product, Product], int]] = []  # of each rope in succession, with its span
     of_arc, of_grip = [], []
     for i, path in enumerate(paths):
         for arc in path.arcs:
             of_arc.append(len(angles))
-            angles += [(i, -arc.radius, arc.arriving), (i, arc.radius, arc.leaving)]
+            span = firsts[i] + arc.span
+            angles += [(i, -arc.radius, arc.arriving, span), (i, arc.radius, arc.leaving, span + 1)]
         for grip in path.grips:
             of_grip.append(len(angles))
-            angles.append((i, grip.weight, grip.angle))
+            angles.append((i, grip.weight, grip.angle, firsts[i] + grip.span))
     return Ropes(
         number=len(paths),
         span_rope=indices(i for i, _ in spans),
         square=indices(numbering.product(span.square) for _, span in spans),
         offset=np.array([span.offset for _, span in spans]),
-        angle_rope=indices(i for i, _, _ in angles),
-        sine=indices(numbering.product(sine) for _, _, (sine, _) in angles),
-        cosine=indices(numbering.product(cosine) for _, _, (_, cosine) in angles),
-        radius=np.array([rho for _, rho, _ in angles]),
+        angle_rope=indices(i for i, *_ in angles),
+        sine=indices(numbering.product(sine) for _, _, (sine, _), _ in angles),
+        cosine=indices(numbering.product(cosine) for _, _, (_, cosine), _ in angles),
+        radius=np.array([rho for _, rho, _, _ in angles]),
+        angle_span=indices(span for *_, span in angles),
         arc_rope=indices(i for i, _ in arcs),
         arriving=indices(firsts[i] + arc.span for i, arc in arcs),
         angle=indices(of_arc),
@@ -123,7 +123,7 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
 
 
 def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
-    """Arrays of the slips with friction by a relation to their rate."""
+    """Arrays of all slips: their terms, and their friction relations or creep laws."""
     own = [(c, slip) for c in connections for slip in c.form.slips]
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
@@ -189,7 +189,7 @@ def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tup
 def pushed_curves(
     curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
 ) -> tuple[Curve, ...]:
-    """Curves with the numbers of the inputs that act along them."""
+    """Curves with the numbers of the inputs that act along them, −1 without one."""
     inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
     return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 

@@ -14,8 +14,7 @@ from ...bodies.ports import frames_of
 from ...contacts.arrays import contact_arrays, number_gaps
 from ...joints.rows.connection import Connection
 from ...kernels.arrays import Arrays, joined_part, prepared
-from ...kernels.constraint_sizes import constraint_measures
-from ...kernels.resolution import resolution_terms
+from ...kernels.resolution import constraint_measures, resolution_terms
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spins
 from .connection_arrays import bearing_arrays, curve_arrays, pushed_curves, rolling_arrays, slip_arrays, spring_arrays

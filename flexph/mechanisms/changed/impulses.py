@@ -1,7 +1,7 @@
 """Impulses of joints at a state: the velocities that they change, by dense or sparse matrices.
 
 Impulses μ of the constraint rows change the velocities by M⁻¹Gᵀμ. With S = G M⁻¹Gᵀ, those of S μ = e remove the
-velocity defects e = G v − ∂g/∂t: v′ = v − M⁻¹Gᵀμ.
+velocity defects e = G v + ∂g/∂t: v′ = v − M⁻¹Gᵀμ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGE = 300
 
 
 def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
-    """(M⁻¹Gᵀμ, μ) with G M⁻¹Gᵀμ = defects (g, k), (n_v + g, k)."""
+    """Stacked M⁻¹Gᵀμ and μ, (n_v + g, k), with G M⁻¹Gᵀμ = ``defects`` (g, k)."""
     rhs = np.zeros((sum(G.shape), defects.shape[1]))
     rhs[G.shape[1] :] = defects
     if not is_sparse(a):
@@ -35,9 +35,10 @@ def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
-    """Solutions with K, into which M_uu is yet to come, for forces on the other rows: M_uu is factored by itself.
+    """Solve with K completed by its block M_uu, for right-hand sides that are zero in the rows of u.
 
-    Its shifts of low rank, which would fill it, are kept in the border, with all other unknowns.
+    M_uu is factored by itself. Its shifts of low rank, which would fill it, are kept in a border with all other
+    unknowns.
     """
     u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
     rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))

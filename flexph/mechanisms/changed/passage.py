@@ -1,9 +1,9 @@
 """Passage of a state from a mechanism to one of the same bodies with other joints, at an instant.
 
-First the velocities arrive at the old joints: G v = b, which runs satisfy in the mean of each step only. Then the new
-ones close, with v′ = v − M⁻¹GᵀΛ, S Λ = G v − b, S = G M⁻¹Gᵀ. Joints are anchored to the pose of the instant, at which
-g(q) = 0. Of the change ΔT of the kinetic energy −Λᵀb is the work of drives and −½Δvᵀ M Δv ≤ 0 the loss; both momenta
-stay, as joints between bodies act by opposite forces.
+First the velocities are projected onto the old joints, G v = b, as runs satisfy this in the mean of each step only.
+Then the new joints close, with v′ = v − M⁻¹GᵀΛ, S Λ = G v − b, S = G M⁻¹Gᵀ. Joints are anchored to the pose of the
+instant, at which g(q) = 0. Of the change ΔT of the kinetic energy −Λᵀb is the work of drives and −½Δvᵀ M Δv ≤ 0 the
+loss; both momenta stay, as joints between bodies act by opposite forces.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from ...joints.rows.connection import measures
-from ...kernels.constraint_sizes import constraint_sizes
 from ...kernels.continuous import mass_of
+from ...kernels.resolution import constraint_sizes
 from ...kernels.state import derive
 from ...numerics.arrays import Array
 from ..model.accounts import Accounts
@@ -36,7 +36,7 @@ CLOSED = 1e-9
 AT_REST = 1e-13
 """Velocity after a lock, relative to those before, that counts as zero: round-off of bodies that cannot move."""
 ARRIVAL = "joints at changes"
-"""Account of the energy lost where velocities arrive at joints before these change."""
+"""Account of the energy lost when velocities are projected onto the joints before these change."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ def booked_together(bookings: Iterable[Booking]) -> Booking:
 
 
 def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = True) -> tuple[State, Booking]:
-    """State with the joints of another mechanism of the same bodies, and what the passage books under a name.
+    """State with the joints of another mechanism of the same bodies, and the energies that are booked as ``name``.
 
-    Impulses of joints that begin to hold are booked if it ``strikes``; a release has none.
+    Impulses of joints that begin to hold are booked if the passage ``strikes``; a release has none.
 
     Raises ValueError, naming the joint and its gap, if one that begins to hold is not closed at this pose.
     """
@@ -99,7 +99,7 @@ def passed(old: Model, new: Model, state: State, name: str, *, strikes: bool = T
 
 
 def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State, float, dict[str, float], Array]:
-    """State with velocities of G v = b; the energy lost, the work of drives, and the impulses of the rows."""
+    """State with velocities projected onto G v = b; energy lost, work of drives, and impulses of the rows."""
     c, rows = configuration(mechanism, state.x), mechanism.layout.multipliers
     none = np.zeros(rows)
     fresh = replace(state, multipliers=none, memory=np.zeros((0, 0)), joint_forces=False)
@@ -138,7 +138,10 @@ def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
 
 
 def handed(old: Model, new: Model, state: State) -> State:
-    """State in the layout of another mechanism: what both have by name; new parts are anchored to the pose."""
+    """State in the layout of another mechanism, with parts copied by name.
+
+    New joints and springs are anchored to the pose.
+    """
     x = np.zeros(new.layout.size)
     theirs = {name: part for name, part in old.layout.parts.items() if part.start < old.layout.size}
     for name, part in new.layout.parts.items():
@@ -162,7 +165,7 @@ def handed(old: Model, new: Model, state: State) -> State:
 
 
 def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
-    """Anchors of a mechanism: by name from another one, else fresh."""
+    """Anchors of a mechanism: those of the old one for joints and springs of the same name, else the fresh ones."""
     rows, springs = fresh.rows.copy(), fresh.springs.copy()
     theirs = dict(zip(old.constraint_names, law_values(old), strict=True))
     for name, part in zip(new.constraint_names, law_values(new), strict=True):

@@ -71,8 +71,8 @@ class AccountRows:
         heavy = np.zeros(len(bodies), dtype=bool)
         heavy[self._owner[self.arrays.weight.any(axis=1)]] = True
         self.heavy = np.flatnonzero(heavy)
-        self.scheduled = _places(getattr(b, "scheduled_laws", ()) for b in bodies)
-        self.flowing = _places(getattr(b, "flow", None) for b in bodies)
+        self.scheduled = _places(b.scheduled_laws for b in bodies)
+        self.flowing = _places(b.flow for b in bodies)
         self.damped = _places(b.elasticity and b.elasticity.is_damped for b in bodies)
 
     def _count_springs(self) -> None:

@@ -6,8 +6,7 @@ import numpy as np
 
 from ...contacts.levels import gaps_at, near_at
 from ...kernels.arrays import total
-from ...kernels.contacts.laws import stored
-from ...kernels.contacts.rubbing import anchored
+from ...kernels.contacts.laws import anchored, stored
 from ...kernels.state import (
     Configuration,
     Derived,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ...kernels.constraint_sizes import constraint_sizes
+from ...kernels.resolution import constraint_sizes
 from ...kernels.state import Configuration, Derived, derive
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
@@ -104,10 +104,12 @@ class _LastChecked:
 def check_consistent(
     mechanism: Model, state: State, *, velocities: bool = True, table: TimeTable | None = None
 ) -> Checked:
-    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = ∂g/∂t hold.
+    """Raise ValueError, naming the constraint and its defect, unless g(q) = 0 and G v = b hold.
 
-    ``table`` is the result of :func:`start_table`, if already computed. Drives are evaluated at each call; results that
-    do not depend on them are cached for the last state.
+    Returns the checked state.
+
+    b are the rates of drives. ``table`` is the result of :func:`start_table`, if already computed. Drives are evaluated
+    at each call; results that do not depend on them are cached for the last state.
     """
     table = table or start_table(mechanism, state)
     place = mechanism.once(_LastChecked).of(state)

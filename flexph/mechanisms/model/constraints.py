@@ -11,11 +11,10 @@ from ...bodies.inertia import Inertia
 from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
-from ...kernels.gradient import constraint_matrix
+from ...kernels.gradient import Velocities, constraint_matrix, flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
 from ...kernels.state import Configuration, Derived, constraint_sums, derive, node_arms, vectors
-from ...kernels.velocities import Velocities, flatten, unflatten
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import finite_rotation, spin_map, unit_sweeps
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Centres and rotations after rigid increments (translations [m], rotations [rad])."""
+    """Centres and rotations after rigid increments (translations [m], rotations [rad]), limited to half a radian."""
     a = mechanism.network.arrays
     turn = step[a.columns.omega[a.turning]]
     largest = float(np.abs(turn).max(initial=0.0))
@@ -37,14 +36,14 @@ def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tup
 
 
 def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """Configuration after rigid increments and changes of the flexible coordinates (n_v,)."""
+    """Configuration after rigid increments (limited to half a radian) and changes of u, given as one vector (n_v,)."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
     return c._replace(r=centres, R=rotations, u=c.u + step[rigid:])
 
 
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
-    """Size of the mechanism [m]: the largest coordinate of bodies, distances between them, and joint vectors."""
+    """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
     points, between = a.node_moves > 0.0, a.joins_points > 0.0  # the others are directions
@@ -69,7 +68,7 @@ def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configurati
 
 
 def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Measure less free measure of every spring-damper."""
+    """Extension of every spring-damper: its measure minus the free measure."""
     a = mechanism.network.arrays
     if not a.springs.stiffness.size:
         return np.zeros(0)
@@ -77,7 +76,7 @@ def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time
 
 
 def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Force at rest of every spring-damper."""
+    """Force of every spring-damper at rest, without damping."""
     return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time), time)
 
 
@@ -140,7 +139,7 @@ def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Arra
 
 
 class VelocityRows(NamedTuple):
-    """Rows over the velocities with entries (rows, k) in the given columns (k,), zero elsewhere."""
+    """Rows for all velocities, with entries (rows, k) in the given columns (k,), zero elsewhere."""
 
     columns: Array
     entries: Array

@@ -32,7 +32,7 @@ SETTLED = 1e-6
 """Round-off, relative to the change of the values, above which a shorter step is useless; and rate, relative to the
 largest one by longer steps, that counts as zero if rates vanish with the step."""
 _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
-"""Weights, over 3h, of values at the end of a step and at each quarter before it, for the derivative at its end."""
+"""Weights, times 3h, of values at the end of a step and at each quarter before it, for the derivative at its end."""
 
 
 def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
@@ -195,7 +195,7 @@ def _scheduled(mechanism: Model) -> list[tuple[int, str, object]]:
 
 def _of_strains(mechanism: Model) -> list[tuple[str, object]]:
     """Names and factors of the laws of rods and cables that depend on time."""
-    names = [name for name, body in mechanism.bodies.items() for _ in getattr(body, "scheduled_laws", ())]
+    names = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
     factors = [part.factor for part in mechanism.network.arrays.strains.laws if part.factor is not None]
     return [(f"{name}: the schedule", factor) for name, factor in zip(names, factors, strict=True)]
 
@@ -210,9 +210,9 @@ class References:
     """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
-    may have factors of time, as those of the strains of rods and cables. Over steps there is a row of changes of the
-    references, (springs,), which is followed by the factors of the springs at the beginning and at the end, and then by
-    those of the strains and the speeds of flows, if there are any.
+    may have factors of time, as those of the strains of rods and cables. For each step there is a row: the changes of
+    the references, (springs,), the factors of the springs at the beginning and at the end, and then those of the
+    strains and the speeds of flows, if there are any.
     """
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
@@ -229,7 +229,7 @@ class References:
 
     @property
     def width(self) -> int:
-        """Number of entries of a row over a step."""
+        """Number of entries in the row of a step: changes of references, factors and speeds if there are any."""
         return self._still.size + 2 * (self._factors.size + sum(map(len, self._timed)))
 
     def at(self, time: float) -> Array:
@@ -256,11 +256,11 @@ class References:
         return np.concatenate([moved, self.factors(t0), self.factors(t1), *timed])
 
     def held_at(self, time: float) -> Array:
-        """Row over a step of length zero."""
+        """Row of a step of length zero: no changes, and the factors at its time."""
         return self._with_factors(self._still, time, time)
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row over a step from t0 to t1."""
+        """Row of a step from t0 to t1: changes of the references, and factors at both ends."""
         moved = self._still
         if self._moving:
             moved = moved.copy()
@@ -277,7 +277,7 @@ class References:
         return rates
 
     def over(self, times: Array) -> Array:
-        """Rows over the steps between the times, (k, …); one row of zeros if nothing moves."""
+        """Rows of the steps between the times, (k, …); one row of zeros if nothing moves."""
         if not self.moves:
             return self._still[None]
         count = self._still.size

@@ -9,13 +9,17 @@ from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.nodal_body import NodalBody, nodes_of
-from ...bodies.stresses.deformation import deformation_gradients
+from ...bodies.stresses import deformation_gradients
+from ...joints.rows.connection import measures
+from ...kernels.ropes import out_of_plane
+from ...kernels.state import derive
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array, over_rows, sparse_blocks
 from ...numerics.rotations import entry_count, from_entries
-from ...systems.validity import ValidityWarning
+from ...systems.nonlinear import ValidityWarning
 from ..arrays.bends import SMALL, Held, bends, held_sections
 from .model import Model
+from .state import configuration
 
 DEFLECTION_ERROR = 0.007
 """Estimated error of a deflection above which a warning is given; for a true error of 1 %, it is 0.7 to 1.8 %."""
@@ -25,6 +29,9 @@ LARGE_TURN = 1.0
 
 FOLDED = float(np.pi)
 """Rotation along an element of a rod [rad] from which on its nodal directors are ambiguous."""
+
+SAMPLES = 33
+"""Number of states at which ropes are compared with the planes of their sheaves."""
 
 BUCKLING_SHARE = 0.5
 """Load, relative to a buckling load that the model does not contain, above which a warning is given."""
@@ -41,6 +48,8 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
         if isinstance(body, NodalBody) and body.current:
             for doubt in _inside_out(name, times, _volumes(mechanism, name, body, states)):
                 warn(doubt, ValidityWarning)
+    for doubt in _askew(mechanism, times, states):
+        warn(doubt, ValidityWarning)
     if mechanism.once(_Frames).are_straight(states):
         return
     held = held_sections(mechanism.bodies, mechanism.connections)
@@ -181,6 +190,26 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
     return [
         f"an element of {name!r} turns by {turned.max():.2g} rad between its ends, more than {LARGE_TURN:g} rad"
         f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; take more elements"
+    ]
+
+
+def _askew(mechanism: Model, times: Array, states: Array) -> list[str]:
+    """Warning of the rope that leaves the plane of a sheave furthest, at some of the states."""
+    ropes = mechanism.network.arrays.springs.ropes
+    if mechanism.layout.dim == 2 or not ropes.angle_span.size:
+        return []
+    pick = np.unique(np.linspace(0, len(states) - 1, SAMPLES).round().astype(int))
+    a, size = mechanism.network.arrays, mechanism.layout.size
+    products = [derive(a, configuration(mechanism, x)).product for x in states[pick, :size]]
+    off = out_of_plane(ropes, np.array(products).T)
+    if not off.any():
+        return []
+    worst = int(np.argmax(off.max(axis=1)))
+    name = [name for name, m in measures(mechanism.connections) if m.path is not None][ropes.angle_rope[worst]]
+    return [
+        f"{name} leaves the plane of its sheave of radius {abs(ropes.radius[worst]):.4g} m: the next point of its path "
+        f"is up to {off[worst].max():.4g} m out of it{_since(times[pick], off[worst] > 0.0)}; its length is that of "
+        "the projection there: place both in one plane, turn axis=, or put an eye, a port, between them"
     ]
 
 

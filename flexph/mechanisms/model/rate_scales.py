@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.arrays import Arrays
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.state import Derived, constraint_sums
 from ...numerics.arrays import Array
 from .prescribed import REACH, ROUND_OFF

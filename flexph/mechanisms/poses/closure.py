@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
-from ...kernels.constraint_sizes import lever
 from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
+from ...kernels.resolution import lever
 from ...kernels.state import constraint_sums, node_arms, products, vectors
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
 from ...numerics.corrections import Corrections
-from ...numerics.factors.nearest import nearest_change
+from ...numerics.factors.singular_systems import nearest_change
 from ..model.angle_rows import angle_rows
 from ..model.constraints import extent, move
 from ..model.time_table import TimeTable, anchor, laws
@@ -173,7 +173,7 @@ def _least_step(matrix: Any, wanted: Array) -> Array:
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array, Array]:
-    """Rows of tilting discs, the products of their heights, these at contact, r s, and products with these inserted.
+    """Rows of tilting discs, indices of their height products, heights r s at contact, and products with these.
 
     0 = ½(Π²/r + r Π_e² − r) has zero slope at Π = 0, where assembly may start; assembly therefore closes 0 = Π − r s,
     with the slopes of a disc that does not lie quite flat.

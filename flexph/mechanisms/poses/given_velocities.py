@@ -9,7 +9,7 @@ import numpy as np
 
 from ...bodies.nodal_body import nodes_of
 from ...bodies.ports import first_frame
-from ...kernels.constraint_sizes import constraint_sizes, displacement_sizes, lever
+from ...kernels.resolution import constraint_sizes, displacement_sizes, lever
 from ...kernels.state import derive
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array

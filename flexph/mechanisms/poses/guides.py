@@ -81,7 +81,7 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
-    """Coefficients that make rows of planar angles measure their angle errors, which become their gaps (in place).
+    """Write the errors of planar angles into their ``gap``; return coefficients with which their rows measure these.
 
     Newton's method then turns to a prescribed angle by the shorter way, and does not end half a turn away.
     """

@@ -80,7 +80,7 @@ def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) ->
 
 
 def _free(level: Level) -> Array:
-    """Response L⁻¹Wᵀ to impulses without joints."""
+    """Response L⁻¹Wᵀ to impulses without joints: mass matrix M = L Lᵀ, rows W of the port's velocity."""
     free: Array = np.linalg.solve(level.lower, level.rows.T)
     return free
 

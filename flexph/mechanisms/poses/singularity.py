@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...kernels.constraint_sizes import displacement_sizes, lever
+from ...kernels.resolution import displacement_sizes, lever
 from ...linear.elimination import null_space
 from ...numerics.arrays import Array
 from ..model.constraints import constraint_rates

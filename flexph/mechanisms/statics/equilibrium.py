@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
-from ...kernels.stiffness.steady_dampers import has_dampers
+from ...kernels.stiffness.steady_slopes import has_dampers
 from ...numerics import checks as check
 from ...systems.inputs import Input
 from ..model.constraints import check_laws

@@ -110,7 +110,7 @@ class Spectrum(Labelled):
 
 
 def _exponent(s: complex) -> str:
-    """An exponent and its conjugate; zero is without a sign."""
+    """Text of an exponent and its conjugate; zero has no sign."""
     return f"{s.real + 0.0:.4g} ± {s.imag:.4g} i" if s.imag else f"{s.real + 0.0:.4g}"
 
 

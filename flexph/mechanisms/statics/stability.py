@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,16 @@ from ...kernels.state import Configuration, derive
 from ...kernels.stiffness.stiffness_size import stiffness_size
 from ...kernels.stiffness.tangent import tangent
 from ...linear.elimination import analysed
+from ...numerics.arguments import warn
 from ...numerics.arrays import Array, dense
+from ...systems.inputs import Input
+from ...systems.nonlinear import ValidityWarning
 from ..model.constraints import extent
-from .balance import Problem, joint_forces, stiffness_at
+from ..model.state import State, configuration
+from ..model.time_table import laws
+from .balance import Problem, joint_forces, problem, stiffness_at
 from .periodic_motion import in_any_direction
+from .steady_rotation import steady_motion
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -29,6 +36,11 @@ SHIFT = 1e-12
 MANY = 1000
 """Number of velocities up to which stability is tested, by dense algebra; above, it is not tested along load steps."""
 
+FEW = 300
+"""Number of velocities up to which stability is tested after each search, where the test is cheap beside this."""
+ASKEW = 1e-8
+"""Skew part of a stiffness, relative to its largest entry, up to which forces have a potential."""
+
 MODES = 40
 """Number of softest shapes used to test a steady rotation for stability."""
 GROWTH = 1e-6
@@ -36,10 +48,55 @@ GROWTH = 1e-6
 
 
 class Softest(NamedTuple):
-    """Least ω² of the small motions about an equilibrium (zero if round-off), and its shape over the velocities."""
+    """Least ω² of the small motions about an equilibrium (zero if round-off), and the shape of its velocities."""
 
     square: float
     shape: Array
+
+
+def unstable_motions(given: Problem, c: Configuration) -> int:
+    """Number of negative eigenvalues of the tangent stiffness beyond its error, at an equilibrium at rest.
+
+    None are counted of forces without a potential, whose stiffness is not symmetric.
+    """
+    joints = joint_forces(given, c)
+    K = stiffness_at(given, c, joints.arrays, joints.multipliers)
+    basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
+    whole, mass = (basis.T @ dense(matrix @ basis) for matrix in (K, joints.mass))
+    reduced = 0.5 * (whole + whole.T)
+    try:
+        np.linalg.cholesky(reduced)
+    except np.linalg.LinAlgError:
+        pass
+    else:
+        return 0
+    if np.abs(whole - whole.T).max() > ASKEW * np.abs(whole).max():
+        return 0
+    squares, vectors = eigh(reduced, mass)
+    shapes = np.abs(joints.lift @ (basis @ vectors[:, squares < -ZERO * squares[-1]]))
+    a, forces = given.mechanism.network.arrays, given.forces(c, joints.multipliers)
+    size = stiffness_size(a, c, derive(a, c), forces, spin=given.steady.spin)
+    error = stiffness_error(given, c, size, given.unbalanced(c, joints.multipliers))
+    noise = (shapes * (error @ shapes)).sum(axis=0)  # vᵀMv = 1
+    return int(np.sum(squares[: shapes.shape[1]] < -noise))
+
+
+def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> None:
+    """Warn of an equilibrium at rest that is not stable; large mechanisms and those without a potential are not tested.
+
+    In the plane of constraints on velocities an equilibrium has no energy to be least, either.
+    """
+    springs = mechanism.network.arrays.springs
+    if mechanism.layout.velocities > FEW or springs.force_laws or any(law.of_rates for law in laws(mechanism)):
+        return
+    given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady_motion(mechanism, state))
+    if number := unstable_motions(given, configuration(mechanism, state.x)):
+        warn(
+            f"the equilibrium is unstable: its stiffness has {number} negative eigenvalue{'s' * (number > 1)}, as "
+            "beyond a buckling load or upside down; from a pose beside it equilibrium comes to a stable one, and "
+            "mechanism.buckling gives the load at which stability is lost",
+            ValidityWarning,
+        )
 
 
 def softest(given: Problem, c: Configuration) -> Softest:

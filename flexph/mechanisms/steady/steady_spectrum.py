@@ -82,7 +82,10 @@ def _message(names: tuple[str, ...], growth: float, *, neutral: int) -> str:
 
 
 def _modes(matrix: Array, symmetric: Array) -> _Modes:
-    """Eigenvalues modulo an invariant subspace; those of a singular remainder are exactly zero."""
+    """Eigenvalues without those of an invariant subspace (basis ``symmetric``).
+
+    Those of a singular remainder are exactly zero.
+    """
     others = null_space(symmetric.T) if symmetric.shape[1] else np.eye(len(matrix))
     rest = others.T @ matrix @ others
     inner, regular = _regular(rest)
@@ -115,7 +118,7 @@ def _neutral(rest: Array, count: int) -> Array:
 
 
 def _completed(matrix: Array, symmetric: Array, states: Array, values: Array) -> Array:
-    """Eigenvectors with their parts along the symmetries."""
+    """Eigenvectors completed by their parts along the symmetries."""
     if not symmetric.shape[1]:
         return states
     own, back = symmetric.T @ matrix @ symmetric, symmetric.T @ matrix @ states

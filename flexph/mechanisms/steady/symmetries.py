@@ -23,7 +23,7 @@ SAME = 1e-7
 
 
 class Symmetries(NamedTuple):
-    """Names of the directions, and an orthonormal basis of those of the states, (n, k)."""
+    """Names of the symmetries, and an orthonormal basis of the states along them, (n, k)."""
 
     names: tuple[str, ...]
     basis: Array

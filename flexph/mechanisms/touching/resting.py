@@ -1,9 +1,9 @@
 """Equilibrium with contacts: gaps g ≥ 0, normal forces N ≥ 0, N = 0 where g > 0, friction |T| ≤ μN where it is needed.
 
-Soft springs in place of rigid contacts show which of them close. These become constraints, of which those that pull are
-released and those that are entered are closed, one after the other, until all conditions hold. Points that touch in
-the pose are held there by friction, up to its bound. Others come to an equilibrium without friction, which is one for
-any friction; if there is none, friction holds them along the tangents where they are in the pose.
+Soft springs in place of rigid contacts show which of them close. These become constraints. Then contacts that pull are
+released, and open ones with penetration are closed, one after the other, until all conditions hold. Points that touch
+in the pose are held there by friction, up to its bound. Others come to an equilibrium without friction, which is one
+for any friction; if there is none, friction holds them along the tangents where they are in the pose.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from ..model.time_table import Anchors, anchor, table_of
 from ..poses.closure import Closure
 from ..statics.balance import problem
 from ..statics.equilibrium import equilibrium
-from ..statics.stability import is_minimum
+from ..statics.stability import is_minimum, warn_if_unstable
 from ..statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, which imports this module."""
 SOFT = 1e3, 1e2, 10.0
-"""Stiffnesses of springs that stand for rigid contacts, over the weight and loads per size of the mechanism, each tried
-if the one before finds no equilibrium."""
+"""Stiffnesses of springs that stand for rigid contacts, relative to weight and loads per size of the mechanism, each
+tried if the one before finds no equilibrium."""
 PULLS = 1e-9
-"""Normal force below zero, relative to the largest one, up to which a contact does not pull."""
+"""Negative normal force, relative to the largest one, up to which a contact does not count as pulling."""
 ENTERED = 1e-9
-"""Gap below zero, relative to the size of the mechanism, up to which it is closed."""
+"""Penetration (negative gap), relative to the size of the mechanism, up to which a contact counts as just closed."""
 PLACED = 1e-6
 """Gap in the pose, relative to the size of the mechanism, up to which a contact begins closed."""
 CHANGES = 100
@@ -48,11 +48,11 @@ CHANGES = 100
 WAYS = 16
 """Number of directions in which friction in space is bounded."""
 FRICTION = ": friction: "
-"""What the names of rows and springs that hold a contact along its tangents have after that of the contact."""
+"""Text that follows the name of a contact in the names of the rows and springs that hold it along its tangents."""
 MOST, DIGITS = 1e6, 1e-5
 """Largest factor of the coefficients of friction that is tried, and the relative error of the least one."""
 SLIPS = 1e-6
-"""Excess of friction over its bound, relative to it, that counts as none: forces balance to as much."""
+"""Relative excess of friction above its bound that counts as none: forces balance to as much."""
 
 
 def equilibrium_with_contacts(
@@ -60,6 +60,7 @@ def equilibrium_with_contacts(
 ) -> State:
     """Equilibrium near a pose with contacts, see :meth:`flexph.Mechanism.equilibrium`."""
     made, state = rest(mechanism, pose, inputs, time=time)
+    warn_if_unstable(made, state, inputs)
     whole = _with_anchors(mechanism, handed(made, mechanism, state), _friction_forces(made, state))
     own = dict(zip(made.constraint_names, state.multipliers, strict=True))
     multipliers = np.array([own[name] for name in mechanism.constraint_names])
@@ -149,7 +150,7 @@ def _friction_of(multipliers: Mapping[str, float], touch: Touch) -> list[float]:
 
 
 class _Search:
-    """Search for the equilibrium of a mechanism with contacts from a pose, undeformed or at a configuration there."""
+    """Search for the equilibrium of a mechanism with contacts from a pose, or from the configuration ``start``."""
 
     def __init__(
         self,
@@ -270,7 +271,7 @@ class _Search:
         return dict(zip((touch.name for touch in self.touches), gaps.tolist(), strict=True))
 
     def _wrong(self, made: Mechanism, state: State, c: Configuration, closed: set[str]) -> str | None:
-        """Contact that pulls most or, if none does, that is entered most; None if all conditions hold."""
+        """Contact that pulls most or, if none does, that penetrates most; None if all conditions hold."""
         forces = self._normal(made, state)
         largest = max(map(abs, forces.values()), default=0.0)
         pulling = {name: force for name, force in forces.items() if force < -PULLS * largest}
@@ -334,9 +335,10 @@ class _Search:
         return float(np.exp(high))
 
     def _shared(self, made: Mechanism, state: State, held: Sequence[Touch], factor: float = 1.0) -> Array | None:
-        """Multipliers with the same forces that satisfy all bounds, by a linear programme of inner polygons.
+        """Multipliers with the same forces that satisfy all bounds, with the least sum of normal forces.
 
-        They have the least sum of normal forces; None if there are none. Coefficients of friction count with a factor.
+        They follow from a linear programme with polygons inside the friction cones; None if there are none.
+        Coefficients of friction are multiplied by ``factor``.
         """
         c, names = configuration(made, state.x), list(made.constraint_names)
         G = dense(rates_at(made, (c, derive(made.network.arrays, c)), table_of(made, state.anchors), self.time)[0])

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...contacts.laws import Hertz, Rigid
-from ...joints.rows.connection import Connection, Form, Measure, Row
-from ...joints.rows.directions import frame_about
-from ...joints.rows.gaps import Gap
+from ...joints.rows.connection import Connection, Form, Gap, Measure, Row
 from ...joints.rows.laws import Angle, Law, Length, Offset
-from ...joints.rows.vectors import BodyVector, Product, Vector
+from ...joints.rows.vectors import BodyVector, Product, Vector, frame_about
 from ...laws.elastic_laws import ElasticLaw, one_sided, potential
 from ..model.model import Model
 
@@ -67,7 +65,7 @@ class Touch:
         return self._as(Form(measures=(measure,)))
 
     def law(self) -> ElasticLaw:
-        """Potential of a compliant contact over the extension m − m₀."""
+        """Elastic law of a compliant contact as a function of the extension m − m₀."""
         own, sign = self.gap.law, self.gap.sign
         if not isinstance(own, Hertz):
             return self.one_sided(own.stiffness)
@@ -80,7 +78,7 @@ class Touch:
         return potential(energy, lambda x: -sign * k * depth(x) ** 1.5, lambda x: 1.5 * k * depth(x) ** 0.5)
 
     def one_sided(self, stiffness: float) -> ElasticLaw:
-        """Linear force where the gap is closed."""
+        """Law of a linear force that acts where the gap is closed."""
         return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
 
     def row(self) -> Connection:

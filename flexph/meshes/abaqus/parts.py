@@ -138,7 +138,7 @@ class Part:
             self.internal.add(name)
 
     def all_nodes(self) -> tuple[Array, Array]:
-        """Numbers (n,) and positions (n, 3) of the nodes; the last position of a node that is defined again."""
+        """Numbers (n,) and positions (n, 3) of the nodes; a node that is defined again has its last position."""
         numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
         at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
         backwards, last = np.unique(numbers[::-1], return_index=True)

@@ -14,7 +14,7 @@ Member = str | range | Array
 
 
 def generated(block: Block) -> list[Member]:
-    """Ranges of numbers from lines 'first, last, step', kept as ranges because they may be very long."""
+    """Ranges of numbers from lines 'first, last, step', not expanded because they may be very long."""
     ranges: list[Member] = []
     for place, row in zip(block.places, block.data, strict=True):
         words = [word or "1" for word in row]  # the default step is 1

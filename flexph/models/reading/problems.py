@@ -15,7 +15,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One error: path of the value, what was given, what would be right; line and column count from 1."""
+    """One error of a file: path of the value, text on what was given and what would be right, line and column."""
 
     path: Path
     text: str
@@ -40,7 +40,7 @@ class ModelError(ValueError):
 
 
 class Misfit(ValueError):
-    """Error at a path of the data whose line is not looked up yet."""
+    """Error at a path of the data, before its line is looked up."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text

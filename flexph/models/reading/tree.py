@@ -56,7 +56,7 @@ class _Counting(Composer):
     count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose the next node."""
+        """Compose the next node; raise _TooMany beyond the limit."""
         self.count += 1
         if self.count > 2 * MANY:  # names of mappings count as nodes, too
             mark = self.parser.peek_event().start_mark
@@ -66,7 +66,7 @@ class _Counting(Composer):
 
 @dataclass(frozen=True)
 class Tree:
-    """Data of a file ``name``, with the (line, column) of values and of names by path."""
+    """Data of a file with the name ``name``, and the (line, column) of values and of their names by path."""
 
     name: str
     data: Any
@@ -74,7 +74,7 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem of a value, or of its name, at the nearest path that has a position in the file."""
+        """Problem of a value, or of its name, with the position of the nearest path that has one in the file."""
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
             for known in places:
@@ -137,13 +137,13 @@ def _of_parser(error: MarkedYAMLError) -> Problem:
 
 @dataclass(frozen=True)
 class _Walk:
-    """Walk over nodes that fills the positions of a tree and counts the values."""
+    """Converter of YAML nodes to plain data, which fills the positions of a tree and counts the values."""
 
     tree: Tree
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """Plain data of a node."""
+        """Plain data of a node and all below it."""
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:

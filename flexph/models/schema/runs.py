@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from flexph.changes.change import Change, rupture
 from flexph.integration.methods.names import NAMES, by_name
 
+from ...units.quantities import read_size
 from ...units.words import nearest, shown
 from .connections import Connection
 from .controllers import Controller
@@ -140,6 +141,16 @@ class TimedRun(Entry):
         return self
 
 
+def _value(given: Any) -> float | str:
+    """Number with any unit as it stands; the sensor knows which unit is right."""
+    read_size(given)
+    value: float | str = given
+    return value
+
+
+ReadingValue = Annotated[float | str, Reads(_value, (("type", ["number", "string"]),))]
+
+
 class ChangeEntry(Entry):
     """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
 
@@ -154,7 +165,7 @@ class ChangeEntry(Entry):
     tension: quantity("N") = None
     at: Time = None
     when: SensorEntry = None
-    reaches: quantity("rad", "m", "rad/s", "m/s", "N", "N*m", "Pa", "") = None
+    reaches: ReadingValue = None
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:

@@ -90,7 +90,7 @@ class Expression:
 
 
 def _compiled(text: str, variable: str) -> _Value:
-    """Compile a text into a function. Raises ValueError."""
+    """Function of one value from its text. Raises ValueError for an invalid text."""
     if len(text) > LONGEST:
         raise ValueError(f"an expression has at most {LONGEST} letters, got {len(text)}: use a table")
     powers = re.sub(r"\^", "**", text.strip())

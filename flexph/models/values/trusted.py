@@ -36,7 +36,7 @@ def trusted_function(path: str, folder: Path, *, trust: bool) -> Callable[..., A
 
 
 def _imported(module: str, folder: Path) -> Any:
-    """Import a module that is installed, or else in a folder."""
+    """Module that is installed, or else lies in a folder, imported."""
     sys.path.append(str(folder))
     try:
         invalidate_caches()

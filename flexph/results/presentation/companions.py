@@ -1,7 +1,7 @@
-"""Companion data of other rooms in the file of a run, found by the entry-point group ``flexph.saved``.
+"""Additional data of other rooms in the file of a run, made by the entry points of the group ``flexph.saved``.
 
-An entry ``NAME = "module:function"`` is called as ``function(run, file)`` and adds groups of its own: numbers and
-texts, which readers of the run leave alone.
+An entry ``NAME = "module:function"`` is called as ``function(run, file)`` and adds groups of its own to the file:
+numbers and texts, which readers of the run leave alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GROUP = "flexph.saved"
 
 
 def write_companions(run: Any, file: h5py.File) -> None:
-    """Add all companions of a run to its file; one that cannot be made is left out with a warning."""
+    """Add the data of all entry points to the file of a run; warn and leave out what cannot be made."""
     for entry in entry_points(group=GROUP):
         try:
             entry.load()(run, file)

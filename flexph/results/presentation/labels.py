@@ -1,4 +1,4 @@
-"""Runs as labelled arrays: states by part, multipliers, the ledger, and what sensors measure."""
+"""Runs as labelled arrays: states by part, multipliers, the ledger, and readings of sensors."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ PARTS = {
     "deformation_rate": ("", "m/s or 1/s", "rate of the deformation"),
     "stress": ("", "N or N m", "generalised stress"),
 }
-"""Parts of a body: dimension of its entries (own ones where empty), unit and words."""
+"""Parts of a body: name of the dimension of its entries (its own one if empty), unit and description."""
 
 
 def time_of(times: Array) -> Variable:
-    """The coordinate of the saved times."""
+    """Labelled coordinate of the saved times."""
     return Variable(("time",), np.asarray(times), "s", "time")
 
 
 def state_variables(
     parts: Mapping[str, slice], states: Array, *, dim: int
 ) -> tuple[dict[str, Variable], dict[str, Variable]]:
-    """Variables of the parts of states (k, n), and coordinates of their dimensions; ``dim`` is 0 of general systems."""
+    """Labelled variables for the parts of states (k, n), and coordinates of their dimensions.
+
+    ``dim`` is 0 for general systems.
+    """
     variables: dict[str, Variable] = {}
     coordinates: dict[str, Variable] = {}
     for name, at in parts.items():
@@ -51,7 +54,7 @@ def state_variables(
 
 
 def _fits(axis: str, values: Array, dim: int) -> bool:
-    """Whether a part has an entry for each axis: bodies of many nodes have more."""
+    """True if a part has one entry for each axis: bodies of many nodes have more."""
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]
 
@@ -59,7 +62,7 @@ def _fits(axis: str, values: Array, dim: int) -> bool:
 def sensor_labels(
     times: Array, quantities: tuple[Any, ...], measured: Callable[[Any], Array], attrs: Mapping[str, Any]
 ) -> Labels:
-    """Readings of sensors at the saved times, by label."""
+    """Readings of sensors at the saved times as labelled arrays."""
     variables, coordinates = dict[str, Variable](), {"time": time_of(times)}
     for quantity in quantities:
         values, name = np.asarray(measured(quantity)), str(quantity)

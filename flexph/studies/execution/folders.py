@@ -18,7 +18,7 @@ STUDY, RECORDS = "study.json", "samples"
 
 @contextmanager
 def study_folder(path: Path, identity: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
-    """Open the folder of a study's records, locked until the end of the block.
+    """Context with the folder of a study's records, locked until its end.
 
     Raises FolderRefused for a folder with files unless the study is resumed, for a folder of another study, and while
     another process uses it.

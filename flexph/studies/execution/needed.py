@@ -1,4 +1,4 @@
-"""The packages of the extra ``studies``."""
+"""Packages of the extra ``studies``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MISSING = 'studies need the extra studies: pip install "flexph[studies]"'
 
 
 def needed_xarray() -> ModuleType:
-    """The module xarray. Raises ModuleNotFoundError, naming the extra, where a package of studies is missing."""
+    """Module xarray. Raises ModuleNotFoundError, naming the extra, if a package of studies is missing."""
     try:
         xarray, *_ = map(import_module, PACKAGES)
     except ModuleNotFoundError as error:

@@ -41,7 +41,7 @@ class Record:
 
 
 def key(parameters: Mapping[str, Any]) -> str:
-    """Hash of the parameter values, equal in all processes."""
+    """Hash of the parameter values, the same in all processes."""
     text = json.dumps(dict(parameters), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -67,13 +67,13 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Description of a record with the kinds and shapes of its values; OSError if it is damaged."""
+    """Description of a record with the kinds and shapes of its values; raises OSError if it is damaged."""
     with _entries(path) as file:
         return _head(file)
 
 
 def read_record(path: Path) -> Record:
-    """Read a record; OSError if it is damaged."""
+    """Record from a file; raises OSError if it is damaged."""
     with _entries(path) as file:
         head = _head(file)
         values = {name: file[f"value {k}"] for k, name in enumerate(head["values"])}

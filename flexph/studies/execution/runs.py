@@ -44,7 +44,7 @@ class Runs:
     token: str
 
     def perform(self, samples: Iterable[Mapping[str, Any]], bar: Any = None) -> None:
-        """Compute the samples that have no record yet."""
+        """Compute the samples that have no record yet, and store their records."""
 
         def ended(task: Task, outcome: Outcome) -> None:
             if outcome.record is not None:
@@ -81,7 +81,7 @@ class Runs:
 
 @contextmanager
 def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
-    """Open runs of a subject; without a folder their records are deleted at the end of the block."""
+    """Context with the runs of a subject; without a folder their records are deleted at its end."""
     is_here = place.executor is None and place.jobs == 1
     function = subject.function if is_here else subject.pickled()
     with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:

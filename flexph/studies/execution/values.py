@@ -13,7 +13,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
-    """Named arrays of numbers, truth values or texts from the return value of a function.
+    """Named arrays of numbers, truth values or texts, from the return value of a function.
 
     ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
     numbers become ``name.real`` and ``name.imag``. A value that repeats a parameter under its name is dropped. Raises

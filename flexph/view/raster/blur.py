@@ -1,4 +1,4 @@
-"""Unsharp pictures."""
+"""Gaussian blur of pictures."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import numpy as np
 from ...numerics.arrays import Array
 
 PASSES = 3
-"""Means over a box that are as good as a Gaussian."""
+"""Number of successive means over a box, which together are as good as a Gaussian."""
 
 
 def blurred(values: Array, sigma: float) -> Array:
-    """Numbers (height, width) under a Gaussian of σ = ``sigma`` pixels, whose edges go on beyond the picture."""
+    """Picture of numbers (height, width) blurred by a Gaussian of σ = ``sigma`` pixels.
+
+    Edge values continue outside.
+    """
     radius = round(0.5 * (np.sqrt(12.0 * sigma**2 / PASSES + 1.0) - 1.0))  # Σ ((2r + 1)² − 1)/12 = σ²
     if radius < 1:
         return values
@@ -21,7 +24,7 @@ def blurred(values: Array, sigma: float) -> Array:
 
 
 def _means(values: Array, radius: int) -> Array:
-    """Means over 2r + 1 rows."""
+    """Moving means over 2 ``radius`` + 1 rows."""
     width = 2 * radius + 1
     sums = np.cumsum(np.pad(values, ((radius + 1, radius), (0, 0)), mode="edge"), axis=0, dtype=float)
     return np.asarray((sums[width:] - sums[:-width]) / width, dtype=np.float32)

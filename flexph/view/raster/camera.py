@@ -1,4 +1,4 @@
-"""Camera of a picture: where it looks from, and where points come to in the picture."""
+"""Camera of a picture: its position and direction, and the projection of points into the picture."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...numerics.arrays import Array
 from ...scenes.scene import Scene
 
 DISTANCE = 3.5
-"""Distance of the eye over the extent of what is seen: a mild perspective."""
+"""Distance of the eye relative to the extent of the motion: a mild perspective."""
 INSTANTS = 24
-"""Times at which the bounds of a motion are looked at."""
+"""Number of times at which the bounds of a motion are evaluated."""
 PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 """Directions from which mechanisms of the plane and of space are seen."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """The part of a picture that a motion fills: left, top, right and lower edge [dots]."""
+    """Part of a picture that a motion fills: left, top, right and lower edge [dots]."""
 
     left: float
     top: float
@@ -36,11 +36,11 @@ class Camera:
     axes : array
         Unit vectors to the right, up and towards the reader, as rows (3, 3).
     target : array
-        The point that is looked at (3,) [m].
+        Point (3,) [m] at the centre of the view.
     distance : float
-        Of the eye from it [m].
+        Distance of the eye from the target [m].
     factor : float
-        Dots a metre at the target.
+        Dots per metre at the target.
     middle : array
         Place of the target in the picture (2,) [dots], from its upper left corner.
     """
@@ -52,7 +52,7 @@ class Camera:
     middle: Array
 
     def places(self, points: Array) -> Array:
-        """Dots to the right and down, and depth, of points (…, 3) of the world; what is nearer has the larger depth.
+        """Projection of points (…, 3) of the world: dots to the right and down, and depth, larger for nearer points.
 
         Depths are linear over a plane, as dots are.
         """
@@ -63,7 +63,7 @@ class Camera:
 
 
 def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, float]) -> Array:
-    """Unit vectors to the right, up and towards the reader, as rows."""
+    """Unit vectors to the right, up, and towards the reader, as rows (3, 3)."""
     z = np.array(towards, dtype=float) / np.linalg.norm(towards)
     x = np.cross(up, z)
     if not x.any():  # seen along the vertical
@@ -73,12 +73,12 @@ def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, fl
 
 
 def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Array:
-    """Axes of a view: of the plane from the front, of space from above, or from a direction."""
+    """Axes of a view as rows (3, 3): the plane from the front, space from above, or from a direction ``towards``."""
     return axes_towards(towards or (PLANE if dim == 2 else SPACE), (0.0, 1.0, 0.0) if dim == 2 else (0.0, 0.0, 1.0))
 
 
 def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
-    """The camera that has all that ever moves in a window of the picture."""
+    """Camera for which all motion of a scene fits into a window of the picture."""
     points = np.concatenate([_some(part.points) for part in scene.parts])
     own = points @ axes.T
     low, high = own.min(axis=0), own.max(axis=0)
@@ -93,5 +93,5 @@ def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
 
 
 def _some(points: Array) -> Array:
-    """Points (n, 3) of a part at some of the times."""
+    """Points (n, 3) of a part at some of its times."""
     return np.asarray(points[:: max(1, len(points) // INSTANTS)], dtype=float).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Triangles as dots of a picture."""
+"""Dots of a picture that triangles cover."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ THINNEST = 1e-9
 
 
 class Dots(NamedTuple):
-    """Dots (n,) covered by triangles, by their indices in the picture, with the visible values at each.
+    """Dots covered by triangles, by their indices in the picture (n,).
 
-    The number of the triangle (n,), the shares (n, 3) of its corners, and the depth (n,).
+    At each the number of the visible triangle (n,), the barycentric coordinates ``shares`` (n, 3) in it, and the depth
+    (n,).
     """
 
     number: Array
@@ -25,10 +26,10 @@ class Dots(NamedTuple):
 
 
 class _Spans(NamedTuple):
-    """Rows of dots within triangles.
+    """Spans: for each triangle and each row of dots, the dots of the row within the triangle.
 
-    Of each dot the span (n,), its place in the row (n,) and its number in the picture (n,); of each span the triangle
-    (r,), and shares at x as slope·x + offset, both (r, 3).
+    Of each dot the span (n,), its place in the row (n,) and its index in the picture (n,); of each span the triangle
+    (r,), and barycentric coordinates at x as slope·x + offset, both (r, 3).
     """
 
     span: Array
@@ -40,9 +41,9 @@ class _Spans(NamedTuple):
 
 
 def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
-    """Dots at which triangles (t, 3, 3) are nearest to the reader.
+    """Dots with the triangle, out of (t, 3, 3), that is nearest to the reader.
 
-    Corners are in dots from the upper left corner and by depth. Each row of dots meets a triangle in one span.
+    Corners are given in dots from the upper left corner, and by depth.
     """
     spans = _spans(corners, size)
     far = corners[spans.triangle, :, 2]
@@ -60,7 +61,7 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
 
 
 def covered(corners: Array, size: tuple[int, int]) -> Array:
-    """Truths (height, width) of the dots that triangles (t, 3, 2) cover."""
+    """Mask (height, width) of the dots that triangles (t, 3, 2) cover."""
     picture = np.zeros(size[0] * size[1], dtype=bool)
     picture[_spans(corners, size).number] = True
     return picture.reshape(size[1], size[0])
@@ -87,7 +88,7 @@ def _spans(corners: Array, size: tuple[int, int]) -> _Spans:
 
 
 def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
-    """First and last dot of rows within triangles."""
+    """First and last dot of each span, in its row."""
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = -offset / slope
     left = np.where(slope > 0.0, cut, -np.inf).max(axis=1)
@@ -98,7 +99,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """All whole numbers from first to last of each row, and the numbers of the rows."""
+    """Numbers of the rows, and all whole numbers from ``first`` to ``last`` of each row."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""Pictures as PNG, for pages that are written without the extra ``plot`` and its Pillow."""
+"""PNG encoder, for pages that are written without the extra ``plot`` and its Pillow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...numerics.arrays import Array
 
 
 def png(picture: Array) -> bytes:
-    """A picture (height, width, 4) of bytes as PNG."""
+    """PNG file content of a picture (height, width, 4) of bytes."""
     height, width, _ = picture.shape
     rows = np.zeros((height, 1 + 4 * width), dtype=np.uint8)
     rows[:, 1:] = picture.reshape(height, -1)

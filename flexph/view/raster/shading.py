@@ -1,4 +1,4 @@
-"""Light, shadows and outlines of a picture, and dots made into pixels."""
+"""Light, shadows and outlines of a picture, and averaging of dots to pixels."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from .dots import Dots
 LIGHT = np.array([-0.42, 0.62, 0.66])
 """Direction towards the light, to the right, up and towards the reader."""
 AMBIENT, DIFFUSE, SHINE, GLOSS = 0.52, 0.56, 0.22, 26.0
-"""Light from everywhere, from the light, its reflection, and how sharp that is."""
+"""Factors of ambient light, of diffuse light and of its reflection, and the exponent that makes the reflection
+sharp."""
 HALO, DARKEST = 5.0, 0.45
-"""Pixels over which what lies behind is darkened, and the largest share that this takes."""
+"""Width [dots] of the shade that a surface casts on surfaces behind it, and the largest darkening by it."""
 OUTLINE, CREASE = 0.5, 0.22
-"""Shares that lines about parts, and along their edges, take."""
+"""Darkening by the lines around parts, and by those along their edges."""
 EDGE = 0.6
-"""Cosine of the angle between normals from which on a line is drawn."""
+"""Cosine of the angle between normals below which a line is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
 class Paint:
-    """Colours (parts, 3) of parts, of a field (n, 3) from its smallest to its largest value, and of lines (3,)."""
+    """Colours: of parts (parts, 3), of a field (n, 3) from its smallest to its largest value, and of lines (3,)."""
 
     parts: Array
     field: Array
@@ -32,7 +33,7 @@ class Paint:
 
 
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
-    """Shade the visible dots and return the picture, RGBA (height, width, 4); zero where no part is seen.
+    """Picture of the shaded visible dots, RGBA (height, width, 4); zero where no part is seen.
 
     At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view, ``shares`` (n,) of the field
     between its smallest (0) and largest value (1), negative without a field, and ``owner`` (n,), the index of the part.
@@ -59,7 +60,7 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) by diffuse light, light of the sky and reflection."""
+    """Colours (n, 3) of surfaces under diffuse light, light of the sky and reflection."""
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)
@@ -69,7 +70,7 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Shares (height·width,) of lines: between parts, along the silhouette, and along edges of one part."""
+    """Cover (height·width,) by lines, 0 to 1: between parts, along the silhouette, and along edges of one part."""
     width, height = size
     numbers = np.full(height * width, -1, dtype=np.int32)
     numbers[dots.number] = np.arange(len(dots.number))
@@ -92,7 +93,7 @@ def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> A
 
 
 def occlusion(depth: Array, reach: float) -> Array:
-    """Factors (height, width) that darken what lies behind something near it, by depths that are unsharp.
+    """Factors (height, width) that darken surfaces behind something near them, from the blurred depths.
 
     Luft, Colditz and Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
     """
@@ -101,6 +102,6 @@ def occlusion(depth: Array, reach: float) -> Array:
 
 
 def pixels(dots: Array, finer: int) -> Array:
-    """Means of dots (height, width, n) over the pixels that they make up."""
+    """Picture of pixels, each the mean of finer × finer dots of (height, width, n)."""
     blocks = sum(dots[i::finer, j::finer] for i in range(finer) for j in range(finer))
     return np.asarray(blocks) * np.float32(1.0 / finer**2)

@@ -29,7 +29,7 @@ from flexph import (
     spherical,
     weld,
 )
-from flexph.bodies.stresses.deformation import deformation_gradients
+from flexph.bodies.stresses import deformation_gradients
 from flexph.models import ModelError, load_model
 from flexph.results.state_view import MechanismView
 

@@ -13,7 +13,7 @@ from flexph import GROUND, connect, drive, force, hinge, integrate, spring_dampe
 from flexph.analysis import floquet
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.joints import bushing, cartesian_spring_damper
-from flexph.laws import coulomb, polynomial
+from flexph.laws import coulomb, polynomial, scheduled
 from flexph.methods import Exact, ExactGauss
 
 LENGTH, GRAVITY, REACH = 1.0, 9.81, 0.1
@@ -241,3 +241,30 @@ def test_springs_with_a_law_take_part_in_small_motions(given):
     # the angle 2 atan(½ωh) of a step is off ωh by (ωh)³/12; twice that is allowed
     assert np.abs(np.angle(found.multipliers)) == pytest.approx(frequency * 0.3, rel=(frequency * 0.3 / 64) ** 2 / 6.0)
     assert np.abs(found.multipliers) == pytest.approx(1.0, abs=1e-9)
+
+
+def pumped(frequency=4.7, depth=0.5):
+    """A mass on a spring of 10 (1 + depth cos ωt) N/m."""
+    law = scheduled(10.0, lambda t: 1.0 + depth * math.cos(frequency * t))
+    line = {"direction": (1.0, 0.0), "length": 0.0, "name": "spring"}
+    cross = spring_damper("mass.point", GROUND.at(0.0, 0.0), stiffness=1.0, direction=(0.0, 1.0), length=0.0)
+    spring = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=law, **line)
+    mechanism = connect({"mass": rigid.point(2.0)}, [spring, cross])
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"mass": (0.0, 0.0, 0.0)}))
+
+
+def test_multipliers_of_a_stiffness_by_a_schedule():
+    """Against an integration at 1e-13, of second order in the steps; the default steps take laws."""
+    (mechanism, start), period = pumped(), 2.0 * math.pi / 4.7
+    slope = lambda t, y: [y[1], -5.0 * (1.0 + 0.5 * math.cos(4.7 * t)) * y[0]]  # noqa: E731
+    ends = [solve_ivp(slope, (0.0, period), y, rtol=1e-13, atol=1e-14, method="DOP853").y[:, -1] for y in np.eye(2)]
+    expected = np.abs(np.linalg.eigvals(np.array(ends))).max()
+    found = [floquet(mechanism, start, period=period, steps=steps) for steps in (20, 40)]
+    errors = [np.abs(own.multipliers).max() - expected for own in found]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert abs(errors[1]) < 4e-3 and not found[1].is_stable
+    assert np.prod(found[1].multipliers).real == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(ValueError, match=r"the factor of scheduled.* of spring must repeat itself"):
+        floquet(mechanism, start, period=1.1 * period)
+    with pytest.raises(ValueError, match=r"take flexph\.analysis\.floquet"):
+        mechanism.spectrum(start)

@@ -476,3 +476,59 @@ def test_changes_that_do_not_happen_are_told():
         latch = lock("pivot", when=joint_angle("arm.root"), reaches=angle)
         with pytest.warns(ValidityWarning, match="lock pivot did not happen"):
             integrate(arm, start, np.linspace(0.0, 1.0, 11), changes=[latch])
+
+
+def swinging():
+    arm = connect({"arm": rigid.bar(1.0, 3.0)}, [hinge("arm.root", GROUND, name="pivot")])
+    return arm, arm.consistent_state(arm.assemble({"arm": 0.0}), velocities={"arm": 2.0})
+
+
+def lacking(*given):
+    raise KeyError("lost")
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (lacking, "event 'lock pivot' raised KeyError: 'lost'"),
+        (lambda t, x: "high", "event 'lock pivot' must be a number, got 'high'"),
+        (lambda t, x: np.zeros(2), "event 'lock pivot' must be a number"),
+        (lambda t, x: math.nan, "event 'lock pivot' must be finite"),
+        (lambda t, x: 1.0 if t < 0.3 else math.nan, "t = 0.3 s: event 'lock pivot' must be finite"),
+    ],
+)
+def test_conditions_that_are_no_numbers_are_refused_by_name(condition, message):
+    arm, start = swinging()
+    with pytest.raises(ValueError, match=message):
+        integrate(arm, start, np.linspace(0.0, 1.0, 11), changes=[lock("pivot", when=condition)])
+
+
+def test_readings_of_sensors_have_their_units():
+    latch = lock("pivot", when=joint_angle("arm.root"), reaches="90 deg")
+    assert latch.reaches == pytest.approx(math.pi / 2, rel=1e-15)
+    for reading, message in (("1 m", "measures a length: write an angle"), ("fast", "reaches must be a number")):
+        with pytest.raises(ValueError, match=message):
+            lock("pivot", when=joint_angle("arm.root"), reaches=reading)
+
+
+def test_a_hinge_that_was_caught_is_locked_later():
+    """Two bars that a hinge joins at one end from 0.2 s on are one body from 0.5 s on."""
+    bars = {"a": rigid.bar(1.0, 2.0), "b": rigid.bar(1.0, 2.0)}
+    free = connect(bars, [])
+    start = free.consistent_state(
+        free.assemble({"a": (0.5, 0.0, 0.0), "b": (1.5, 0.0, 0.0)}), velocities={"b": (0.0, 0.0, 0.0)}
+    )
+    thrown = free.consistent_state(
+        free.assemble({"a": (0.5, 0.0, 0.0), "b": (1.5, 0.0, 0.0)}),
+        velocities={"a": (0.0, 0.5, 1.0), "b": (0.0, 0.5, -1.0)},
+    )
+    assert not start.x[free.layout.parts_of_motion].any()
+    catch = lock(hinge("a.tip", "b.root", name="catch"), at=0.0)
+    run = integrate(free, thrown, np.linspace(0.0, 1.0, 41), changes=[catch, lock("catch", at=0.5)])
+    turn = run["b.rotation"] @ np.array([1.0, 0.0]) - run["a.rotation"] @ np.array([1.0, 0.0])
+    assert np.ptp(turn[run.times <= 0.5]) > 0.1
+    assert run.ledger.dissipation["lock catch (2)"].sum() > 0.1
+    assert run.final_mechanism.connections[-1].name == "lock catch (2)"
+    relative = run["a.spin"] - run["b.spin"]
+    assert np.abs(relative[run.times > 0.55]).max() < 1e-12
+    assert max(balance(run), *np.ptp(run.linear_momentum(), axis=0), np.ptp(run.angular_momentum())) < 1e-12

@@ -9,7 +9,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, IntegrationError, connect, drive, hinge, integrate, slider
+from flexph import GROUND, IntegrationError, ValidityWarning, connect, drive, hinge, integrate, slider
 from flexph.contacts import Cylinder, Hole, Plane, Rigid, Sphere, contact, stop
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.blocks.of_scheme import blocks_of
@@ -362,3 +362,16 @@ def test_a_law_that_is_not_met_is_told_with_contacts_and_masses():
     with pytest.raises(IntegrationError, match=words) as failed:
         integrate(mechanism, start, np.linspace(0.0, 0.1, 11), method=Exact(contact="steps"))
     assert 1 < len(failed.value.solution.times) < 11
+
+
+def test_a_block_that_hangs_from_its_foot_is_told():
+    """Only its two lower corners touch the ground: it tips over and comes to hang."""
+    block = rigid.body(1.0, inertia=0.1, ports={"left": (-0.1, -0.5), "right": (0.1, -0.5)})
+    ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
+    corners = [Sphere("block.left", 0.0), Sphere("block.right", 0.0)]
+    mechanism = connect(
+        {"block": block}, [contact(corners, ground, Rigid(friction=0.8), name="floor")], gravity=(0, -9.81)
+    )
+    start = mechanism.consistent_state(mechanism.assemble({"block": (0.0, 0.5, 0.0)}), velocities={"block": (0, 0, -3)})
+    with pytest.warns(ValidityWarning, match="mass of 'block' comes below the plane of 'floor' from t = 1.1"):
+        integrate(mechanism, start, np.linspace(0.0, 1.3, 131))

@@ -303,3 +303,32 @@ def test_a_spring_and_its_feedback_are_one_motion_by_a_tolerance():
         for made, loops in ((pendulum(spring=spring), {}), (pendulum(), {"law": by_law}))
     ]
     np.testing.assert_allclose(ends[1], ends[0][:-1], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 10])
+def test_steps_of_impacts_are_divided_with_controllers_in_python(seed):
+    """Fast balls whose steps of 0.1 s are divided: the coupling did not converge where each of its tries was."""
+    draw, n = np.random.default_rng(seed), 4
+    bodies = {f"b{i}": rigid.body(draw.uniform(0.5, 2.0), inertia=0.01, ports={"c": (0.0, 0.0)}) for i in range(n)}
+    law = lambda: Rigid(friction=draw.choice([0.0, 0.3]), restitution=draw.choice([0.0, 0.5]))  # noqa: E731
+    ball = lambda i: Sphere(f"b{i}.c", 0.1)  # noqa: E731
+    touching = [contact(ball(i), ball(j), law(), name=f"{i}{j}") for i in range(n) for j in range(i)]
+    floor = Plane(GROUND.at(0.0, -1.0), (0.0, 1.0))
+    touching += [contact(ball(i), floor, Rigid(friction=0.3), name=f"floor {i}") for i in range(n)]
+    mechanism = connect(bodies, [*touching, force("b0.c", name="push")], gravity=(0.0, -9.81))
+    off = lambda: draw.uniform(-0.1, 0.1)  # noqa: E731
+    pose = mechanism.assemble({f"b{i}": (0.5 * (i % 2) + off(), 0.5 * (i // 2) + off(), 0.0) for i in range(n)})
+    start = mechanism.consistent_state(
+        pose, velocities={f"b{i}": (*draw.normal(size=2) * 8.0, draw.normal() * 5.0) for i in range(n)}
+    )
+    k = 30.0
+    spring = PHDAE(
+        E=np.eye(2), J=np.zeros((2, 2)), B=np.eye(2), z=lambda x: k * x + 50.0 * x**3,
+        H=lambda x: float(0.5 * k * x @ x + 12.5 * (x**4).sum()), sample=np.array([0.2, 0.1]), ports={"c": slice(0, 2)},
+    )  # fmt: skip
+    own = Continuous(system=spring, ports={"c": "push"})
+    solution = integrate(
+        mechanism, start, np.arange(0.0, 0.401, 0.1), method=Exact(contact="steps"), controllers={"spring": own}
+    )
+    assert solution.ledger.steps.max() > 1
+    assert solution.ledger.largest_residual < 1e-12

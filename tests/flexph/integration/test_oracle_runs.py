@@ -114,7 +114,7 @@ def test_dry_friction_of_joints():
 
 
 COLLOCATED = ("collocation", 3), ("collocation in space", 2), ("loads in space", 2), ("plane", 1), ("plane", 4)
-COLLOCATED += (("collocation in space", 5),)
+COLLOCATED += ("collocation in space", 5), ("laws of springs by collocation", 3), ("laws of springs by collocation", 2)
 
 
 @pytest.mark.parametrize("name, stages", COLLOCATED)

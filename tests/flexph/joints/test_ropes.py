@@ -9,10 +9,10 @@ from scipy.optimize import brentq
 
 import fem
 import rigid
-from flexph import GROUND, connect, drive, eigenfrequencies, hinge, integrate, slider, weld
+from flexph import GROUND, ValidityWarning, connect, drive, eigenfrequencies, hinge, integrate, slider, weld
 from flexph.integration.loops import build
 from flexph.joints import Sheave, rope
-from flexph.joints.rows.rope_sign import PIECES, rope_line
+from flexph.joints.rows.rope_path import PIECES, rope_line
 from flexph.kernels.ropes import arcs, rope_curvature, rope_lengths, rope_rows, rope_slope_changes, wound_off
 from flexph.kernels.state import derive
 from flexph.kernels.stiffness.stiffness_size import stiffness_size
@@ -716,3 +716,26 @@ def test_picture_of_a_rope_on_discs_has_its_length(dim):
         assert np.linalg.norm(np.diff(line, axis=0), axis=1).sum() == pytest.approx(
             between[i], abs=1e-12 if dim == 2 else 1e-3
         )
+
+
+@pytest.mark.parametrize("h", [0.05, 0.013])
+def test_a_guided_load_that_passes_its_drum_ends_the_run(h):
+    """Its rope touches the drum within a step, and at no end of one."""
+    load = rigid.body(1.0, inertia=0.1, ports={"hook": (0.0, 0.0)})
+    disc = rigid.body(1.0, inertia=0.1, ports={"axle": (0.0, 0.0)})
+    line = rope(["load.hook", Sheave("disc.axle", -0.2, grips=True)], stiffness=10.0, length=0.9, name="rope")
+    guide = slider("load.hook", at(-0.2, 0.0), direction=(0.0, 1.0))
+    mechanism = connect({"load": load, "disc": disc}, [line, guide, hinge("disc.axle", at(0.0, 0.0))])
+    pose = mechanism.assemble({"disc": (0.0, 0.0, 0.0)}, guess={"load": (-0.2, -1.0, 0.0)})
+    start = mechanism.consistent_state(pose, velocities={"load": (0.0, 2.0, 0.0)})
+    with pytest.raises(IntegrationError, match=r"ports of 'rope' come to touch at about t = 0\.5"):
+        integrate(mechanism, start, np.arange(0.0, 1.0, h))
+
+
+def test_a_rope_out_of_the_plane_of_its_drum_is_told_with_the_distance():
+    bodies = {"load": rigid.body(1.0, inertia=(0.1, 0.1, 0.1), ports={"hook": (0.0, 0.0, 0.0)})}
+    line = [at(0.0, 1.0, 0.0), Sheave(at(0.5, 1.0, 0.0), -0.1, axis=(0.0, 0.0, 1.0)), "load.hook"]
+    mechanism = connect(bodies, [rope(line, stiffness=10.0, name="rope")])
+    start = mechanism.consistent_state(mechanism.assemble({"load": ((0.6, -0.5, 0.4), np.eye(3))}))
+    with pytest.warns(ValidityWarning, match=r"rope leaves the plane.* radius 0\.1 m.* 0\.4 m out of it"):
+        integrate(mechanism, start, [0.0, 0.001, 0.002])

@@ -178,6 +178,9 @@ def test_what_cannot_have_a_schedule_is_refused():
             run.measured(quantity)
     with pytest.raises(ValueError, match=r"the schedule at t = 0\.05 s must be finite"):
         integrate(*mass(scheduled(4.0, lambda t: math.inf if t == 0.05 else 1.0)), [0.0, 0.05, 0.1])
+    with pytest.raises(ValueError, match=r"the factor at t = 0\.0 s must be a number, got 'x'"):
+        mechanism = mass(scheduled(4.0, lambda t: "x"))[0]
+        mechanism.equilibrium(mechanism.assemble())
     for law, given, message in (
         (-1.0, factor, "must be positive"),
         (scheduled(1.0, factor), factor, "no schedule yet"),

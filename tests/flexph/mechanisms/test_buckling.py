@@ -1,5 +1,7 @@
 """Buckling loads of mechanisms against closed forms: branches and limit points."""
 
+import math
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -89,3 +91,17 @@ def test_loads_are_followed_to_where_their_equilibria_end():
     assert not end.settled
     assert 0.6 - 2.0 * LEAST < reached <= 0.6
     assert "end at 60 % of them, as at a limit point" in not_found(end.defect, reached)
+
+
+@pytest.mark.parametrize(("share", "negative"), [(0.9, 0), (1.1, 1), (8.0, 1), (10.0, 2), (26.0, 3)])
+def test_a_straight_rod_beyond_buckling_loads_is_told_with_their_number(share, negative):
+    """The loads of a cantilever are 1, 9, 25, … times π²EI/4L²."""
+    steel = fem.Material(young=2e11, density=7800.0, poisson=0.3)
+    rod = fem.rod(1.0, steel, fem.Section(width=0.02, height=0.01), elements=6, dim=2)
+    column = connect({"rod": rod}, [weld("rod.root", GROUND), force("rod.tip", name="load")])
+    push = share * math.pi**2 / 4.0 * 2e11 * 0.02 * 0.01**3 / 12.0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        column.equilibrium(column.assemble(), inputs={"load": (-push, 0.0)})
+    told = [str(own.message) for own in caught if "unstable" in str(own.message)]
+    assert [f" {negative} negative eigenvalue" in text for text in told] == [True] * (negative > 0)

@@ -128,3 +128,8 @@ def test_what_a_state_cannot_read_is_said_by_name(run):
         run.measured(wrong[0][0])
     with pytest.raises(AttributeError, match=r"a State.*no 'measured', .* static_solution\(mechanism, state\)"):
         _ = run.final.measured
+
+
+def test_parts_are_asked_for_by_name(run):
+    for named in (run, run.at(0.0)):
+        assert "rod.centre" in named and "rod" not in named

@@ -48,7 +48,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that collocation uses, too; see assemble_step for all of it."""
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

@@ -1,4 +1,7 @@
-"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers."""
+"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
+
+For the symbols see :mod:`flexph.integration.loops.mechanics.jacobian`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if not cython.compiled:
 
 
 def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
-    """Discrete gradient B and end derivative W of the vectors by the unknowns that move them."""
+    """Set the discrete gradient B and the end derivative W of the vectors, for the unknowns that move them."""
     for v in range(m.joints_plus.size):
         row = m.border_vector_ptr[v]
         for side in range(2):
@@ -32,7 +35,7 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Add rows for the ends of vectors in a sparse border, less W times the unknowns that move them."""
+    """Add the rows 'end of a vector − W times the unknowns that move it' to a sparse border."""
     value = cython.declare(Number)
     for v in range(m.border_e.shape[0]):
         for i in range(dim):
@@ -46,7 +49,7 @@ def add_ends(m: Memory, dim: int) -> None:
 
 
 def add_springs(m: Memory, dim: int, h: float) -> None:
-    """Add −h βᵀ T γ with the tangents T of the spring-dampers; ropes are added by add_ropes."""
+    """Add −h βᵀ T γ with the tangents T of the spring-dampers except ropes."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     for i in range(lengths + components + m.joints_sine_product.size):
@@ -95,7 +98,7 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) -> None:
-    """Add an angle to the rows of its rope, and the change of its gradient under the tension."""
+    """Add angle w to the rows of its rope, and the change of its gradient under the tension to the Jacobian."""
     p = m.ropes_sine[w]
     q = m.ropes_cosine[w]
     s0 = m.at_product[p]
@@ -121,7 +124,7 @@ def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) 
 
 
 def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
-    """Add −h value times the gradient of a product p and the end derivative of a product q."""
+    """Add −h·value times the transposed gradient of product p times the end derivative of product q."""
     left = cython.declare(Number)
     right = cython.declare(Number)
     for side in range(2):
@@ -140,7 +143,10 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 
 
 def add_products(m: Memory, dim: int, h: float) -> None:
-    """Add the changes of ½(W₀ + W₁) and ½(V₀ + V₁), along which the force φ on V·W acts."""
+    """Add −½hφ BᵀW to the Jacobian for each product V·W with a force φ, because its force directions change.
+
+    φ acts on the ends of V along the mean ½(W₀ + W₁), and on those of W along ½(V₀ + V₁), which depend on the unknowns.
+    """
     gain = cython.declare(Number)
     value = cython.declare(Number)
     for p in range(m.joints_first.size):
@@ -157,7 +163,7 @@ def add_products(m: Memory, dim: int, h: float) -> None:
 
 
 def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """Add −(c̄ β B)ᵀ and c₁ γ W/h of the constraints."""
+    """Add the columns −(c̄ β B)ᵀ and the rows c₁ γ W/h of the constraints."""
     last = cython.declare(Number)
     for term in range(m.joints_term_row.size):
         row = m.border_l[m.joints_term_row[term]]
@@ -176,7 +182,7 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:
-    """Add forces w Π̄_by λ and torques a λ of constraints on velocities, and the derivatives of their defects."""
+    """Add the terms w Π_by Π̇ and a·Ω of constraints: their columns, rows, and the changes of their forces."""
     change = cython.declare(Number)
     for i in range(m.rolling_row.size):
         row = m.border_l[m.rolling_row[i]]
@@ -195,7 +201,7 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) -> None:
-    """Add −(mean β B)ᵀ and last γ W of a product."""
+    """Add the column −(mean β B)ᵀ and the row last·γ W of a product p for a constraint."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -208,7 +214,7 @@ def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) ->
 
 
 def _add_spins(m: Memory, dim: int) -> None:
-    """Add torques −R̄⁻¹a and rows aᵀR₀ of the spins."""
+    """Add the columns −R̄⁻¹a and the rows aᵀR₀ of the spin terms a·Ω."""
     s = m.rolling_spin_axis.shape[1]
     for i in range(m.rolling_spin_row.size):
         row = m.border_l[m.rolling_spin_row[i]]

@@ -426,6 +426,7 @@ cdef struct ComplexMemory:
     Vec trial_time
     Vec trial_given
     Vec trial_rub
+    Vec trial_law
     CVec system_left_D
     CVec system_entries
     CVec system_band
@@ -647,6 +648,7 @@ cdef struct ComplexMemory:
     Vec stage_stress_defect
     Vec stage_strain_row
     Vec stage_strain_row_rate
+    Mat stage_law_slope
     IVec null_number
     IVec null_chosen
     IVec null_pivot

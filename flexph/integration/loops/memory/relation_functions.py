@@ -19,7 +19,7 @@ from ....numerics.step_failed import StepFailed
 from .data import Index
 
 QUADRATIC, COULOMB, GENERAL, VISCOUS, HYPERBOLIC, CUBIC, MAGIC = range(1, 8)
-"""Kinds of relations, from HYPERBOLIC on of creep; 0 for none."""
+"""Codes of resistive relations and, from HYPERBOLIC on, of creep laws; 0 for none."""
 KINDS = {
     "quadratic": QUADRATIC,
     "coulomb": COULOMB,
@@ -31,7 +31,7 @@ KINDS = {
 }
 PARAMETERS = 6
 BOUC_WEN, BRISTLE = 1, 2
-"""Kinds of hysteresis; 0 for none."""
+"""Codes of hysteresis; 0 for none."""
 PATHS = {"bouc_wen": BOUC_WEN, "bristle": BRISTLE}
 PATH = 6
 """Largest number of parameters of hysteresis."""
@@ -44,7 +44,7 @@ class Resisting(NamedTuple):
     parameter: Array  # (m, 6)
     function: Index  # (m,)
     derivative: Index  # (m,)
-    steepness: Array  # (m,), slopes at rest
+    steepness: Array  # (springs,), slopes at rest
     resisting: Index  # spring-dampers that have a relation
 
 
@@ -64,7 +64,7 @@ def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> 
 
 
 class SpringLaws(NamedTuple):
-    """Laws of springs by pieces, parameters or addresses of functions; see memory.connection_data.Joints."""
+    """Laws of springs, given by polynomials, parameters or addresses of functions; see connection_data.Joints."""
 
     law: Index
     law_first: Index
@@ -120,9 +120,9 @@ def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
 
 
 def failed_function(*, is_solved: bool) -> BaseException | None:
-    """Error of a function that the loops of this thread called, which is forgotten; None if the loops went on without.
+    """Take the error of a user's function that the loops of this thread called; None if none needs to be raised.
 
-    Interruptions count in any case, other errors unless the steps are solved.
+    Interruptions are returned in any case, other errors only if the steps are not solved.
     """
     failed = last_failure()
     if failed is None or (is_solved and not _interrupts(failed.error)):

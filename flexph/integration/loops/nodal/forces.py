@@ -22,7 +22,7 @@ KINK = cython.declare(cython.double, _KINK)
 
 
 def begin_strains(m: Memory, dim: int) -> None:
-    """Vectors and products at the start of a step, and its stresses as the first iterate of the mixed iteration."""
+    """Set vectors and products at the start of a step, and its stresses as the first ones of the mixed iteration."""
     _place(dim, m.at_r, m.at_R, m.nodal_column)
     _combine(m, dim, m.nodal_column, m.nodal_vector)
     _multiply(m, dim, m.nodal_vector, m.nodal_product)
@@ -44,7 +44,7 @@ def _strain_at_start(m: Memory) -> None:
 
 
 def strain(m: Memory, dim: int, h: float) -> None:
-    """Stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
+    """Set the stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
     _place(dim, m.end_r, m.end_R, m.nodal_end_column)
     _combine(m, dim, m.nodal_end_column, m.nodal_end_vector)
     _multiply(m, dim, m.nodal_end_vector, m.nodal_end_product)
@@ -118,7 +118,7 @@ def add_work_of_schedules(m: Memory, out: Array) -> None:
 
 
 def _place(dim: int, r: Array, R: Array, column: Array) -> None:
-    """Columns of all frames; none if no body has strain rows."""
+    """Write the columns of all frames, positions and directions, into ``column``."""
     for b in range(column.shape[0] // 4):
         for i in range(dim):
             column[4 * b][i] = r[b][i]
@@ -127,7 +127,7 @@ def _place(dim: int, r: Array, R: Array, column: Array) -> None:
 
 
 def _combine(m: Memory, dim: int, column: Array, vector: Array) -> None:
-    """Vectors as weighted sums of columns."""
+    """Write the vectors, weighted sums of columns, into ``vector``."""
     for v in range(vector.shape[0]):
         x = 0.0
         y = 0.0
@@ -146,7 +146,7 @@ def _combine(m: Memory, dim: int, column: Array, vector: Array) -> None:
 
 
 def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
-    """Products of two vectors."""
+    """Write the products of vectors into ``product``."""
     for p in range(product.size):
         v = m.strains_first[p]
         w = m.strains_second[p]
@@ -156,7 +156,7 @@ def _multiply(m: Memory, dim: int, vector: Array, product: Array) -> None:
 
 
 def _differentiate(m: Memory, e: int) -> None:
-    """Strain at the end of the step, its gradient there, and its discrete gradient over the step."""
+    """Set strain e at the end of the step, its gradient there, and its discrete gradient over the step."""
     p = m.strains_product[e]
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -185,7 +185,7 @@ def _differentiate(m: Memory, e: int) -> None:
 
 
 def pull_strains(m: Memory, dim: int) -> None:
-    """Add the forces and torques of the mean stresses on the frames."""
+    """Add the forces and torques of the mean stresses to those on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
     pull_columns(m, dim)
@@ -199,7 +199,7 @@ def pull_strains(m: Memory, dim: int) -> None:
 
 
 def pull_columns(m: Memory, dim: int) -> None:
-    """Forces on products and columns by the stresses in ``nodal.stress``."""
+    """Set the forces on products, vectors and columns by the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
         m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]
@@ -229,7 +229,7 @@ def pull_columns(m: Memory, dim: int) -> None:
 
 
 def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component of the world torque of the forces on a frame's directions, with their mean levers."""
+    """Component i of the world torque of the forces on the directions of frame b, with their mean levers."""
     j = 0 if dim == 2 else (i + 1) % 3
     k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0
@@ -240,7 +240,7 @@ def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def run_ahead(m: Memory, dim: int, h: float) -> None:
-    """Stresses to first order after a correction (which is subtracted), from those of the end."""
+    """Write the stresses to first order after a correction, which is subtracted, into ``nodal.ahead``."""
     for b in range(m.strains_holds.size):
         if m.strains_holds[b]:
             _move_columns(m, dim, h, b)
@@ -269,7 +269,10 @@ def run_ahead(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_columns(m: Memory, dim: int, h: float, b: int) -> None:
-    """Changes of a frame's columns by a correction: its directions turn by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄."""
+    """Set the changes of the columns of frame b by a correction.
+
+    The spin δω of the correction turns its directions by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄.
+    """
     for i in range(dim):
         m.nodal_move[4 * b][i] = h * m.correction_v[b][i]
     if not m.inertia_turns[b]:

@@ -39,7 +39,7 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Derivatives B and W of a frame's directions by its spin, and the change of its torque due to their levers."""
+    """Set derivatives B and W of a frame's directions by its spin, and add the change of its torque by their levers."""
     turn = m.system_turn[b][0][0]
     value = 0.0
     for c in range(2):
@@ -57,7 +57,7 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_frame(m: Memory, b: int) -> None:
-    """Derivatives of a frame's directions by its spin: B by R̄⁻ᵀ and the mean lever, W by the rotation of the end."""
+    """Set the derivatives of the directions of a frame by its spin: B with R̄⁻ᵀ and mean levers, W at the end."""
     for c in range(3):
         k = 4 * b + 1 + c
         x = m.nodal_end_column[k][0]
@@ -84,7 +84,7 @@ def _turn_frame(m: Memory, b: int) -> None:
 
 
 def _turn_pull(m: Memory, h: float, b: int) -> None:
-    """Add the changes of a frame's forces on its directions due to their levers and R̄⁻¹.
+    """Add the changes of the torque of forces on the directions of a frame, as their levers and R̄⁻¹ change.
 
     :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
     difference due to the first-order stresses.
@@ -113,7 +113,7 @@ def _turn_pull(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
-    """Differentiate the forces on an element's columns by its unknowns, and add them to the border."""
+    """Differentiate the forces on the columns of an element by its unknowns, and add the derivatives to the border."""
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]
@@ -159,7 +159,7 @@ def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: in
 
 
 def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None:
-    """Derivatives ∂V/∂x at the end, of the vectors of a point, three rows each."""
+    """Set the derivatives ∂V/∂x at the end, of the vectors of a point, with a row for each component."""
     width = m.nodal_moved.shape[1]
     base = m.strains_vector_ptr[point]
     for v in range(base, m.strains_vector_ptr[point + 1]):
@@ -184,7 +184,7 @@ def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None
 
 
 def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None:
-    """Derivatives ∂Π/∂x at the end, of the products of a point."""
+    """Set the derivatives ∂Π/∂x at the end, of the products of a point."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]
@@ -200,7 +200,7 @@ def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
-    """Derivatives ∂g/∂Π of the products of a point: by stresses, and by the gradients of the strains."""
+    """Set the derivatives ∂g/∂Π of the products of a point, by stresses and by the gradients of strains."""
     fill(m.nodal_couple, 0.0)
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
@@ -233,7 +233,7 @@ def _stiffen(m: Memory, e: int, base: int) -> None:
 
 
 def _bend(m: Memory, e: int, base: int) -> None:
-    """Add σ̃ ∂(mean gradient)/∂(products after the step) of a strain."""
+    """Add σ̃ ∂(discrete gradient)/∂(products at the end) of strain e to ∂g/∂Π."""
     p = m.strains_product[e] - base
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -273,7 +273,7 @@ def _bend(m: Memory, e: int, base: int) -> None:
 
 
 def _combine_products(m: Memory, point: int, count: int) -> None:
-    """Derivatives ∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
+    """Set the derivatives ∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
     products = m.strains_product_ptr[point + 1] - m.strains_product_ptr[point]
     width = m.nodal_rows.shape[1]
     for i in range(products):
@@ -286,7 +286,7 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
 
 
 def _pull_vectors(m: Memory, dim: int, point: int, count: int) -> None:
-    """Derivatives T_V of all vectors of a point, passed with their weights to the columns."""
+    """Add the derivatives T_V of the vectors of a point, times their weights, to those of the columns."""
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]

@@ -27,7 +27,7 @@ class _Law(NamedTuple):
 
 
 def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
-    """Callback that answers the questions of a memory about laws; None without laws."""
+    """Callback that answers questions of the loops about laws (see loops.wide.questions); None without laws."""
     if not m.solids_lawful.size:
         return None
     a, stresses = mechanism.network.arrays, m.solids_stress

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cython
 
+from ....kernels.ropes import CLOSE as _CLOSE
 from ....kernels.ropes import TOUCHING as _TOUCHING
 from ....numerics.arrays import Array
 
@@ -18,6 +19,7 @@ if not cython.compiled:
     from .angles import kappa
 
 TOUCHING = cython.declare(cython.double, _TOUCHING)
+CLOSE = cython.declare(cython.double, _CLOSE)
 
 
 def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
@@ -43,7 +45,7 @@ def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
 
 
 def pull_rope(m: Memory, r: int, tension: float) -> None:
-    """Add the forces of the tension of a rope on its products."""
+    """Add the forces of the tension of a rope to those on its products."""
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
         m.trial_force[m.ropes_square[k]] -= tension * m.string_by_square[k]
     for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
@@ -54,7 +56,7 @@ def pull_rope(m: Memory, r: int, tension: float) -> None:
 def leaves_sheaves(m: Memory) -> bool:
     """True if a rope has left a sheave at the end of a step, wound round it fully, or a straight span has vanished."""
     for k in range(m.ropes_square.size):
-        if not m.end_product[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k]:
+        if not m.end_product[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k] or _passes(m, k):
             return True
     for a in range(m.ropes_arriving.size):
         if m.ropes_wound[a] == 0:
@@ -66,8 +68,25 @@ def leaves_sheaves(m: Memory) -> bool:
     return False
 
 
+def _passes(m: Memory, k: int) -> bool:
+    """True if the ends of a span with sheaves come so near to each other within the step that it vanishes."""
+    square = m.ropes_offset[k] * m.ropes_offset[k]
+    if square == 0.0:
+        return False
+    v = m.joints_first[m.ropes_square[k]]
+    start, size, along = 0.0, 0.0, 0.0
+    for i in range(m.at_vector.shape[1]):
+        moved = m.end_vector[v][i] - m.at_vector[v][i]
+        start += m.at_vector[v][i] * m.at_vector[v][i]
+        size += moved * moved
+        along -= m.at_vector[v][i] * moved
+    if not 0.0 < along < size:
+        return False
+    return start - along * along / size <= (1.0 + CLOSE) * square
+
+
 def _arc(m: Memory, a: int, product: Array) -> float:
-    """Arc on a sheave between the tangents, from 0 to 2π."""
+    """Arc of contact on a sheave between the tangents, from 0 to 2π."""
     k = m.ropes_arriving[a]
     w = m.ropes_turn[a]
     turned = atan2(product[m.ropes_sine[w + 1]], product[m.ropes_cosine[w + 1]])
@@ -86,13 +105,13 @@ def _lean(m: Memory, k: int, product: Array) -> float:
 
 
 def span_slope(offset: float, l0: float, l1: float) -> float:
-    """Change of a span over that of its product."""
+    """Change of the length of a rope by one of its spans, divided by the change of the product Π of this span."""
     square = offset * offset
     return (1.0 - square * kappa(offset * (l0 - l1), l0 * l1 + square)[0]) / (l0 + l1)
 
 
 def span_curvature(offset: float, l0: float, l1: float) -> float:
-    """Derivative of the slope of a span by the product at the end."""
+    """Derivative of :func:`span_slope` with respect to the product at the end."""
     square = offset * offset
     ratio, by_y, by_x = kappa(offset * (l0 - l1), l0 * l1 + square)
     change = -square * (by_x * l0 - by_y * offset) - (1.0 - square * ratio) / (l0 + l1)
