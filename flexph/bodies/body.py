@@ -235,6 +235,7 @@ class Body(Described, Memo):
     unshifted: Body | None = None
     scheduled_laws: ClassVar[tuple[()]] = ()
     whole: ClassVar[None] = None
+    flow: ClassVar[None] = None
     remedy: ClassVar[str] = "made by fem or rigid, those of a mechanism are in mechanism.bodies"
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from ..numerics.arrays import Array, dense
 from .contacts.gap_arrays import Contacts
 from .loads.faces import Faces
 from .rates.curves import Curve
+from .rates.flows import Flow
 from .rates.slips import Bearings, Slips
 from .ropes import Ropes
 from .strains import NONE, Strains
@@ -103,6 +104,7 @@ class Arrays(NamedTuple):
     lengths: Array  # (2,), of the bodies, and including the ground [m], see kernels.resolution
     node_means: Any = None  # (k, k), weights of points in nodes that are means of them, for contacts; None without any
     joined: Joined | None = None  # present if there are strain rows
+    flows: tuple[Flow, ...] = ()
 
 
 class Joined(NamedTuple):

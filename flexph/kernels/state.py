@@ -10,6 +10,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import sweep, turned, turned_spins
 from .arrays import Arrays, total
+from .rates.flows import flow_energies
 from .rates.on_curves import OnCurve, all_at_state
 from .strains import law_energies
 
@@ -235,7 +236,7 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Arr
 
 
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
-    """Kinetic, elastic and potential energy of each body (b,), and of each spring, at a time [J]."""
+    """Kinetic, elastic and potential energy of each body (b,), and of each spring and flow, at a time [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
     elastic = _elastic_energy(a, c.sigma, d.product, time)
@@ -244,4 +245,5 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
         "spring": a.springs.energies(c.spring[: a.springs.stored], time),
+        "flow": flow_energies(a.flows, c.r, time),
     }

@@ -275,7 +275,8 @@ def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
     for name, body in mechanism.bodies.items():
         if body.whole is not None:
             raise ValueError(f"{what} is of a state alone, and {name!r} breaks within the run: {remedy}")
-        if body.scheduled_laws:
+        speed = None if body.flow is None else body.flow.speed
+        if body.scheduled_laws or callable(speed):
             raise ValueError(f"{what} is of a state alone, and {name!r} has a law that depends on time: {remedy}")
 
 

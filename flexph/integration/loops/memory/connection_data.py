@@ -255,6 +255,8 @@ class LedgerColumns(NamedTuple):
     heavy: Number
     spring: Number
     contact: Number
+    flow: Number  # first of three works of each flow
+    flowing: Number  # first of their energies
     earned: Number
     lost: Number
 

@@ -196,6 +196,31 @@ class Faces(NamedTuple):
     input: IndexMatrix  # (q, d)
 
 
+class Flows(NamedTuple):
+    """Flows (k) along rods and cables, by their frames (f): see kernels.rates.flows.
+
+    ``along`` is A and ``bent`` K − C by rows of frames, ``tension`` K; ``own`` the same two over the unknowns.
+    """
+
+    mass: Vector  # (k,)
+    owner: Index  # (f,), flow
+    frame: Index  # (f,)
+    ptr: Index  # (f + 1,)
+    col: Index
+    along: Vector
+    tension: Vector
+    bent: Vector
+    own_row: Index  # frames in whose unknowns they are
+    own_col: Index
+    own_owner: Index
+    own_along: Vector
+    own_bent: Vector
+    end_ptr: Index  # (2k + 1,), inlet and outlet of each
+    end_frame: Index
+    end_shape: Vector
+    end_slope: Vector
+
+
 class Points(NamedTuple):
     """Points (f) of cables, whose unknowns x are positions and slopes that couple only neighbours, v = T x.
 
