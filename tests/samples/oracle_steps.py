@@ -149,7 +149,9 @@ class CollocatedStep:
         coefficient, offset = zip(*(table.at(t) for t in t0 + h * rk.given), strict=True)
         coefficient, offset = np.array(coefficient), np.array(offset)
         given = np.array([inputs.at(t) for t in t0 + h * rk.nodes])
-        self.given = AtNodes(h, rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, given, t0 + h * rk.nodes)
+        self.given = AtNodes(
+            h, rk.value @ coefficient, rk.rate @ coefficient, rk.rate @ offset, given, t0 + h * rk.nodes
+        )
         v, w, rest = np.split(run.memory[-stages:], np.cumsum([arrays.weight.size, arrays.columns.omega.size]), axis=1)
         omega, rest = w.reshape(stages, *arrays.columns.omega.shape), rest[:, : arrays.body_u.size + self.system.rows]
         spins = self._world_spins(omega, rest[:, : arrays.body_u.size])[:, arrays.turning].reshape(stages, -1)
