@@ -41,7 +41,7 @@ def clamped_beam(elements: int) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class Reduced:
-    """One method: relative errors of its system over the band, its time [s], and True if its certificate holds."""
+    """One method: relative errors of its system in the band, its time [s], and True if its certificate holds."""
 
     name: str
     order: int

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,6 +44,7 @@ EYES = CORNERS * BOX * (1.0, 1.0, -1.0)  # crossed: ropes from above go to the l
 DAMPING = 1e-3  # [s], c/k of the ropes
 
 
+@lru_cache(maxsize=8192)  # all ropes ask at the times of a run
 def pose(t: float, period: float) -> tuple[Array, Array]:
     """Place (3,) [m] and rotation (3, 3) of the platform along its path: once round a circle, at rest at both ends."""
     s = min(max(t / period, 0.0), 1.0)

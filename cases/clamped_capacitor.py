@@ -154,7 +154,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Draw bᵀ∂²H b against C, and two charges that the equations allow where it is zero."""
+    """Draw bᵀ∂²H b against C, and two charges that the equations allow if it is zero."""
     figure = new_figure(11.0, 4.0)
     decides, many = figure.subplots(1, 2)
     finite = result.rows[:-1]

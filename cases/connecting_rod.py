@@ -34,7 +34,7 @@ Rod = Literal["eyes", "bar"]
 
 
 def solid_rod(rod: Rod, along: int = 48, across: int = 2) -> Body:
-    """Rod with ports ``crank``, ``slider`` and ``middle``; the bar with numbers of cells along it and over its height.
+    """Rod with ports ``crank``, ``slider`` and ``middle``; the bar with numbers of cells along and across it.
 
     The bores, or the ends of the bar, are rigid and together define the frame, which is close to the chord.
     """

@@ -10,13 +10,13 @@ from flexph import Solution
 
 
 def balance(solution: Solution) -> float:
-    """Largest residual of the balance over the scale of its energies."""
+    """Largest residual of the balance, divided by the scale of its energies."""
     ledger = solution.ledger
     return float(np.abs(ledger.residual).max() / ledger.scale) if ledger.scale > 0.0 else 0.0
 
 
 def complementarity(solution: Solution) -> float:
-    """Largest defect of the laws of rigid contacts over its scale; zero where there are none."""
+    """Largest defect of the laws of rigid contacts, divided by its scale; zero without such contacts."""
     return float(solution.ledger.complementarity_residual.max(initial=0.0))
 
 

@@ -106,7 +106,7 @@ def run(
 
 
 def drift(trajectory: Trajectory, driven: int) -> float:
-    """Largest change of φ₁ + φ₂ without the source, over the largest flux."""
+    """Largest change of φ₁ + φ₂ without the source, divided by the largest flux."""
     total = casimir(trajectory)
     return float(np.abs(total[driven:] - total[driven]).max() / np.abs(trajectory.states[:, 1:]).max())
 

@@ -33,15 +33,15 @@ CRANK_MASS = 0.1  # [kg]; the crank is driven, its mass takes no part in the mot
 
 
 CHECKED = {"radau": 5e-5, "ida": 5e-5}
-"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, over
-the maxima: tolerances of 1e-6 a step accumulate."""
+"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, relative
+to the maxima: tolerances of 1e-6 a step accumulate."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the midpoint deflection over the length (k, 2), and the refinement table if requested."""
+    """The run, the midpoint deflection divided by the length (k, 2), and the refinement table if requested."""
 
     solution: Solution
     midpoint: Array

@@ -170,7 +170,7 @@ class Result:
 
     @property
     def imbalance(self) -> Mapping[str, float]:
-        """Largest |H − H(0) − work of the wheels| over the largest energy by model."""
+        """Largest |H − H(0) − work of the wheels| divided by the largest energy by model."""
         runs = {"constrained": self.constrained, "reduced": self.reduced, "mechanism": self.mechanism}
         return {name: trajectory.energy_drift() for name, trajectory in runs.items()}
 

@@ -99,7 +99,7 @@ def ways(solution: Solution) -> dict[str, Array]:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: ways and tensions over time, and the torque of the motor; return the summary numbers."""
+    """Write to ``folder``: displacements, tensions and torque of the motor over time; return the summary numbers."""
     write_run(solution, folder)
     pull = {name: solution.measured(spring_force(f"rope of the {name}")) for name in SIDES}
     torque = solution.measured(joint_torque("motor"))

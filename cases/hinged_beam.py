@@ -40,8 +40,8 @@ SPIN = 3.0 * IMPULSE / (RUBBER.density * SIDE**2 * LENGTH**3)  # of the rigid ro
 HINGED_FREE = (3.92660231, 7.06858275, 10.21017612)  # βL with tan βL = tanh βL
 
 CHECKED = {"radau": 1e-5, "ida": 1e-5, "gauss4": 1e-3, "gonzalez": 1e-7, "dirac": 1e-7}
-"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, over
-the maxima: ten tolerances; the error of Gauss' methods for a ramp input held at midpoints, of second order (3.7e-4
+"""Methods of the checks, with the largest deviations of their deformations and energies from the exact scheme, relative
+to the maxima: ten tolerances; the error of Gauss' methods for a ramp input held at midpoints, of second order (3.7e-4
 in 40 steps); and between schemes of equal steps the effect of H beyond second degree (5e-9)."""
 
 STRAINS = {"linear": "linear", "von_karman": "von Kármán"}

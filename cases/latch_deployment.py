@@ -57,7 +57,7 @@ class Result:
 
 
 def satellite(stiffness: float, preload: float) -> Mechanism:
-    """A hub with two panels on hinges; their springs still have a ``preload`` [rad] where the panels are in line."""
+    """A hub with two panels on hinges; their springs still have a ``preload`` [rad] when the panels are in line."""
     ports = {"right": (HALF, 0.0), "left": (-HALF, 0.0)}
     hub = rigid.body(HUB, inertia=HUB_INERTIA, ports=ports, shape=box_shape((2.0 * HALF, 2.0 * HALF, HALF)))
     joints = []

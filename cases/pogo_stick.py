@@ -220,7 +220,7 @@ def run(
 
 
 def event_errors(result: Result) -> Array:
-    """Differences of event times from the closed form [s]; raises ValueError where their numbers differ."""
+    """Differences of event times from the closed form [s]; raises ValueError if their numbers differ."""
     if len(result.run.switches) != len(result.exact):
         raise ValueError(f"{len(result.run.switches)} events instead of {len(result.exact)}: try a smaller step")
     return np.array([s.time - t for s, (t, _, _) in zip(result.run.switches, result.exact, strict=True)])

@@ -22,7 +22,7 @@ EDGES = [{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}]
 FANS = {4: [(0, 1, 2), (0, 2, 3)], 6: [(0, 1, 5), (1, 2, 3), (3, 4, 5), (1, 3, 5)]}
 """Triangles of a facet by its number of nodes in order."""
 EYE = 15.0
-"""Distance from the pins over which the ends are shown on separate scales [mm]."""
+"""Distance from the pins within which the ends are shown on separate scales [mm]."""
 
 
 def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:

@@ -1,8 +1,7 @@
 """A cantilever rolled up to a full circle by an end moment: its axis has the constant curvature M/EI.
 
 Closed form; used as a test of rods in J. C. Simo, L. Vu-Quoc, A three-dimensional finite-strain rod model, part II,
-Comput.
-Methods Appl. Mech. Engrg. 58 (1986) 79.
+Comput. Methods Appl. Mech. Engrg. 58 (1986) 79.
 """
 
 from __future__ import annotations

@@ -51,11 +51,11 @@ SPEEDS = sorted({*map(float, REFERENCE), 3.25, 3.5})
 """Speeds of the table: those of the reference, and some before linear strain loses its first chordwise motion."""
 COUNT = 3  # frequencies of each family
 MAX_STRAIN_SPEED = 0.5
-"""Largest speed over slenderness, Ω√(ρL²/E): the root strain is half its square."""
+"""Largest ratio of speed and slenderness, Ω√(ρL²/E): the root strain is half its square."""
 EQUAL = 1e-6
 """Relative difference up to which two s² count as equal, so that their shapes are known as a space only."""
 OSCILLATES = 1e-6
-"""|Re s| over |s| up to which a motion counts as oscillation: far above round-off, which leaves 1e-10."""
+"""Ratio |Re s|/|s| up to which a motion counts as oscillation: far above round-off, which leaves 1e-10."""
 FAMILIES = ("chord", "flap", "axial", "torsion")
 Strain = Literal["linear", "von_karman"]
 

@@ -67,7 +67,7 @@ def exact_stop(speed: float = 1.0, tangent: float = 0.5) -> float:
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: way and velocity over time; return the summary numbers."""
+    """Write to ``folder``: displacement and velocity over time; return the summary numbers."""
     write_run(solution, folder)
     way, speed = solution["block.centre"][:, 0], solution["block.velocity"][:, 0]
     write_table(folder / "motion.csv", {"t_s": solution.times, "x_m": way, "v_m_s": speed})

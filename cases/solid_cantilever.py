@@ -39,7 +39,7 @@ Cells = Literal["hexahedron", "tetra"]
 
 
 def bar(cells: str, degree: int, across: int) -> Body:
-    """The bar along x with cells over its height and ten times as many along it: ports ``root``, ``tip``."""
+    """The bar along x with cells across its height and ten times as many along it: ports ``root``, ``tip``."""
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * across, across, across), simplices=cells == "tetra")
     ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", "mean")}
     return fem.solid(mesh, MATERIAL, degree=degree, ports=ports, reference="root")
@@ -109,7 +109,7 @@ def timoshenko(euler: Array) -> Array:
 class Level:
     """Numbers of one mesh.
 
-    Cells over the height, coordinates, stresses, frequencies by family [rad/s], computing time [s].
+    Cells across the height, coordinates, stresses, frequencies by family [rad/s], computing time [s].
     """
 
     across: int

@@ -118,7 +118,7 @@ def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory
 def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, float]]:
     """Errors of time, charge and current at the first switch from I = −2, for several numbers of steps before it.
 
-    It falls into the middle of a step.
+    The switch falls into the middle of a step.
     """
     for count in counts:
         step = HALF_PERIOD / (count + 0.5)

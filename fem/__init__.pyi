@@ -15,6 +15,7 @@ from .meshes.solid_mesh import box_mesh as box_mesh
 from .plates.plate import plate as plate
 from .plates.supports import Support as Support
 from .rods.cable import cable as cable
+from .rods.flow import Flow as Flow
 from .rods.rod import rod as rod
 from .rods.section import RodSection as RodSection
 from .solids.loads import Load as Load

@@ -26,6 +26,7 @@ from flexph.models.schema.fields import (
     by_shape,
     name_in,
 )
+from flexph.models.schema.functions import FORMULA, FunctionMapping, as_function, formula_of
 from flexph.models.schema.laws import SectionLaw
 
 from .beams.beam import beam
@@ -37,6 +38,7 @@ from .meshes.solid_mesh import box_mesh
 from .plates.plate import plate
 from .plates.supports import Support
 from .rods.cable import cable
+from .rods.flow import Flow
 from .rods.rod import rod
 from .solids.loads import Load
 from .solids.section_surfaces import Cut
@@ -166,6 +168,20 @@ class BeamEntry(BodyEntry):
     split: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
+class FlowEntry(Entry):
+    """A fluid that flows through a rod or cable."""
+
+    makes: ClassVar = Flow
+    mass_per_length: Number
+    speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=FunctionMapping)
+
+    def arguments(self, builder: Any) -> dict[str, Any]:
+        """Arguments of the call, with a speed that changes as a function."""
+        given = super().arguments(builder)
+        speed = given["speed"]
+        return given | {"speed": speed if isinstance(speed, int | float) else as_function(speed)}
+
+
 class RodEntry(BodyEntry):
     """A straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
 
@@ -181,6 +197,7 @@ class RodEntry(BodyEntry):
     shear_factors: Annotated[list[Number], Field(min_length=2, max_length=2)] = None
     damping: DampingEntry = Field(default_factory=DampingEntry)
     laws: dict[str, SectionLaw] = Field(default_factory=dict)
+    flow: FlowEntry = None
 
 
 class CableEntry(BodyEntry):
@@ -197,6 +214,7 @@ class CableEntry(BodyEntry):
     ports: dict[str, Length] = Field(default_factory=dict)
     damping: DampingEntry = Field(default_factory=DampingEntry)
     laws: dict[str, SectionLaw] = Field(default_factory=dict)
+    flow: FlowEntry = None
 
 
 class BoxMesh(Entry):
@@ -302,5 +320,5 @@ KINDS = Kinds(
     bodies=(BeamEntry, RodEntry, CableEntry, SolidEntry, PlateEntry),
     materials=(IsotropicEntry, OrthotropicEntry, AnisotropicEntry),
     sections=(SectionEntry,),
-    parts=(DampingEntry, TieEntry, LoadEntry, CutEntry, SupportEntry, NeoHookeEntry, MooneyRivlinEntry),
+    parts=(DampingEntry, FlowEntry, TieEntry, LoadEntry, CutEntry, SupportEntry, NeoHookeEntry, MooneyRivlinEntry),
 )

@@ -1,4 +1,4 @@
-"""The command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, commands of other packages."""
+"""Command line: `flexph list`, `flexph run`, `flexph validate`, `flexph analyze`, and commands of other packages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COMMANDS = "flexph.commands"
 
 
 class _Main(click.Group):
-    """Command group of flexph, extended by the entry-point group ``flexph.commands`` of other packages."""
+    """Group of the commands of flexph and of those in the entry-point group ``flexph.commands`` of other packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMANDS))})
@@ -72,7 +72,7 @@ class _Main(click.Group):
 
 
 class _Cases(click.Group):
-    """One command for each installed case, with options from the parameters of its run function."""
+    """Group with a command for each installed case, whose options are the parameters of its run function."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(find_cases())
@@ -162,7 +162,7 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
 
 
 def _print_checks(checks: Sequence[tuple[str, Check]], missing: Sequence[str], *, as_json: bool) -> None:
-    """Print the comparisons, and name the cases whose comparison is missing or incomplete."""
+    """Print the comparisons, and the names of cases whose comparison is missing or incomplete."""
     if as_json:
         print_json(verdict_values(checks, get_args(Kind), missing))
         return
@@ -209,7 +209,7 @@ def _has_system(name: str) -> bool:
 
 
 def _load(name: str) -> Case[Any]:
-    """The case of a name; ends the command with a message if it cannot be loaded."""
+    """Case with this name; ends the command with a message if it cannot be loaded."""
     cases = find_cases()
     if name not in cases:
         raise click.UsageError(no_case(name, cases))
@@ -224,7 +224,7 @@ def _load(name: str) -> Case[Any]:
 
 
 def _raise_interruption(error: BaseException) -> None:
-    """Raise the KeyboardInterrupt behind an error: extension modules turn it into an ImportError."""
+    """Raise the KeyboardInterrupt that caused an error, if any: extension modules turn it into an ImportError."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):

@@ -34,12 +34,12 @@ EULER: Mapping[Reference, float] = {
     "simply_supported": math.pi**2,
     "mean_axis": math.pi**2,
 }
-"""Critical compression over EI/L² (Euler 1744) for a frame fixed to the root, the chord or the mean axis; the mean
-axis deviates from the chord only slightly."""
+"""Critical compression divided by EI/L² (Euler 1744) for a frame fixed to the root, the chord or the mean axis; the
+mean axis deviates from the chord only slightly."""
 LATERAL = 0.5 * math.pi
-"""Critical moment, uniform in the stiff plane, over √(EI GJ)/L with torsion held at one end; π between forks
-(Michell 1899). Other loads have larger critical mean moments: 2.006 for a force at the tip (4.0126 at the root,
-Prandtl 1899), 2.14 for a uniform load."""
+"""Critical moment, uniform in the stiff plane, divided by √(EI GJ)/L, with torsion held at one end; π between forks
+(Michell 1899). Other loads have larger critical mean moments: 2.006 for a force at the tip (4.0126 at the root, Prandtl
+1899), 2.14 for a uniform load."""
 
 COLUMN: Mapping[str, Any] = {
     "load": "axial compression",

@@ -18,8 +18,8 @@ from ..solids.model import SolidModel
 class Part:
     """Cells of one rank, with their nodes and coordinates.
 
-    ``shapes``: displacements of its nodes (N·d, n) over the coordinates that move them, whose numbers in the whole
-    system are ``coordinates`` (n,). ``cells``: numbers of its cells in the whole mesh, over all blocks.
+    ``shapes``: displacements of its nodes (N·d, n) for unit values of the coordinates that move them, whose numbers in
+    the whole system are ``coordinates`` (n,). ``cells``: numbers of its cells, counted through all blocks of the mesh.
     """
 
     model: SolidModel
@@ -66,7 +66,7 @@ class Partition:
 
 
 def cut(model: SolidModel, basis: Any, count: int) -> Partition:
-    """Partition of a solid into ``count`` parts; ``basis`` (N·d, n) are its displacements over its coordinates."""
+    """Partition of a solid into ``count`` parts; ``basis`` (N·d, n) are its displacements for unit coordinates."""
     mesh, d = model.mesh, model.dim
     centres = np.vstack([mesh.points[b.corners()].mean(axis=1) for b in mesh.blocks])
     rank = bisected(centres, count)

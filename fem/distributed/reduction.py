@@ -53,7 +53,7 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """Solid on rank 0: model, displacements (N·d, n) over its coordinates, its ports over them, and the partition."""
+    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these, and the partition."""
 
     model: SolidModel
     basis: Any
@@ -136,7 +136,10 @@ def _shares(
 
 
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
-    """Coordinates that hold the body: those of the reference port, or, for mean axes, single ones."""
+    """Numbers of coordinates that hold the body: those of the reference port.
+
+    For mean axes one for each rigid motion.
+    """
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:
         return pins(rigid)

@@ -23,8 +23,8 @@ CROSSOVER = 1_000_000
 SPARE = 6
 """Number of modes computed in addition to the requested ones."""
 EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-9, 1e-4
-"""Tolerances: residual of a static response over its load, residual of 1/ω² by a factor, error in energy of a mode by
-multigrid, and of a mode that is only searched for."""
+"""Tolerances: residual of a static response relative to its load, residual of 1/ω² by a factor, error in energy of a
+mode by multigrid, and of a mode that is only searched for."""
 TRIES, STEPS, SEARCHED = 5, 5000, 300
 """Largest numbers of searches for missed modes, of iteration steps, and of LOBPCG steps."""
 

@@ -20,7 +20,7 @@ from .ranks import total
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Stiffness K and mass M over the coordinates of all ranks, distributed by rows; ``own`` are the rows of this rank.
+    """Stiffness K and mass M in the coordinates of all ranks, distributed by rows; ``own`` are the rows of this rank.
 
     On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are the coordinates that move corners of
     cells, for multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K with it. About mean axes rigid
@@ -78,7 +78,7 @@ class System:
         return loads
 
     def elasticity(self, vectors: Array) -> SolidElasticity:
-        """Elastic energy of the cells of this rank over vectors (own, k)."""
+        """Elasticity of the cells of this rank, in coordinates whose displacements are the vectors (own, k)."""
         return SolidElasticity(self.part.model, self.displacements(vectors))
 
     def energies(self, vectors: Array) -> Array:

@@ -35,7 +35,7 @@ class Damping:
     stiffness : float
         β ≥ 0 [s].
     ratios : tuple of float
-        ζ_i in [0, 1) of the lowest modes, counted over *all* modes by frequency, axial and torsional ones included; a
+        ζ_i in [0, 1) of the lowest modes, counted among *all* modes by frequency, axial and torsional ones included; a
         section with I_y = I_z has each bending mode twice.
 
     Raises

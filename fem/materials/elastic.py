@@ -19,7 +19,7 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 IN_PLANE = (0, 1, 5)
 """Components of a plane problem: xx, yy, xy."""
 INCOMPRESSIBLE = 1e-6
-"""Smallest over largest eigenvalue of a compliance below which it counts as singular."""
+"""Ratio of the smallest to the largest eigenvalue of a compliance below which it counts as singular."""
 
 
 class Elastic(Protocol):

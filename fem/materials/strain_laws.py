@@ -16,7 +16,7 @@ from flexph.numerics.arrays import Array
 from .hyperelastic import FIRST, PAIRS, SECOND, Hyperelastic
 
 UNLOADED = 1e-9
-"""Stress without strain, over the stiffness, below which it is round-off."""
+"""Stress without strain, relative to the stiffness, below which it is round-off."""
 
 
 def tensors_of(strain: Array) -> Array:
@@ -121,7 +121,8 @@ SAMPLES = np.array(
 """Green's strains at which a derivative is compared with differences of its energy."""
 STEP = 1e-5
 DERIVATIVE = 1e-6
-"""Largest deviation of a derivative from differences of its energy, over the stiffness: of the order of STEP²."""
+"""Largest deviation of a derivative from differences of its energy, relative to the stiffness: of the order of
+STEP²."""
 
 
 @checked

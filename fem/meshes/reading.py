@@ -21,7 +21,7 @@ from .solid_mesh import Block, SolidMesh, righted
 from .soundness import refuse_hanging, refuse_overlaps, refuse_pieces
 
 FLAT = 1e-9
-"""Spread of z over that of x and y up to which a mesh is plane."""
+"""Spread of z, relative to that of x and y, up to which a mesh is plane."""
 
 
 def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, one_piece: bool = True) -> SolidMesh:

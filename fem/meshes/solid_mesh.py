@@ -21,7 +21,7 @@ from .cells import CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
 DEGENERATE = 1e-9
-"""Jacobian below which a cell is flat, over the size of the cell to the power of its dimension."""
+"""Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, over all cells."""
+        """Number of the first cell of each block, counted through all blocks."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -85,7 +85,7 @@ class SolidMesh(Memo):
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers of cells over all blocks, from pairs (block, cell)."""
+        """Numbers of cells counted through all blocks, from pairs (block, cell)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
@@ -268,7 +268,10 @@ SETTLED = 1e-14
 
 
 def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[Array, Array]:
-    """Shape functions (k, q, n) and gradients (k, q, n, 2) of cells (k,) at points (k, q, 2) in them."""
+    """Shape functions (k, q, n) and gradients (k, q, n, 2) of cells (k,) at points (k, q, 2) in them.
+
+    The values belong to points in body axes, not to reference points.
+    """
     kind, corners = mesh.blocks[block].kind, mesh.points[mesh.blocks[block].corners()[cells]]
     at = _reference(corners, points)
     shapes, slopes = kind.shapes(at.reshape(-1, 2).T)

@@ -13,7 +13,7 @@ from flexph.numerics.checks import listed
 from .solid_mesh import Block, SolidMesh
 
 TOUCHING = 1e-6
-"""Distance of a node from a facet, over the size of the facet, up to which it lies on the facet."""
+"""Distance of a node from a facet, relative to the size of the facet, up to which it lies on the facet."""
 
 
 def refuse_pieces(mesh: SolidMesh) -> None:
@@ -37,7 +37,7 @@ def refuse_pieces(mesh: SolidMesh) -> None:
 
 
 def _nodes(mesh: SolidMesh, cells: Array) -> Array:
-    """Nodes of cells given by numbers over all blocks, with repetitions."""
+    """Nodes of cells given by numbers counted through all blocks, with repetitions."""
     nodes = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
     return np.concatenate(nodes)
 

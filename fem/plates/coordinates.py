@@ -34,7 +34,7 @@ class LocalRows(NamedTuple):
     columns: Array
 
     def add_to(self, moments: Array, weights: Array) -> None:
-        """Add the field's integrals with weights (k, q, r) at the points to ``moments`` (r, n) over all coordinates."""
+        """Add the field's integrals with weights (k, q, r) at the points to ``moments`` (r, n) in all coordinates."""
         local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
         for row, own in zip(moments, local, strict=True):
             np.add.at(row, self.columns, own)
@@ -45,7 +45,7 @@ Fields = list[list[LocalRows]]
 
 
 class Sampled(NamedTuple):
-    """Fields at points as sparse matrices over all coordinates: displacement (x, y, w), slopes ∇w, shear angles γ."""
+    """Fields at points as sparse matrices in all coordinates: displacement (x, y, w), slopes ∇w, shear angles γ."""
 
     x: Any
     y: Any
@@ -164,7 +164,7 @@ class PlateCoordinates(Memo):
         return displacement, turn
 
     def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
-        """Fields as matrices over all coordinates at points (k, q, 2) of the cells (k,) of a block, cell by cell."""
+        """Fields as matrices in all coordinates at points (k, q, 2) of the cells (k,) of a block, cell by cell."""
         displacement, turn = self.local_fields(block, cells, points)
         rows = lambda own: rows_at(own.values, own.columns, self.size)  # noqa: E731
         x, y, w = (rows(own[0]) for own in displacement)
@@ -184,11 +184,11 @@ class PlateCoordinates(Memo):
                 yield b, cells, where[cells], area[cells]
 
     def numbered(self, block: int, cells: Array) -> Array:
-        """Numbers of cells of a block, over all cells."""
+        """Numbers of cells of a block, counted through all blocks."""
         return self.mesh.starts[block] + cells
 
     def widened(self, rows: Any) -> Any:
-        """Matrix over all coordinates, from one over the in-plane displacements."""
+        """Matrix in all coordinates, from one in the in-plane displacements."""
         own = sparse.csr_array(rows)
         return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
 

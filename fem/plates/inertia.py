@@ -1,4 +1,4 @@
-"""Mass integrals of a plate over all its coordinates, summed over its cells."""
+"""Mass integrals of a plate in all its coordinates, summed over its cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANY = 4_000_000
 
 
 def plate_inertia(model: PlateModel) -> Inertia:
-    """Mass integrals over all coordinates, of the displacement (u_x − zβ_x, u_y − zβ_y, w) at (x, y, z).
+    """Mass integrals in all coordinates, of the displacement (u_x − zβ_x, u_y − zβ_y, w) at (x, y, z).
 
     Without rotary inertia they are the integrals of the middle surface.
     """

@@ -18,7 +18,7 @@ from .regions import edge_samples
 
 
 def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region over the coordinates u, with the normals of the upper face.
+    """Load port of a region in the coordinates u, with the normals of the upper face.
 
     Raises ValueError if the region has no cells or edges.
     """

@@ -1,4 +1,4 @@
-"""Matrices of a plate over all its coordinates, from a mesh, materials and thicknesses."""
+"""Matrices of a plate in all its coordinates, from a mesh, materials and thicknesses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MASS = 8
 
 @dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
-    """Matrices of a plate over all its coordinates; ``thickness`` t (cells,) [m]."""
+    """Matrices of a plate in all its coordinates; ``thickness`` t (cells,) [m]."""
 
     thickness: Array
     rotary: bool
@@ -164,7 +164,7 @@ class PlateModel(PlateCoordinates):
 
 
 STRAIGHT = 1e-6
-"""Distance of an edge node from the middle, over the size of the cell, up to which an edge is straight."""
+"""Distance of an edge node from the middle, relative to the size of the cell, up to which an edge is straight."""
 
 
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:

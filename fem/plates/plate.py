@@ -175,7 +175,7 @@ def _mesh_alone(mesh: Source, omit: Sequence[str]) -> meshio.Mesh:
 
 
 def _model(mesh: Any, material: Any, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """Model of a plate over all its coordinates."""
+    """Model of a plate in all its coordinates."""
     check.choice("theory", theory, get_args(Theory))
     if theory == "reissner_mindlin" and not rotary:
         raise ValueError(
@@ -196,7 +196,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals over coordinates u, from those over all coordinates, which are ``shapes`` u."""
+    """Mass integrals in coordinates u, from those in all coordinates, which are the product ``shapes`` u."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,

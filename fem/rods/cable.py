@@ -22,6 +22,7 @@ from flexph.numerics.rotations import spins
 from flexph.units.arguments import quantities
 
 from ..materials.damping import Damping
+from .flow import Flow, flow_of_cable
 from .hermite import HermiteLine, hermite_line
 from .laws import checked_laws
 from .ports import ports_along
@@ -45,6 +46,7 @@ def cable(
     ports: Mapping[str, float] | None = None,
     damping: Damping = UNDAMPED,
     laws: Mapping[str, ElasticLaw] | None = None,
+    flow: Flow | None = None,
 ) -> NodalBody:
     """A cable in space or in the plane, along the body x axis from ``root`` to ``tip``, or along a curve.
 
@@ -83,6 +85,8 @@ def cable(
         Law N of :mod:`flexph.laws`, in place of EA: the tension against the elongation |r'| − 1, with V the energy per
         length. ``one_sided`` is slack in compression, ``scheduled`` changes with time. Of bending take
         :func:`fem.rod`.
+    flow : Flow, optional
+        Fluid that flows through the cable, a hose, :class:`fem.Flow`.
 
     Returns
     -------
@@ -112,7 +116,8 @@ def cable(
     length = check.positive("length", length, "m")
     stiffness = check.positive("axial", axial, "N"), check.positive("bending", bending, "N m²")
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
-    line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m"))
+    fluid = 0.0 if flow is None else flow.mass_per_length
+    line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m") + fluid)
     places, law = _placed(line, curve, dim), checked_laws("cable", laws, ("N",)).get(0)
     named = ports_along("cable", length, ports or {})
     return NodalBody(
@@ -128,6 +133,7 @@ def cable(
         tangents=_tangents(line),
         coordinates=line.points,
         pieces=_pieces(line),
+        flow=flow_of_cable(flow, line),
     )
 
 

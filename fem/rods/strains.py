@@ -37,7 +37,7 @@ class _Rows(NamedTuple):
 
 
 def _rows_of(dim: int) -> _Rows:
-    """Products of a strain point for its strains Γ and K."""
+    """Pairs of vectors at a strain point whose products give its strains Γ and K."""
     if dim == 2:  # d_1·r', d_2·r', d_1'·d_2, d_1·d_1
         return _Rows(4, [1, 2, 3, 1], [0, 0, 2, 1], [0, 1, 2], [[3, -1], [3, -1], [3, 3]])
     first, second = [], []

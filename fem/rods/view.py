@@ -31,7 +31,8 @@ FACES = ("axial_stress_y_upper", "axial_stress_z_upper", "axial_stress_y_lower",
 EDGES = ("axial_stress_upper", "axial_stress_lower")
 """Axial stresses N/A ∓ M₃ c/I₃ at y = ±c of a planar rod."""
 NARROWEST, WIDEST = 0.003, 0.05
-"""Limits of half the width of a drawn box over the rod length: inertias of a non-solid section give extreme boxes."""
+"""Limits of half the width of a drawn box relative to the rod length: inertias of a non-solid section give extreme
+boxes."""
 QUADS = {
     2: np.array([[0, 1]]),
     4: np.array([[0, 1, 2, 3]]),

@@ -47,7 +47,7 @@ class SolidElasticity(LocalElasticity):
 
     @once
     def slopes(self) -> Any:
-        """Slopes of a nonlinear strain: an empty matrix."""
+        """Matrix of the slopes of a nonlinear strain: empty, as this strain is linear."""
         return sparse.csr_array((0, self.shape[1]))
 
     @once

@@ -40,7 +40,7 @@ class PairRow(Sequence[Any]):
 
 
 def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
-    """Mass integrals over the coordinates u, with nodal displacements ``shapes`` u; exact, as positions are."""
+    """Mass integrals in the coordinates u, with nodal displacements ``shapes`` u; exact, as positions are."""
     X, m, d = model.mesh.points, model.mass, model.dim
     phi = [sparse.csr_array(p) if sparse.issparse(p) else p for p in (shapes[i::d] for i in range(d))]
     whole, moved = np.asarray(m.sum(axis=0)).ravel(), m @ X

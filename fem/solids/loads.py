@@ -70,7 +70,7 @@ def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region over the coordinates u. Raises ValueError if it has no facets or cells to load."""
+    """Load port of a region in the coordinates u. Raises ValueError if it has no facets or cells to load."""
     values, measures, normals = loaded_elements(model, name, given)
     moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
@@ -134,7 +134,7 @@ PARALLEL = 1e-6
 
 
 def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str, given: Any) -> FaceSamples:
-    """Samples of a load on facets; ``positions`` (N, k) are those of the mesh nodes over the places of the body.
+    """Samples of a load on facets; ``positions`` (N, k) is the matrix from the k places of the body to the mesh nodes.
 
     Quadrature is exact for the volume behind cells with straight edges. Raises ValueError if the direction of the
     load is along a normal.

@@ -98,9 +98,9 @@ def watched(count: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SolidModel(Memo):
-    """A mesh with materials; its matrices are over the nodal displacements (N·d), node by node.
+    """A mesh with materials; its matrices are those of the nodal displacements (N·d), node by node.
 
-    ``material_of`` is the material index of each cell, over all cells; ``thickness`` t [m] that of a plane body;
+    ``material_of`` is the material index of each cell of all blocks; ``thickness`` t [m] that of a plane body;
     ``added`` densities of the cells and ``lumped`` masses of the nodes come in addition to the materials.
     """
 
@@ -197,7 +197,7 @@ class SolidModel(Memo):
 
     @once
     def cell_of_point(self) -> Array:
-        """Cell number of each stress point, over all cells (p,)."""
+        """Cell number of each stress point, counted through all blocks (p,)."""
         each = [count // len(b.nodes) for count, b in zip(self.point_counts, self.mesh.blocks, strict=True)]
         return np.repeat(np.arange(self.mesh.starts[-1]), np.repeat(each, np.diff(self.mesh.starts)))
 

@@ -51,7 +51,7 @@ def without(coordinates: Array, size: int) -> Any:
 
 
 def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Coordinates (n, d + s) over a basis (N·d, n) of unit translations and scaled unit rotations.
+    """Coordinates (n, d + s) in a basis (N·d, n) of unit translations and scaled unit rotations.
 
     Rotations are scaled by the longest side.
     """
@@ -61,7 +61,7 @@ def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
 
 
 def coordinates(basis: Any, motion: Array) -> Array:
-    """Coordinates (n, r) over a basis (N·d, n) of displacements (N·d, r) in its span."""
+    """Coordinates (n, r) in a basis (N·d, n) of displacements (N·d, r) in its span."""
     solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     return solved
 
@@ -75,7 +75,7 @@ def pins(motion: Array) -> Array:
 
 
 def _mean_motion(model: SolidModel) -> Array:
-    """Matrix (d + s, N·d) of mean motions: ∫ρu over the mass, and ∫ρ(X − c) × u over the mass and a length."""
+    """Matrix (d + s, N·d) of mean motions: ∫ρu divided by mass, and ∫ρ(X − c) × u divided by mass and a length."""
     X, m, d = model.mesh.points, model.mass, model.dim
     whole = np.asarray(m.sum(axis=0)).ravel()
     mass = whole.sum()
@@ -123,7 +123,7 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port over all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
+    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices."""
 
     nodes: Array
     position: Array
@@ -132,7 +132,7 @@ class Tied:
     rotation: Any
 
     def over(self, basis: Any) -> Port:
-        """Port over the coordinates of a basis."""
+        """Port in the coordinates of a basis."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
@@ -146,7 +146,7 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements (N·d, n) over coordinates in which rigid regions are condensed, and the ports over these.
+    """Nodal displacements (N·d, n) for unit coordinates, with condensed rigid regions, and ports in these.
 
     The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
     and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes or do

@@ -19,8 +19,8 @@ from .model import SolidModel
 FLAT = 1e-9
 """Relative moment of the points around a corner below which no slope along its direction is fitted."""
 FAR = 30.0
-"""Squared distance of a corner from the centre of the points around it, over their moments, above which their mean is
-taken: a corner of a single cell has up to 15."""
+"""Squared distance of a corner from the centre of the points around it, divided by their moments, above which their
+mean is taken: a corner of a single cell has up to 15."""
 
 
 def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights: Array) -> tuple[Any, Any, list[Array]]:

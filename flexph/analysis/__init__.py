@@ -1,8 +1,8 @@
 """Analysis of port-Hamiltonian differential-algebraic systems: index, Casimirs, passivity, stability ([survey] sec. 4);
 Floquet multipliers of periodic motions of mechanisms.
 
-Imports: consistency, dirac, interconnection, mechanisms, mechanisms.model, mechanisms.poses, numerics,
-numerics.factors, switching, systems.
+Imports: consistency, dirac, interconnection, mechanisms, mechanisms.model, mechanisms.poses, mechanisms.statics,
+numerics, numerics.factors, switching, systems.
 """
 
 import lazy_loader

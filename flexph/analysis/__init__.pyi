@@ -12,6 +12,8 @@ from .index_one import ReducedLinear as ReducedLinear
 from .index_one import eliminate_index_one as eliminate_index_one
 from .kinematic import KinematicSystem as KinematicSystem
 from .kinematic import hidden_constraints as hidden_constraints
+from .limit_loads import LimitLoad as LimitLoad
+from .limit_loads import limit_load as limit_load
 from .passivity import PassivityReport as PassivityReport
 from .pattern import sparsity_text as sparsity_text
 from .periodic.multipliers import Floquet as Floquet

@@ -233,6 +233,9 @@ class Body(Described, Memo):
     buckling: tuple[BucklingLoad, ...] = ()
     stiffening: AxialStiffening | None = None
     unshifted: Body | None = None
+    scheduled_laws: ClassVar[tuple[()]] = ()
+    whole: ClassVar[None] = None
+    flow: ClassVar[None] = None
     remedy: ClassVar[str] = "made by fem or rigid, those of a mechanism are in mechanism.bodies"
 
     def __post_init__(self) -> None:
@@ -278,16 +281,6 @@ class Body(Described, Memo):
     def stress_size(self) -> int:
         """Number m of stress coordinates."""
         return self.elasticity.size if self.elasticity else 0
-
-    @property
-    def scheduled_laws(self) -> tuple[()]:
-        """Laws of strains that depend on time: only bodies of several frames have them."""
-        return ()
-
-    @property
-    def whole(self) -> None:
-        """Body without broken elements, if some are broken: only elements of bodies of several frames break."""
-        return
 
     @property
     def mass(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,6 +29,21 @@ class PointLaw(NamedTuple):
     rows: Array
     volume: Array
     law: Any
+
+
+class BodyFlow(NamedTuple):
+    """Mass m per length [kg/m] that flows along a rod or cable of N nodes.
+
+    See :mod:`flexph.kernels.rates.flows`. ``along`` is ∫m N N'ᵀ, ``tension`` ∫m N'N'ᵀ (N, N), ``shape`` and ``slope``
+    (2, N) the weights of the nodes in the place and the slope of both ends.
+    """
+
+    mass: float
+    speed: float | Callable[[float], float]
+    along: Array
+    tension: Array
+    shape: Array
+    slope: Array
 
 
 class Pieces(NamedTuple):
@@ -155,6 +170,8 @@ class NodalBody(Described, Memo):
         Elements along a rod or cable, which may break.
     whole : NodalBody, optional
         The body before some of its elements broke.
+    flow : BodyFlow, optional
+        Mass that flows through it.
     """
 
     frames: tuple[Body, ...]
@@ -171,6 +188,7 @@ class NodalBody(Described, Memo):
     coordinates: Array | None = None
     pieces: Pieces | None = None
     whole: NodalBody | None = None
+    flow: BodyFlow | None = None
     remedy: ClassVar[str] = "made by fem.rod, fem.cable or fem.solid(strain='finite')"
 
     size: ClassVar[int] = 0
@@ -250,6 +268,8 @@ class NodalBody(Described, Memo):
                 f"nothing can be lumped at port {port!r}, a mean of points: join a rigid body or a point mass to it"
             )
         node = self.node_of(port)
+        if self.flow is not None and np.any(self.frames[node].ports[port].position):
+            raise ValueError(f"nothing can be lumped at port {port!r} aside of a hose: join a rigid body to it")
         heavier = self.frames[node].with_mass(port, mass, inertia)
         return replace(self, frames=(*self.frames[:node], heavier, *self.frames[node + 1 :]))
 

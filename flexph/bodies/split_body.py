@@ -48,6 +48,9 @@ class SplitBody(Described, Memo):
 
     turns: ClassVar[bool] = True
     unshifted: ClassVar[None] = None
+    scheduled_laws: ClassVar[tuple[()]] = ()
+    whole: ClassVar[None] = None
+    flow: ClassVar[None] = None
     sections: ClassVar[Mapping[str, SectionMap]] = {}
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ class Change:
     Attributes
     ----------
     kind : {"lock", "release", "rupture"}
-        What happens.
+        Kind of the change.
     joint : str or Connection
         Name of a joint; of a lock also a joint that begins to hold; of a rupture a spring, or a rod or cable.
     at : float, optional
@@ -78,7 +78,10 @@ class Change:
 
     @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
-        """Function of (t, state) that is zero at the instant, or an Event; None for a time."""
+        """Function of (t, state) that is zero at the instant of the change, or an Event.
+
+        None for a change at a time.
+        """
         if self.reaches is None:
             return self.when
         return Reaching(self.when, float(self.reaches))
@@ -94,14 +97,14 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor less the value that it reaches; angles count full turns."""
+    """Function of (t, state): reading of a sensor minus the value to be reached; angles count full turns."""
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"
         self._last: float | None = None
 
     def __call__(self, time: float, state: Any) -> float:
-        """Value at a time and state."""
+        """Reading minus the value to be reached, at a time and state."""
         reading = float(state.measured(self.quantity))
         if self._turns and self._last is not None:
             reading += 2.0 * math.pi * round((self._last - reading) / (2.0 * math.pi))
@@ -114,21 +117,21 @@ class Reaching:
 def lock(
     joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | str | None = None
 ) -> Change:
-    """Lock a joint within a run, as it stands, or let a further joint begin to hold.
+    """Lock a joint within a run in its position at that instant, or let a further joint begin to hold.
 
     Velocities jump by the impulse Λ of the joints, after which the lock holds:
 
         v⁺ = v − M⁻¹GᵀΛ,   G M⁻¹GᵀΛ = G v − b,   loss ½ Δvᵀ M Δv ≥ 0,   work of drives −Λᵀb
 
-    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Both momenta of free
-    mechanisms stay. Steps end at the instant, to round-off.
+    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Momentum and angular
+    momentum of free mechanisms stay. Steps end at the instant, to round-off.
 
     Parameters
     ----------
     joint : str or Connection
-        Name of a joint between two ports of the mechanism: its bodies then stay as they are to each other, by ``lock
-        NAME``, which takes its place. Or a joint such as ``weld("ship.nose", "station.dock", name="dock")``, which
-        must be closed at the instant if it states a pose.
+        Name of a joint between two ports of the mechanism: its bodies then keep their relative position by a joint
+        ``lock NAME``, which replaces it. Or a further joint, as ``weld("ship.nose", "station.dock", name="dock")``;
+        it must be closed at the instant if it states a pose.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
@@ -145,7 +148,7 @@ def lock(
     Raises
     ------
     ValueError
-        Unless one of ``at`` and ``when`` is given; ``reaches`` goes with a sensor.
+        Unless exactly one of ``at`` and ``when`` is given, and ``reaches`` with a sensor but not otherwise.
 
     Examples
     --------
@@ -216,7 +219,7 @@ def rupture(
     tension: float | None = None,
     at: float | None = None,
     when: Any = None,
-    reaches: float | None = None,
+    reaches: float | str | None = None,
 ) -> Change:
     """Let a rod or cable break at a place, or a spring or rope, within a run.
 
@@ -235,7 +238,7 @@ def rupture(
         Instead of a tension, a time [s].
     when : Event, callable or Quantity, optional
         Instead of a tension, a condition, see :func:`lock`.
-    reaches : float, optional
+    reaches : float or str, optional
         Reading of a sensor ``when``.
 
     Returns

@@ -1,4 +1,4 @@
-"""Plan of the changes of a run: their order, and the mechanisms of its parts."""
+"""Plan of the changes of a run: their order, and the mechanisms between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .held import held
 
 
 class Action(NamedTuple):
-    """Change of a plan: its name, and the names of the connections that begin and cease to hold."""
+    """Change in a plan: its name, and the connections that begin and cease to hold, None without one."""
 
     change: Change
     name: str
@@ -25,7 +25,7 @@ class Action(NamedTuple):
 
 
 class Plan:
-    """Changes of a run of a mechanism, in the order in which those of a joint happen.
+    """Changes of a run of a mechanism, checked in the order in which those of each joint happen.
 
     ``union`` is the mechanism with all joints that hold at any time.
     """
@@ -47,14 +47,14 @@ class Plan:
         self.union = mechanism.replace(joints=[*mechanism.connections, *added]) if added else mechanism
 
     def mechanism(self, holding: frozenset[str]) -> Mechanism:
-        """Mechanism with the connections that hold."""
+        """Mechanism with the connections of these names, those that hold."""
         for known in (self.base, self.union):
             if holding == {c.name for c in known.connections}:
                 return known
         return self.union.replace(joints=[c for c in self.union.connections if c.name in holding])
 
     def _joint(self, change: Change) -> Connection:
-        """Connection of a name, of the mechanism or one that began to hold."""
+        """Connection that a change names: one of the mechanism, or one that an earlier change has let begin."""
         own = {c.name: c for c in self.base.connections}
         joint = change.name.removeprefix("lock ")
         if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:
@@ -82,7 +82,7 @@ class Plan:
         return Action(change, name, lock.name, joint.name)
 
     def _begun(self, change: Change, joint: Connection, name: str) -> Action:
-        """Lock by a joint that begins to hold."""
+        """Action by which a further joint begins to hold; ValueError if it cannot or its name is taken."""
         if not (joint.kind != "drive" and (joint.formed(self.base.layout.dim).form.rows or joint.input is None)):
             raise ValueError(f"lock({joint.name!r}): a joint or a spring can begin to hold, not a {joint.kind}")
         if joint.name in (c.name for c in (*self.base.connections, *self._added)):
@@ -93,7 +93,7 @@ class Plan:
         return Action(change, name, joint.name, None)
 
     def _refuse_held(self, change: Change, joint: str) -> None:
-        """Raise ValueError unless a joint holds and is not locked."""
+        """Raise ValueError if a joint to be locked does not hold or is locked already."""
         holds = self._holding.get(joint, joint)
         if holds is None:
             raise ValueError(
@@ -131,7 +131,7 @@ class Plan:
 
 @checked
 def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
-    """Mechanism with the joints of a run with changes, to load it: ``Solution.load(path, with_changes(...))``.
+    """Mechanism with all joints of a run with changes, to load the run: ``Solution.load(path, with_changes(...))``.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
 
 
 def _listed(changes: Any) -> list[Change]:
-    """Check for a list of changes."""
+    """List of the given changes; ValueError for anything else."""
     if isinstance(changes, Change) or not isinstance(changes, Sequence) or isinstance(changes, str):
         raise ValueError(
             f"changes must be a list of lock(...), release(...) and rupture(...), got {check.shown(changes)}"

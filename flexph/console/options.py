@@ -26,7 +26,7 @@ class _Echo(logging.Handler):
 
 @contextmanager
 def told_on_stderr() -> Iterator[None]:
-    """Print log records to the standard error, by default from warnings upwards."""
+    """Context in which log records are printed to the standard error, warnings and errors unless a level is set."""
     handler, before = _Echo(), log.level
     log.addHandler(handler)
     log.setLevel(before or logging.WARNING)
@@ -38,7 +38,7 @@ def told_on_stderr() -> Iterator[None]:
 
 
 def with_verbosity(command: click.Command) -> click.Command:
-    """The command with the options ``--quiet`` and ``--verbose``, unless it has parameters of these names."""
+    """Copy of a command with the options ``--quiet`` and ``--verbose``, except those whose names it uses itself."""
     taken = {name for parameter in command.params for name in (parameter.name, *parameter.opts)}
     own = [option for option in _options() if taken.isdisjoint((option.name, *option.opts))]
     extended = copy.copy(command)
@@ -86,7 +86,7 @@ class Folder(click.Path):
         super().__init__(file_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Path from the given text."""
+        """Path from the given text; an error if it is empty."""
         if value == "":
             self.fail("the folder has no name", param, ctx)
         return super().convert(value, param, ctx)

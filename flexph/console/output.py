@@ -34,7 +34,7 @@ def replace_unknown_characters() -> None:
 
 
 def repeating_command() -> str:
-    """The running command with its non-default options; empty if there is none."""
+    """Command line that repeats the running command, with its non-default options; empty outside of commands."""
     ctx = click.get_current_context(silent=True)
     if ctx is None:
         return ""
@@ -55,7 +55,7 @@ def repeating_command() -> str:
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """End a command with a one-line error if a file or its output cannot be written or read."""
+    """Context that ends a command with a one-line error if a file or the output cannot be written or read."""
     try:
         yield
         sys.stdout.flush()
@@ -68,7 +68,7 @@ def one_sentence() -> Iterator[None]:
 
 
 def _drop_unwritten() -> None:
-    """Discard output that cannot be written; Python would try again at exit."""
+    """Discard output that cannot be written; Python would try to write it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -84,7 +84,7 @@ COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
 
 
 def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
-    """Table of references and computed numbers, from pairs of a case name and a :class:`flexph.case.Check`."""
+    """Table of references, computed numbers and verdicts, from pairs of case name and :class:`flexph.case.Check`."""
     rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
     rows.add_column("verdict", no_wrap=True)
     for name, check in checks:
@@ -100,7 +100,7 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table of the numbers of checks of each kind, and of passed ones."""
+    """Table with the number of checks of each kind, and of those that pass."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
@@ -112,7 +112,7 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
 
 
 def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
-    """Table of a text for each name."""
+    """Table with a row for each name and its text."""
     listed = table(first, second)
     for name, words in rows.items():
         listed.add_row(name, words)
@@ -130,7 +130,7 @@ def table(*words: str, numbers: Sequence[str] = ()) -> Table:
 
 
 def print_table(rows: Table) -> None:
-    """Print a table in the width of the terminal."""
+    """Print a table: at a terminal in its width, otherwise with up to 1000 columns."""
     # A pipe has no width: there every row is one line, however long.
     width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
     # Markup would swallow a source such as "[flex] table 2".
@@ -147,11 +147,11 @@ SOURCES = {
 
 
 def explained(*texts: str) -> Iterable[str]:
-    """Lines that explain the tags that occur in texts."""
+    """Lines with the papers of the tags that occur in texts."""
     return [f"[{tag}] {paper}" for tag, paper in SOURCES.items() if any(f"[{tag}]" in text for text in texts)]
 
 
 def epilog(*texts: str) -> str | None:
-    """End of a help page with the sources of the tags in the texts, or all sources without texts."""
+    """End of a help page: papers of the tags that occur in the texts, or of all tags if no text is given."""
     lines = explained(*texts) if texts else explained(*(f"[{tag}]" for tag in SOURCES))
     return "\b\nSources:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

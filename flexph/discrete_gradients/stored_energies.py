@@ -33,7 +33,7 @@ SHORT = 1e-3
 
 
 class Evaluated(NamedTuple):
-    """ψ (k,) [J/m³], S = ∂ψ/∂E (k, c) and ∂S/∂E (k, c, c) at k strains."""
+    """Energies ψ (k,) [J/m³], S = ∂ψ/∂E (k, c) and ∂S/∂E (k, c, c) at k strains."""
 
     energy: Array
     stress: Array
@@ -41,10 +41,10 @@ class Evaluated(NamedTuple):
 
 
 class StoredEnergy(Protocol):
-    """Stored energy ψ of strains E (k, c), shear strains doubled."""
+    """Stored energy density ψ of strains E (k, c), shear strains doubled."""
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ and its derivatives at strains (k, c)."""
+        """ψ, S and ∂S/∂E at strains (k, c)."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class LineEnergy:
 
 
 class LawRows(NamedTuple):
-    """Strain rows (k, c), which are strains times volumes (k,) [m³], with the stored energy of these strains.
+    """Strain rows (k, c), which are strains times volumes (k,) [m³], and the law of their stored energy.
 
     Of a rod or cable c is 1, and volumes are lengths [m].
     """
@@ -85,7 +85,7 @@ class LawRows(NamedTuple):
         return 1.0 if self.factor is None else float(self.factor(time))
 
     def strain(self, rows: Array) -> Array:
-        """Strains E (k, c) from all strain rows (e,)."""
+        """Strains E (k, c) of this law, from the vector of all strain rows (e,)."""
         strain: Array = rows[self.rows] / self.volume[:, None]
         return strain
 
@@ -108,7 +108,7 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """Mean stress of the rule with ∂/∂E₁, φ (zero if round-off), |Δ|², and the evaluation at the end of the step."""
+    """ψ₁ − ψ₀ with Gauss' mean of S and its derivative ∂/∂E₁; φ (zero if only round-off), |Δ|², and values at E₁."""
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))
     energy, stress, tangent = (

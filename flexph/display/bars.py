@@ -19,14 +19,13 @@ def in_notebook() -> bool:
 
 
 PATIENCE = 1.0
-"""Seconds after which a bar appears in a notebook, where it would stay on the page."""
+"""Delay [s] after which a bar appears in a notebook, so that short runs leave no trace on the page."""
 
 
 def bar(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:
-    """A bar of tqdm with its ``options``: none unless it is ``shown``, and where there is no terminal and no notebook.
+    """Progress bar of tqdm with its ``options``, silent if not ``shown`` and outside of terminals and notebooks.
 
-    In notebooks it is a widget where ipywidgets is installed, and the variable ``TQDM_DISABLE`` of the environment
-    leaves it out.
+    In notebooks it is a widget if ipywidgets is installed. The environment variable ``TQDM_DISABLE`` turns it off.
     """
     if not (shown and in_notebook()):
         return tqdm(over, disable=None if shown else True, **options)

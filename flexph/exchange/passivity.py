@@ -20,9 +20,9 @@ from ..numerics.arrays import Array
 from ..numerics.ranks import singular_vectors
 
 TOLERANCE = 1e-9
-"""Negative part of the Hermitian part over ‖H‖ that is attributed to round-off."""
+"""Negative part of the Hermitian part, relative to ‖H‖, that is attributed to round-off."""
 FLOOR = 1e-6
-"""‖H(iω)‖ over the largest one below which its sign is not judged."""
+"""‖H(iω)‖ relative to the largest one below which its sign is not judged."""
 
 
 def violation(model: StateSpace) -> str | None:
@@ -77,11 +77,11 @@ def _transfer(model: StateSpace, omega: float) -> Array | None:
 ACCURACY = 1e-8
 """Accepted relative defect of a computed or given energy: Riccati solutions lose digits."""
 AXIS = 1e-9
-"""Real part of a pole over ‖A‖ below which it counts as undamped."""
+"""Real part of a pole, relative to ‖A‖, below which it counts as undamped."""
 SAME = 1e-7
-"""Distance of two undamped poles over ‖A‖ below which they count as one."""
+"""Distance of two undamped poles, relative to ‖A‖, below which they count as one."""
 NOTHING = 1e-9
-"""Eigenvalue of D + Dᵀ over the size of the system below which it counts as zero."""
+"""Eigenvalue of D + Dᵀ, relative to the size of the system, below which it counts as zero."""
 
 
 class NoEnergy(ArithmeticError):

@@ -37,7 +37,10 @@ TOGETHER = 1 << 14
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
-    """Write bodies with their data, surfaces of bodies that are lines or points, joints, and the ground."""
+    """Write bodies with their data, surfaces of bodies that are lines or points, joints and the ground.
+
+    Return the path.
+    """
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
     drawn = [
@@ -51,14 +54,14 @@ def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: A
 
 
 def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
-    """VTKHDF block of a body from the meshes of its frames."""
+    """VTKHDF block of a body from its meshes at all times."""
     first = next(frames)
     cells = tuple((block.type, block.data) for block in first[1].cells)
     return Block(shown[1], BODIES, cells, _frames(chain([first], frames)))
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Groups of frames of small meshes, written together because each write has a fixed cost."""
+    """Yield groups of frames: those of small meshes are written together, as each write has a fixed cost."""
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -93,7 +96,7 @@ def read_named(path: Path) -> NamedSeries:
 
 
 def _joined_blocks(k: int, own: Sequence[tuple[int, Mapping[str, Array]]]) -> dict[str, Array]:
-    """Joined data (k, n, …) of several bodies by name."""
+    """Data (k, n, …) of several bodies by name, joined along n, with NaN for a body without them."""
     widths = {name: values.shape[2:] for _, data in own for name, values in data.items()}
     return {
         name: np.concatenate([data.get(name, np.full((k, n, *width), np.nan)) for n, data in own], axis=1)
@@ -200,7 +203,7 @@ def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
 
 
 def _ordered(values: Array, order: list[int]) -> Array:
-    """Tensors of six components in another order; other arrays unchanged."""
+    """Tensors with their six components in another order; other arrays unchanged."""
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 
@@ -243,7 +246,7 @@ def _read_xdmf(file: Path) -> list[Frame]:
 
 
 def _joined(frames: list[Frame]) -> Series:
-    """Join frames into arrays."""
+    """Series of the frames, checked for ascending times and equal cells."""
     times = np.array([time for time, _ in frames])
     if not times.size or not np.all(np.diff(times) > 0.0) or not np.all(np.isfinite(times)):
         raise ValueError(f"it must hold instants that ascend, one part each, got {times.tolist()}")
@@ -272,7 +275,7 @@ def write_series(
     discontinuous: bool = False,
     smoothed: bool = False,
 ) -> list[Path]:
-    """Write the motion of bodies (by default all with a view) as a time series; returns the paths.
+    """Write the motion of bodies (by default all with a view) as a time series; return the paths.
 
     The suffix of the path sets the format. ``.vtkhdf``: one VTKHDF file with bodies, surfaces of bodies that are
     lines or points, joints and the ground by name. ``.pvd``: an index of VTU frames, whose points have moved to their

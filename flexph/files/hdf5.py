@@ -40,7 +40,7 @@ def growths() -> dict[int, int]:
 
 
 def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
-    """Open an HDF5 file of flexph for reading, after a check that no content lies in another file.
+    """HDF5 file of flexph, opened for reading after a check that no content lies in another file.
 
     ``linked`` as in :func:`refuse_ways_out`. Raises OSError if the file is missing, has no checksums, or refers to
     other files.
@@ -121,7 +121,7 @@ def write_hdf5(path: str | Path, write: Callable[[h5py.File], None]) -> None:
 
 @contextmanager
 def new_hdf5(path: Path, libver: str | None = "v110") -> Iterator[h5py.File]:
-    """A new HDF5 file, open until the end of the block, which raises OSError if a write has failed.
+    """Context with a new HDF5 file, open until its end; raises OSError then if a write has failed.
 
     ``libver``: version of the file format; from 1.10 on, all structures of a file have checksums.
     """
@@ -156,7 +156,7 @@ class DiskFile(io.RawIOBase):
             raise self.error
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move to an offset, which may be beyond what is on the disk."""
+        """Move to an offset, which may lie beyond the end of the file; return it."""
         self._at = offset + (0, self._at, self._end)[whence]
         return self._at
 
@@ -165,7 +165,7 @@ class DiskFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Read from the disk, with zeros beyond its content."""
+        """Read from the disk, with zeros beyond the end of the file; return the number of bytes."""
         view = memoryview(buffer).cast("B")
         view[:] = bytes(len(view))
         self._tried(lambda: self._file.seek(self._at) is None or self._file.readinto(view))
@@ -173,7 +173,7 @@ class DiskFile(io.RawIOBase):
         return len(view)
 
     def write(self, data: Any) -> int:
-        """Write all bytes, or none after an error."""
+        """Write all bytes, or none after an error; return their number."""
         view = memoryview(data).cast("B")
         self._tried(lambda: self._write_all(view))
         self._at += len(view)
@@ -181,7 +181,7 @@ class DiskFile(io.RawIOBase):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        """Cut or extend the file."""
+        """Cut or extend the file; return its size."""
         self._end = self._at if size is None else size
         self._tried(lambda: self._file.truncate(self._end))
         return self._end

@@ -25,9 +25,9 @@ SPARE = 1_000_000
 
 @contextmanager
 def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn any exception of the block into a ValueError ``WHAT cannot be read from PATH: …``.
+    """Context that turns any exception into a ValueError ``WHAT cannot be read from PATH: …``.
 
-    Raises FileNotFoundError or another OSError before the block if the path is not a regular file.
+    Raises FileNotFoundError or another OSError at its start if the path is not a regular file.
     """
     refuse_missing(what, path)
     try:
@@ -67,7 +67,10 @@ def refuse_huge(shape: tuple[int, ...], size: int) -> None:
 
 
 def sound(matrix: Any) -> Any:
-    """The matrix, dense or in CSR; raises ValueError for indices out of range and for entries that occur twice."""
+    """Matrix, dense or in CSR, unchanged in value.
+
+    Raises ValueError for indices out of range and for repeated entries.
+    """
     if not sparse.issparse(matrix):
         return matrix
     if matrix.format in ("csr", "csc", "bsr"):
@@ -90,7 +93,7 @@ EXPANSION = 200
 def refuse_misfits(path: Path) -> int:
     """Expanded size of an archive [bytes]; raises ValueError if it is too large or an array has not its declared size.
 
-    Arrays of Python objects are refused: they can run code.
+    Arrays of Python objects are refused, too: they can run code.
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
@@ -113,9 +116,9 @@ DEEPEST = 1000
 
 
 def parsed(path: str | os.PathLike[str]) -> ET.Element:
-    """The root element of an XML file.
+    """Root element of an XML file.
 
-    Raises ValueError for a document type or deep nesting, ParseError if the file is not well-formed XML.
+    Raises ValueError for a document type declaration or deep nesting, ParseError if the file is not well-formed XML.
     """
     content = Path(path).read_bytes()
     refuse_entities(content)
@@ -123,7 +126,10 @@ def parsed(path: str | os.PathLike[str]) -> ET.Element:
 
 
 def refuse_entities(content: bytes) -> None:
-    """Raise ValueError for XML with a document type or deep nesting; malformed XML is left to the parser."""
+    """Raise ValueError for XML with a document type declaration or deep nesting.
+
+    Malformed XML is left to the parser.
+    """
     depth = 0
 
     def refuse(*_: Any) -> None:

@@ -64,7 +64,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     seen = given is not None and (given.outputs is not None or constant["P"])
 
     def rows_of_inputs(at: Array, whole: Array) -> Array:
-        """Row (N − S) w − (B + P)ᵀz for fixed z and w, or only its terms without known derivatives."""
+        """Row (N − S) w − (B + P)ᵀz of the equations, without terms whose derivatives are already known."""
         row = np.zeros(m) if passed_on else system.N(at) @ whole[w] - system.S(at) @ whole[w]
         return row if seen else row - (dense(system.B(at)) + dense(system.P(at))).T @ whole[x]
 

@@ -37,7 +37,7 @@ class Clamp:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The port, as a tuple of one."""
+        """Names of the ports of the connection: only one."""
         return (self.port,)
 
     def __str__(self) -> str:
@@ -182,7 +182,7 @@ class Wiring:
         self.width = at
 
     def connect(self, link: Link) -> None:
-        """Add a connection."""
+        """Add a connection; ValueError if its ports are unknown, already connected, or do not match."""
         columns = [self._take(port, link) for port in link.ports]
         self._links += [(self.block_of[link.ports[0]], self.block_of[port]) for port in link.ports[1:]]
         kinds = {self.causality[port] for port in link.ports}
@@ -197,7 +197,7 @@ class Wiring:
             self._add_rows(link, [(columns[0], np.eye(columns[0].size))])
 
     def _take(self, port: str, link: Link) -> Array:
-        """Reserve the columns of a port for a connection."""
+        """Columns of a port that a connection uses, marked as taken."""
         own = self._find(port)
         places = range(own.size) if link.components is None else link.components
         if max(places, default=0) >= own.size:
@@ -244,7 +244,7 @@ class Wiring:
         self._gains += [(rows, cols, -gain.ravel()), (cols, rows, gain.ravel())]
 
     def _matrix(self, link: Link, given: Array | None, name: str, shape: tuple[int, int]) -> Array:
-        """Matrix ``turn`` or ``gain``, the identity by default."""
+        """Given matrix ``turn`` or ``gain`` checked for its shape, by default the identity."""
         if given is None and shape[0] != shape[1]:
             raise ValueError(
                 f"{link}: the widths do not match, {shape[0]} and {shape[1]}; select components= or a {name}="
@@ -281,7 +281,7 @@ class Wiring:
         return matrix
 
     def external(self, keep: Collection[str]) -> tuple[dict[str, slice], Array]:
-        """Remaining external ports and their columns."""
+        """Slices of the external ports by name, and their columns among those of all blocks."""
         for port in keep:
             self._find(port)
         ports: dict[str, slice] = {}

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from ..laws.resistive_relations import Relation, resisting
+from ..laws.spring_law import SpringLaw, check_law
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import rotation_matrix
 from ..units.arguments import quantities
-from .rows.connection import GROUND, Connection, Form, PortName, Row, angle_row, planar_or_about, same_rotation
+from .rows.connection import GROUND, Connection, Form, Measure, PortName, Row, angle_row, planar_or_about, same_rotation
 from .rows.laws import Offset
 from .rows.signs import Solid
 from .rows.vectors import (
@@ -30,7 +32,7 @@ from .rows.vectors import axis as unit_axis
 Motion = Callable[[float], Any]
 
 
-@quantities(zero="rad")
+@quantities(damping=("N*s/m", "N*m*s/rad"), zero="rad")
 @checked
 def drive(
     port: str,
@@ -44,11 +46,16 @@ def drive(
     second_axis: Sequence[float] | None = None,
     zero: float = 0.0,
     direction: Sequence[float] | None = None,
+    law: SpringLaw | None = None,
+    damping: float | Relation = 0.0,
     name: str | None = None,
 ) -> Connection:
     """Motion of a port prescribed as a function of time.
 
     The work of the drive over a step is its multiplier times the prescribed increment.
+
+    With a ``law`` the drive is compliant: an angle or displacement x follows the motion x₀(t) with the force or torque
+    V'(x − x₀) + ρ(ẋ − ẋ₀). Its energy V(x − x₀) is stored, and the ledger has the work of x₀ under its name.
 
     Parameters
     ----------
@@ -73,14 +80,17 @@ def drive(
         Offset of a driven angle [rad], see :func:`flexph.sensors.joint_angle`.
     direction : sequence of float, optional
         Direction of a driven displacement, fixed in the section of ``reference``.
-
+    law : ElasticLaw, HysteresisLaw or ForceLaw, optional
+        Law of a compliant drive of an angle or a displacement, see :mod:`flexph.laws`.
+    damping : float or Relation
+        Damping of a compliant drive [N s/m or N m s/rad], or a :class:`flexph.laws.Relation`.
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
     Returns
     -------
     Connection
-        The drive, with one constraint row for each prescribed component.
+        The drive, with one constraint row for each prescribed component; a compliant one has none.
 
     Raises
     ------
@@ -93,6 +103,11 @@ def drive(
     >>> motor = drive("crank.root", angle=lambda t: 2.0 * t)
     >>> motor.is_driven, motor.formed(2).is_driven
     (False, True)
+
+    A servo with play and a stiffness of 500 N m/rad:
+
+    >>> from flexph.laws import backlash
+    >>> servo = drive("crank.root", angle=lambda t: 2.0 * t, law=backlash(500.0, play=0.01), damping=0.5)
     """
     given = {"angle": angle, "displacement": displacement, "position": position, "rotation": rotation}
     named = [name for name, value in given.items() if value is not None]
@@ -110,6 +125,7 @@ def drive(
     if (origin := check.number("zero", zero)) and what != "angle":
         raise ValueError("zero= goes with angle=")
 
+    own, rate = _compliance(what, law, damping)
     axes = unit_axes(axis, second_axis)
     line = None if direction is None else unit("direction", direction)
 
@@ -117,6 +133,8 @@ def drive(
         if what == "angle":
             turn = planar_or_about(port, reference, dim, kind="a driven angle", axes=axes, zero=origin)
             signs = (Solid("turn", port, None if axes is None else axes[0], axes=reference),)
+            if own is not None:
+                return Form(measures=(Measure("angle", turn, 0.0, rate, motion, law=own),), signs=signs)
             parallel = () if axes is None else (_turned(axes, motion, origin),)
             return Form((angle_row(turn, motion),), parallel=parallel, signs=signs)
         if what == "rotation":
@@ -125,10 +143,24 @@ def drive(
         if what == "position":
             return Form(_position_rows(port, dim, motion))
         assert line is not None
-        rail = along(reference, fitting("direction", line, dim))
-        return Form((Row("along", Offset(Product(between(port, reference), rail), motion)),))
+        way = Product(between(port, reference), along(reference, fitting("direction", line, dim)))
+        if own is not None:
+            return Form(measures=(Measure("component", (way,), 0.0, rate, motion, law=own),))
+        return Form((Row("along", Offset(way, motion)),))
 
     return Connection("drive", (port, reference), make, label=name)
+
+
+def _compliance(
+    what: str, law: SpringLaw | None, damping: float | Relation
+) -> tuple[SpringLaw | None, float | Relation]:
+    """Law and damping of a compliant drive, no law of one that prescribes its motion."""
+    rate = resisting("damping", damping)
+    if check_law("law", law) is None and rate != 0.0:
+        raise ValueError("damping= goes with law=: a motion that is prescribed has no deviation to damp")
+    if law is not None and what not in ("angle", "displacement"):
+        raise ValueError(f"law= goes with angle= or displacement=, got {what}=: take a drive for each component")
+    return law, rate
 
 
 def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:

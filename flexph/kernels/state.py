@@ -16,6 +16,7 @@ import numpy as np
 from ..numerics.arrays import Array
 from ..numerics.rotations import sweep, turned, turned_spins
 from .arrays import Arrays, Springs, total
+from .rates.flows import flow_energies
 from .rates.on_curves import OnCurve, all_at_state
 from .strains import law_energies
 
@@ -241,7 +242,7 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Arr
 
 
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
-    """Kinetic, elastic and potential energy of each body (b,), and of each spring, at a time [J]."""
+    """Kinetic, elastic and potential energy of each body (b,), and of each spring and flow, at a time [J]."""
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
     elastic = _elastic_energy(a, c.sigma, d.product, time)
@@ -250,14 +251,24 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
         "elastic": elastic,
         "potential": -np.einsum("bd,bd->b", a.weight, c.r),
         "spring": a.springs.energies(c.spring[: a.springs.stored], time),
+        "flow": flow_energies(a.flows, c.r, time),
     }
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
     """Largest absolute coordinate [m] of centres of mass r (b, d), and of nodes relative to them."""
-    own = max(r.max(initial=0.0), -r.min(initial=0.0))
+    return larger_coordinate(r, node_size(a))
+
+
+def node_size(a: Arrays) -> float:
+    """Largest coordinate of a node relative to the centre of mass of its body [m]."""
     points = a.node_position * a.node_moves[:, None]  # directions have no length
-    return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)
+    return float(np.abs(points).max(initial=0.0))
+
+
+def larger_coordinate(r: Array, size: float) -> float:
+    """Largest coordinate of centres of mass r, at least ``size`` [m]."""
+    return max(float(r.max(initial=size)), -float(r.min(initial=-size)))
 
 
 def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:

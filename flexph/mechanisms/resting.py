@@ -61,14 +61,21 @@ def equilibrium_with_contacts(
     """Equilibrium near a pose with contacts, see :meth:`flexph.Mechanism.equilibrium`."""
     made, state = rest(mechanism, pose, inputs, time=time)
     warn_if_unstable(made, state, inputs)
-    whole = _with_anchors(mechanism, handed(made, mechanism, state), _friction_forces(made, state))
-    own = dict(zip(made.constraint_names, state.multipliers, strict=True))
-    multipliers = np.array([own[name] for name in mechanism.constraint_names])
+    whole = handed_back(mechanism, made, state)
+    multipliers = whole.multipliers
     if redundant == "refuse" and multipliers.size:
         c = configuration(mechanism, whole.x)
         place, table = (c, derive(mechanism.network.arrays, c)), table_of(mechanism, whole.anchors)
         if names := explain_redundancy(mechanism, rates_at(mechanism, place, table, time)[0]):
             raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+    return whole
+
+
+def handed_back(mechanism: Mechanism, made: Mechanism, state: State) -> State:
+    """State of a mechanism with contacts, from that of one whose closed contacts are joints and springs."""
+    whole = _with_anchors(mechanism, handed(made, mechanism, state), _friction_forces(made, state))
+    own = dict(zip(made.constraint_names, state.multipliers, strict=True))
+    multipliers = np.array([own[name] for name in mechanism.constraint_names])
     return replace(whole, multipliers=multipliers, joint_forces=True)
 
 
@@ -106,7 +113,7 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
     """Mechanism whose closed contacts are joints and springs, and its state; points on planes stick by friction."""
     c = configuration(mechanism, state.x)
     pose = Pose(c.r, c.R, state.anchors, tuple(mechanism.bodies))
-    search = _Search(mechanism, pose, inputs, state.time, c)
+    search = Search(mechanism, pose, inputs, state.time, c)
     closed = search.closed_in_pose()[0]
     return search.settled(
         [t for t in search.touches if t.has_tangents and (t.name in closed or not t.is_rigid)], in_place=True
@@ -118,7 +125,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 
     Raises ArithmeticError if there is none, ValueError for contacts that cannot rest.
     """
-    search = _Search(mechanism, pose, inputs, time)
+    search = Search(mechanism, pose, inputs, time)
     held = [touch for touch in search.touches if touch.friction > 0.0]
     slipped: ArithmeticError | None = None
     if held and search.begins_closed(held):
@@ -149,7 +156,11 @@ def _friction_of(multipliers: Mapping[str, float], touch: Touch) -> list[float]:
     return [force for name, force in multipliers.items() if name.startswith(f"{touch.name}{FRICTION}")]
 
 
-class _Search:
+class Slips(ArithmeticError):
+    """Friction that would exceed its bound."""
+
+
+class Search:
     """Search for the equilibrium of a mechanism with contacts from a pose, or from the configuration ``start``."""
 
     def __init__(
@@ -165,6 +176,7 @@ class _Search:
         self.touches = touches_of(mechanism, "mechanism.equilibrium")
         self.size = extent(mechanism, pose.centres, pose.rotations)
         self.rigid = [touch for touch in self.touches if touch.is_rigid]
+        self.explains = True  # how much friction lacks where it does not hold
         self._tried: set[str] = set()  # contacts without a gap that were closed once
         self._others = [c for c in mechanism.connections if not c.touches]
         self._springs = [touch.spring() for touch in self.touches if not touch.is_rigid]
@@ -174,6 +186,20 @@ class _Search:
         steady = steady_rotation(made, None, None)
         given = problem(made, state.anchors, self.time, inputs=self.inputs, steady=steady)
         return is_minimum(given, configuration(made, state.x))
+
+    def moved(self, made: Mechanism, state: State) -> float:
+        """Largest displacement from the start over the size, or turn [rad]."""
+        c = configuration(made, state.x)
+        apart = np.linalg.norm(c.r - self.start.r, axis=1).max(initial=0.0) / self.size
+        return float(max(apart, np.abs(c.R - self.start.R).max(initial=0.0)))
+
+    def pressing(self, made: Mechanism, state: State) -> dict[str, float]:
+        """Normal forces of the closed rigid contacts, and of the compliant ones."""
+        return self._normal(made, state) | self._pressing(_tensions(made, state))
+
+    def whole(self, made: Mechanism, state: State) -> State:
+        """State of the mechanism with its contacts."""
+        return handed_back(self.mechanism, made, state)
 
     def closed_in_pose(self) -> tuple[set[str], Pose]:
         """Names of the rigid contacts that are closed in the pose, and the pose."""
@@ -303,7 +329,7 @@ class _Search:
         own = dict(zip(made.constraint_names, state.multipliers.tolist(), strict=True))
         springs = _tensions(made, state)
         own |= springs
-        pressing = self._normal(made, state) | self._pressing(springs)
+        pressing = self.pressing(made, state)
         needed = {touch.name: float(np.linalg.norm(_friction_of(own, touch))) for touch in held}
         over = [t for t in held if needed[t.name] > (1.0 + SLIPS) * t.friction * pressing[t.name]]
         if not over:
@@ -313,12 +339,14 @@ class _Search:
             return replace(state, multipliers=shared)
         worst = max(over, key=lambda t: needed[t.name] - t.friction * pressing[t.name])
         bound = worst.friction * max(pressing[worst.name], 0.0)
+        if not self.explains:
+            raise Slips(f"{worst.name!r} slips")
         if is_rigid:
             factor = self._least_factor(made, state, rigid)
         else:
             factor = needed[worst.name] / bound if bound > 0.0 else np.inf
         lack = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
-        raise ArithmeticError(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
+        raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, made: Mechanism, state: State, held: Sequence[Touch]) -> float:
         """Least factor of all coefficients of friction with which these hold; infinite if there is none."""

@@ -136,7 +136,7 @@ class MeshContents:
 
 
 def refuse_left_out(contents: MeshContents, changes: Iterable[Change], *, masses: bool = False) -> None:
-    """Raise ValueError, naming them, for unsupported parts of a file with one of the effects ``changes``.
+    """Raise ValueError that names the unsupported parts of a file with one of the effects ``changes``.
 
     ``masses``: the additional masses of the file are unsupported, too.
     """

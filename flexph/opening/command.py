@@ -28,7 +28,7 @@ from .kinds import STUDIES, chosen_file, scene_of_file
 
 
 def open_study(path: Path) -> Any:
-    """Dataset of a study; raises ValueError for other files and those with links to outside."""
+    """Dataset of a study; ValueError for other files, and for files with links to outside."""
     xarray = needed_xarray()
     with reading("a study", path):
         open_contained(path).close()
@@ -39,7 +39,7 @@ def open_study(path: Path) -> Any:
 
 
 def study_page(path: Path, target: Path) -> Path:
-    """Write the page of a study: its pictures, and a table of its values."""
+    """Write the page of a study with its pictures and a table of its values; return its path."""
     results = open_study(path)
     pictures = sorted((path.parent / "pictures").glob("*.png"))
     told = {"command": "", "lines": summary(results), "pictures": pictures}
@@ -47,7 +47,10 @@ def study_page(path: Path, target: Path) -> Path:
 
 
 def study_picture(path: Path, target: Path, value: str | None) -> Path:
-    """Write a picture of a value of a study, by default the first number; raises ValueError if none can be drawn."""
+    """Write a picture of a value of a study, by default the first number.
+
+    Return its path, ValueError if none can be drawn.
+    """
     results = open_study(path)
     names = drawn(results)
     if value is None and not (names and 1 <= len(varied(results)) <= 2):
@@ -126,7 +129,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
 
 
 def _chosen(where: Path, name: str | None) -> Path:
-    """Path of the file itself, or of the chosen file of a folder; raises ValueError if there is none."""
+    """Path itself if it is a file, otherwise the file chosen from the folder; ValueError if there is none."""
     if where.is_file():
         return where
     path, files = chosen_file(where, name)
@@ -136,7 +139,7 @@ def _chosen(where: Path, name: str | None) -> Path:
 
 
 def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
-    """Write the page and the picture of a study."""
+    """Write a study as a page or a picture, whichever is asked for."""
     # loads xarray and matplotlib
 
     if not targets or {"gif", "webp", "mp4"} & targets.keys():
@@ -151,7 +154,7 @@ def _has_display() -> bool:
 
 
 def _without_warnings() -> None:
-    """Limit VTK's messages to errors: without a display it warns of each way to draw that it tries in vain."""
+    """Limit messages of VTK to errors: without a display it warns of each window system that it tries in vain."""
     with suppress(ModuleNotFoundError):
         from vtkmodules.vtkCommonCore import vtkLogger
 

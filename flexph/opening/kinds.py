@@ -66,7 +66,10 @@ def _scene(times: Array, parts: list[Part], path: Path) -> Scene:
 
 
 def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) -> list[Part]:
-    """Parts by type of the cells of largest dimension; points (k, p, 3), data (k, p, …) at points."""
+    """Parts of the cells of the highest dimension, one for each cell type.
+
+    Points (k, p, 3), data (k, p, …) at points.
+    """
     filled = [(kind, nodes) for kind, nodes in cells if len(nodes)]
     largest = max((dimension(kind) for kind, _ in filled), default=0)
     own = [(kind, nodes) for kind, nodes in filled if dimension(kind) == largest]
@@ -79,7 +82,7 @@ def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) ->
 
 
 def _surface(name: str, points: Array, kind: str, nodes: Array, data: Mapping[str, Array]) -> Part:
-    """Outer triangles of cells, with the scalars and vectors at their points."""
+    """Part with the outer triangles of cells, and with the scalars and vectors at their points."""
     triangles = outer_triangles(nodes, kind)
     used, numbers = np.unique(triangles, return_inverse=True)
     fields = {title: _field(values[:, used]) for title, values in data.items() if _is_shown(values)}
@@ -91,7 +94,7 @@ def _is_shown(values: Any) -> bool:
 
 
 def _field(values: Array) -> Field:
-    """Field of unknown unit, signed if it has both signs."""
+    """Field without unit; a scalar is signed if it has positive and negative values."""
     own = np.asarray(values, dtype=float)
     return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
 
@@ -142,7 +145,10 @@ def _kept_scene(path: Path) -> Scene:
 
 
 def body_scene(body: Body, name: str) -> Scene:
-    """Scene of a free body in its lowest vibrations, or of a rigid one at rest; raises ValueError without a shape."""
+    """Scene of a free body in its lowest vibrations, or of a rigid body at rest.
+
+    ValueError if it was saved without shape.
+    """
     if body.view is None:
         raise ValueError(f"{name} was saved without its shape: save it with fields='shape'")
     mechanism = connect({name: body}, [])
@@ -162,7 +168,7 @@ RUNS = ("solution", "reduced body")
 
 
 def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
-    """Scene of a file, by its suffix.
+    """Scene of a file, read according to its suffix.
 
     A model file is built and shown at its start; ``trust`` lets it call the Python functions that it names. For other
     files raises ValueError, which names the file and the kinds that can be shown.
@@ -189,7 +195,7 @@ def _scene_of_model(path: Path, *, trust: bool) -> Scene:
 
 
 def shown_files(folder: Path) -> dict[str, Path]:
-    """Files of a folder and its subfolders that can be shown, by relative path without suffix.
+    """Files of a folder and its subfolders that can be shown, by their paths in it without suffix.
 
     Scenes take precedence; without any, the files of the first kind that the folder has: runs and reduced bodies,
     series, studies, model files, meshes.
@@ -212,7 +218,7 @@ def _stored_kind(path: Path) -> str:
 
 
 def chosen_file(folder: Path, name: str | None) -> tuple[Path, Mapping[str, Path]]:
-    """File of a folder by its name, or the first one, and all files; raises ValueError if there is none."""
+    """File of a folder with this name or by default the first one, and all its files; ValueError if there is none."""
     files = shown_files(folder)
     if not files:
         raise ValueError(f"{folder} holds no motion, study, reduced body, mesh or model file to show")

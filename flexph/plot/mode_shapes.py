@@ -22,7 +22,7 @@ from .panels import PREFIXES, prefix_of
 
 
 def outlines(view: View) -> list[Array]:
-    """Node indices (k, n): ends of line pieces (n = 2) or corners of faces in order, as indices of points of the view.
+    """Node indices (k, n) of outlines, as points of the view: ends of line pieces (n = 2) or corners of faces in order.
 
     Empty for views of points alone.
     """
@@ -43,7 +43,7 @@ MOST = 6
 
 @checked
 def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any = None, *, scale: float = 0.1) -> Any:
-    """Mode shapes over the mechanism at rest, with the frequency and the length of the largest displacement of each.
+    """Mode shapes drawn on the mechanism at rest, each with its frequency and the length of its largest displacement.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
     ax : Axes or a sequence of them, optional
         One for each mode, with the projection ``3d`` for a spatial mechanism; by default up to six of a new figure.
     scale : float, optional
-        Largest displacement of each drawn mode over the size of the mechanism.
+        Largest displacement of each drawn mode, relative to the size of the mechanism.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
 
 
 def _moved(shapes: ModeShapes, mode: int, length: float) -> list[tuple[Array, list[Array], Array, Array]]:
-    """Points at rest, outlines, displaced points and relative displacements of every body."""
+    """For each body: points at rest, outlines, displaced points, and displacement sizes relative to the largest one."""
     return [
         (points, outlines(view), points + length * moved, np.linalg.norm(moved, axis=1))
         for (*_, view), points, moved in zip(shapes.shown, shapes.points, shapes.displacements[mode], strict=True)

@@ -59,7 +59,7 @@ def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: st
 def bode_panels(
     responses: Responses, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> list[Panel]:
-    """Panels of magnitude and phase over the frequencies ω > 0."""
+    """Panels of magnitude and phase against the frequencies ω > 0."""
     named = _all_of("responses", responses, FrequencyResponse)
     size, phase = [], []
     for k, (name, response) in enumerate(named.items()):
@@ -165,7 +165,7 @@ def poles_and_zeros(
 
 
 def _cross(axes: Axes, real: str, imaginary: str) -> None:
-    """Draw the axes of the complex plane with their labels."""
+    """Draw and label the real and the imaginary axis."""
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set(xlabel=real, ylabel=imaginary)
@@ -173,7 +173,7 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """Named objects from a single one or a mapping of several."""
+    """Objects by name from a single one (named "") or a dict of several; ValueError if any is not of this kind."""
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:
@@ -195,7 +195,7 @@ def _label(name: str, response: FrequencyResponse) -> str:
 
 
 def _multiples(step: float, limits: tuple[float, float]) -> Any:
-    """Ticks at multiples of 45 degrees, doubled as long as they would crowd."""
+    """Ticks at multiples of ``step``, which is doubled until there are about 8 or fewer within the limits."""
     from matplotlib.ticker import MultipleLocator
 
     while (limits[1] - limits[0]) / step > 8.0:
@@ -205,7 +205,7 @@ def _multiples(step: float, limits: tuple[float, float]) -> Any:
 
 @checked
 def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), label: str = "") -> Any:
-    """Natural frequencies over a parameter, one curve a mode, with lines ω = nΩ of rotating excitations.
+    """Natural frequencies against a parameter, a curve for each mode, with lines ω = nΩ of rotating excitations.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), labe
 
 
 def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
-    """Curves of the modes and lines of the orders, up to the highest frequency."""
+    """Panel with curves of the modes, and with lines of the orders up to the highest frequency."""
     modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
     top = float(sweep.frequencies.max())
     lines = []

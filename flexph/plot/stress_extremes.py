@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StressExtremes:
-    """Lowest and highest value of a stress quantity at c places of a body over the saved times.
+    """Lowest and highest value of a stress quantity at c places of a body, among the saved times.
 
     ``places`` (c, d) [m] in body axes are the middles of the drawn cells and the ends of a line. For a tensor the
     value is the largest von Mises stress in the cell. ``times`` (k,) [s] are the evaluated times and ``largest`` (k,)
@@ -47,7 +47,7 @@ class StressExtremes:
 
 @dataclass(frozen=True)
 class StressQuantity:
-    """Stress quantity of the drawn cells of a body: ``of(state)`` (k, c), and ``numbers`` needed for each time.
+    """Stress quantity of the drawn cells of a body: ``of(state)`` (k, c), with ``numbers`` in memory for each time.
 
     ``ends``: True if it is linear between the pieces of a line, so that it extends to the ends.
     """
@@ -70,7 +70,7 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
 
 
 def told_quantities(body: AnyBody) -> list[str]:
-    """Names of the quantities for reports, without duplicates: a single tensor appears as the largest stress only."""
+    """Names of the quantities in a report: with a single tensor only its largest stress, as both would be the same."""
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]
 
@@ -161,7 +161,7 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
 
 
 def _label(extremes: StressExtremes) -> tuple[float, str]:
-    """Factor and unit of the values as drawn."""
+    """Factor from SI units to the drawn ones, and the drawn unit."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return 1.0 / PREFIXES[prefix], prefix + extremes.unit
 

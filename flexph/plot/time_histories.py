@@ -1,4 +1,4 @@
-"""Pictures over time: motions of ports, bodies and parts of states, and the energy ledger."""
+"""Pictures against time: motions of ports, bodies and parts of states, and the energy ledger."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNITS = {
 
 @checked
 def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
-    """Positions of ports and of centres of mass over time, or parts of the states.
+    """Positions of ports and of centres of mass, or parts of the states, against time.
 
     Parameters
     ----------
@@ -57,7 +57,10 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 
 
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
-    """Panels of position coordinates, then of parts of the states. Raises ValueError for an unknown name."""
+    """Panels of position coordinates of ports and bodies, then of parts of the states.
+
+    ValueError for an unknown name.
+    """
     if isinstance(run, Solution):
         return _of_mechanism(run, names)
     parts = list(names) or list(run.parts)[:MOST]
@@ -85,7 +88,7 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
 
 
 def _coordinates(times: Array, positions: dict[str, Array]) -> list[Panel]:
-    """Panels of the coordinates in which a position changes; of all if none changes."""
+    """A panel for each coordinate in which any position changes, or for all coordinates if none changes."""
     if not positions:
         return []
     axes = range(next(iter(positions.values())).shape[1])
@@ -101,7 +104,7 @@ def _angle(rotation: Array) -> Array:
 
 
 def _of_part(run: Result, name: str) -> Panel:
-    """Panel of the entries of a part of the states, or of multipliers."""
+    """Panel with a curve for each entry of a part of the states, or of multipliers."""
     values = run[name]
     times = run.times[-len(values) :]  # multipliers belong to steps
     entries = [Curve(times, v, f"[{k}]" if values.shape[1] > 1 else "") for k, v in enumerate(values.T)]
@@ -141,7 +144,7 @@ def ledger(run: Result, ax: Any = None) -> Any:
 
 
 def ledger_panels(run: Result) -> list[Panel]:
-    """Panels of energies, of accumulated flows and of step residuals, if the run has them."""
+    """Panels of the energies; for runs with several times also of accumulated flows, if any, and of step residuals."""
     account, times = run.ledger, run.times
     flows = [Panel(_flows(times, account), "accumulated", "J", height=3.0)] if account.work or _lost(account) else []
     audit = [_audit(times, account)] if len(times) > 1 else []
@@ -155,7 +158,7 @@ def _energies(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
-    """Accumulated work of ports and drives, and dissipation, as curves."""
+    """Curves of accumulated work of ports and drives, of accumulated dissipation, and of the change of energy."""
     work = [Curve(times[1:], np.cumsum(values), f"work of {name}") for name, values in account.work.items()]
     lost = [Curve(times[1:], np.cumsum(v), f"dissipated in {k}", "dashed") for k, v in _lost(account).items()]
     change = Curve(times, account.total_energy - account.total_energy[0], "change of energy", "dotted", "black")
@@ -163,7 +166,7 @@ def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _lost(account: Ledger) -> dict[str, Array]:
-    """Dissipation accounts that are not zero."""
+    """Dissipation of each account that is not always zero."""
     return {name: values for name, values in account.dissipation.items() if np.any(values)}
 
 

@@ -53,7 +53,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
 
 
 def told(value: float, unit: str) -> str:
-    """Number with a prefixed unit."""
+    """Text of a number in a unit with a prefix."""
     factor, prefix = next((own for own in PREFIXES if abs(value) >= own[0]), (1.0, ""))
     return f"{value / factor:.3g} {prefix}{unit}"
 
@@ -75,7 +75,7 @@ UNITS = {"force": ("force", "N"), "torque": ("torque", "N m")}
 
 
 def controllers_of(run: Solution) -> list[Block]:
-    """Tables of the controllers and of their held inputs, with charts over time; empty without controllers."""
+    """Table of the controllers, and table and charts of their held inputs; an empty list without controllers."""
     ledger = run.ledger
     if not ledger.controllers or len(run.times) < 2:
         return []
@@ -96,7 +96,7 @@ def _sum(losses: Mapping[str, Array], name: str) -> float | str:
 
 
 def _held(run: Solution) -> list[Block]:
-    """Inputs held by sampled controllers and feedback, by port."""
+    """Table and charts against time of the inputs that sampled controllers and feedback hold."""
     kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
     rows = []
     by_kind: dict[tuple[str, str], list[Curve]] = {}
@@ -113,7 +113,10 @@ def _held(run: Solution) -> list[Block]:
 
 
 def rubbing_of(run: Solution) -> list[Block]:
-    """Table of the joints with load-dependent friction, and their friction over time; empty without such joints."""
+    """Table of the joints with load-dependent friction, and chart of their friction.
+
+    An empty list without such joints.
+    """
     names = [c.name for c in run.mechanism.connections if c.form.bearing is not None]
     if not names or len(run.times) < 2:
         return []

@@ -42,7 +42,7 @@ ACCOUNTS = {
     "dissipation": ("loss", "step", "J", "dissipated energy within the step"),
     "impulses": ("impulse", "step", "N s", "impulses of contacts within the step"),
 }
-"""Accounts by name: their coordinate, along what they go, unit, and words."""
+"""Accounts by name: dimension of their names, dimension of their values, unit, and description."""
 CHECKS = {
     "residual": ("J", "largest balance residual of a step"),
     "iterations": ("1", "Newton iterations"),
@@ -53,7 +53,7 @@ CHECKS = {
     "nonholonomic_residual": ("m/s", "largest mean rate of a nonholonomic row"),
     "complementarity_residual": ("1", "largest relative defect of the laws of rigid contacts"),
 }
-"""Columns of the audit by name: unit and words."""
+"""Columns of the audit by name: unit and description."""
 _NONE: Callable[[], Array] = partial(np.zeros, 0)
 _LARGEST = ("exchanged", "unresolved")
 
@@ -202,7 +202,7 @@ class Ledger(NamedFields, Labelled):
         Returns
         -------
         array
-            Errors over ``scale``.
+            Errors divided by ``scale``.
         """
         return relative_error(error, self.scale, steps * self.unresolved)
 
@@ -252,7 +252,7 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Balance errors (k,) over the ``scale`` of the energies, all in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+    """Balance errors (k,) relative to the ``scale`` of energies, in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
 
     An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
     """
@@ -319,7 +319,7 @@ def system_ledger(energy: Array, dissipation: Array, **others: Any) -> Ledger:
 NEARER = 1e-6
 """Relative change of a state at which the curvature of H along it is measured."""
 AT_REST = 1e-12
-"""Exchanged energy over carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
+"""Ratio of exchanged to carried energy below which a system counts as at rest: states are rounded to some 1e-16."""
 MEASURED = 200
 """Number of evenly chosen states at which the exchanged energy is evaluated; it only serves as a scale."""
 

@@ -30,7 +30,7 @@ PARTS = {
     "deformation_rate": ("", "m/s or 1/s", "rate of the deformation"),
     "stress": ("", "N or N m", "generalised stress"),
 }
-"""Parts of a body: dimension of its entries (own ones where empty), unit and words."""
+"""Parts of a body: name of the dimension of its entries (its own one if empty), unit and description."""
 
 
 def time_of(times: Array) -> Variable:

@@ -62,7 +62,7 @@ class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
 
 
 SAME_TIME = 1e-9
-"""Distance from a saved time, over the span of the run, up to which a time counts as saved."""
+"""Distance from a saved time, relative to the span of the run, up to which a time counts as saved."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..bodies.body import Body
-from ..bodies.nodal_body import NodalBody
+from ..bodies.nodal_body import BodyFlow, NodalBody
 from ..discrete_gradients.stored_energies import LineEnergy
 from ..joints.rows.connection import Measure, measures
 from ..joints.rows.laws import Law
@@ -25,7 +25,7 @@ from ..numerics.arrays import Array
 PROBES = (-1.0, -0.1, -0.01, 0.0, 0.01, 0.1, 1.0)
 """Arguments at which functions of laws are compared."""
 NOISE = 1e-10
-"""Number over the largest one of its kind up to which it is treated as zero."""
+"""Number, relative to the largest one of its kind, up to which it is treated as zero."""
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
@@ -110,7 +110,13 @@ def _strains(body: NodalBody) -> str:
     """Text on node positions, strains, stiffness and damping of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
-    return " ".join([*digits(numbers), *(_stored(part.law) for part in e.laws)])
+    flow = "" if body.flow is None else _flowing(body.flow)
+    return " ".join([*digits(numbers), *(_stored(part.law) for part in e.laws), *([flow] if flow else [])])
+
+
+def _flowing(flow: BodyFlow) -> str:
+    speed = _values((flow.speed,), 1) if callable(flow.speed) else f"{flow.speed:.9g}"
+    return " ".join(["flow", speed, *digits([[flow.mass], _sizes(flow.along), _sizes(flow.tension)])])
 
 
 def _stored(energy: Any) -> str:

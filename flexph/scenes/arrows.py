@@ -26,7 +26,7 @@ from .scene import Part
 
 
 def spatial(vectors: Array) -> Array:
-    """Planar vectors padded to spatial ones."""
+    """Planar vectors padded with zeros to spatial ones."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
@@ -40,7 +40,7 @@ def axes_from(x: Array, y: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PortPlaces:
-    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground over a motion.
+    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground at the k times of a motion.
 
     The ground without a position is at the first place of the port ``anchor``. ``undeformed`` leaves out the
     deformation of bodies with a floating frame.
@@ -53,7 +53,7 @@ class PortPlaces:
 
     @property
     def mechanism(self) -> Model:
-        """Model of the ports."""
+        """Model whose ports are meant."""
         return self.motion.mechanism
 
     def position(self, port: PortName) -> Array:
@@ -78,7 +78,7 @@ class PortPlaces:
         return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 
     def axes(self, port: PortName) -> Array:
-        """Section axes as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
+        """Section axes of a port as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(3), (self.times, 3, 3))
         (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
@@ -107,7 +107,7 @@ class PortPlaces:
         return any(body.size and not isinstance(body, NodalBody) for body in owners)
 
     def _owner(self, port: str) -> tuple[AnyBody, Port]:
-        """The body of a port, and the port."""
+        """Body of a port, and the port."""
         return self.mechanism.bodies[port.partition(".")[0]], find_place(port, self.mechanism.bodies)[1]
 
     def _of_ground(self, ground: Ground) -> Array:
@@ -124,13 +124,13 @@ PARALLEL = 0.999
 GAPS = 400
 """Largest number of gaps of a drawn contact."""
 ROUND = 40.0
-"""Length of the longest arrow over the radius of the balls at closed contacts."""
+"""Ratio of the length of the longest arrow to the radius of the balls at closed contacts."""
 SLIGHT = 1e-9
 """Share of the largest force below which forces are not drawn."""
 
 
 class Pull(NamedTuple):
-    """Force (k, 3) [N] at places (k, 3) [m] with its name; the arrow starts at the place, or with ``end`` ends there.
+    """Force (k, 3) [N] at places (k, 3) [m] with a name; its arrow starts at the place, or ends there if ``ends``.
 
     ``undeformed``: the places without the deformation of the body.
     """
@@ -143,7 +143,10 @@ class Pull(NamedTuple):
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
-    """Arrows of joints, contacts and weights at saved times; the longest of each kind is ``longest`` [m]."""
+    """Arrows of joints, contacts and weights at saved times, and balls at closed contacts.
+
+    The longest arrow of each kind is ``longest`` [m].
+    """
     return [
         part
         for own in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
@@ -170,7 +173,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies, in the mean of the step before each time (at the start, after it)."""
+    """Forces of joints on their first bodies, each of the step before a time (at the start, after it)."""
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []
@@ -193,7 +196,7 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
-    """Resultant normal forces of contacts on their first shapes, in the mean of the step before each time.
+    """Resultant normal forces of contacts on their first shapes, each the mean over the step before a time.
 
     Contacts with closed gaps of different normals are left out.
     """
@@ -213,7 +216,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
 
 
 def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
-    """Balls at closed gaps."""
+    """Balls at closed gaps, one part for each contact."""
     ball, parts = sphere_shape(radius), []
     for name in _touching(solution):
         at = contact_points(solution.mechanism, name, solution.states[rows])
@@ -228,7 +231,7 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 
 def _touching(solution: Solution) -> list[str]:
-    """Contacts between shapes with few gaps; stops have no place and are left out."""
+    """Names of the contacts between shapes with few gaps; stops of joints, which have no place, are left out."""
     mechanism = solution.mechanism
     placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]

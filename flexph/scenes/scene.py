@@ -35,7 +35,7 @@ class Account:
     dissipated : array
         Dissipated energy, (k,).
     residual : float
-        Largest residual of the balance over the energy, :attr:`flexph.results.Ledger.largest_residual`.
+        Largest residual of the balance divided by the energy, :attr:`flexph.results.Ledger.largest_residual`.
     """
 
     times: Array
@@ -45,12 +45,12 @@ class Account:
     residual: float
 
     def thinned(self, most: int = POINTS) -> Account:
-        """The account at no more than ``most`` of its times, evenly spread."""
+        """Account at no more than ``most`` of its times, evenly spread."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
         return replace(self, **{name: getattr(self, name)[rows] for name in SERIES})
 
     def as_lists(self) -> dict[str, Any]:
-        """The account as lists for JSON, with five digits."""
+        """Account as lists for JSON, with five digits."""
         series = {name: [float(f"{value:.5g}") for value in getattr(self, name)] for name in SERIES}
         return series | {"residual": self.residual}
 
@@ -61,7 +61,7 @@ def account_from(told: Mapping[str, Any]) -> Account:
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:
-    """Account of a ledger."""
+    """Energy account of a run, from its ledger and its saved times: energies summed up from the start."""
     energy = ledger.total_energy
     work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
     return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)
@@ -100,7 +100,7 @@ class Field:
 
 
 LARGEST = 1e9
-"""Largest deformation, over the size of signs, that single-precision graphics can show."""
+"""Largest deformation, relative to the size of signs, that single-precision graphics can show."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +146,7 @@ class Part:
 
     @property
     def moves(self) -> bool:
-        """True if points are given for each time."""
+        """True if the part has points for each time."""
         return len(self.points) > 1
 
     @property
@@ -161,7 +161,7 @@ class Part:
         return points
 
     def deformed(self, scale: float) -> Part:
-        """The part with its deformation times a factor."""
+        """Part with its deformation multiplied by a factor."""
         if not self.deformation.shape[1]:
             return self
         return replace(
@@ -169,7 +169,7 @@ class Part:
         )
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
-        """The part with the same change of all arrays over time, such as a choice of rows."""
+        """Part with the same ``change`` of all arrays that depend on time, such as a choice of rows."""
         own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,
@@ -224,7 +224,7 @@ class Scene:
         return html_of(self)
 
     def deformed(self, scale: float) -> Scene:
-        """The scene with deformations drawn larger by a factor."""
+        """Scene with deformations multiplied by ``scale`` relative to those of the run."""
         factor = check.not_negative("scale", scale)
         largest = max((np.abs(part.deformation).max(initial=0.0) for part in self.parts), default=0.0)
         if largest * factor > LARGEST * self.size * self.scale:
@@ -232,19 +232,19 @@ class Scene:
         return replace(self, parts=tuple(p.deformed(factor / self.scale) for p in self.parts), scale=factor)
 
     def picked(self, rows: Sequence[int] | Array) -> Scene:
-        """The scene at the times of some rows."""
+        """Scene at the times of the given rows."""
         rows = np.asarray(rows)
         captions = tuple(self.captions[row] for row in rows) if self.captions else ()
         parts = tuple(p.mapped(lambda a: a[rows]) for p in self.parts)
         return replace(self, times=self.times[rows], parts=parts, captions=captions)
 
     def thinned(self, frames: int) -> Scene:
-        """The scene at ``frames`` of its times at most, evenly spread."""
+        """Scene at no more than ``frames`` of its times, evenly spread."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, frames).round().astype(int))
         return self if len(rows) == len(self.times) else self.picked(rows)
 
     def without(self, *kinds: PartKind) -> Scene:
-        """The scene without the parts of some kinds, such as ``"arrow"``."""
+        """Scene without the parts of some kinds, such as ``"arrow"``."""
         return replace(self, parts=tuple(part for part in self.parts if part.kind not in kinds))
 
     @property
@@ -264,7 +264,7 @@ class Scene:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def is_signed(self, name: str) -> bool:
-        """True if both signs of a point field have a meaning."""
+        """True if the sign of a point field has a meaning."""
         return any(f.signed for f in self._fields(name))
 
     def _fields(self, name: str) -> list[Field]:

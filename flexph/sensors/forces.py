@@ -96,7 +96,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
-    """Raise ValueError for a quantity that exists over steps only."""
+    """Raise ValueError: a quantity exists over steps only, not in a state."""
     reason = f"the {label} exists over steps only, not in a state"
     raise ValueError(f"{reason}: use run.measured(...) after the run, or read it in a Sampled")
 
@@ -179,7 +179,7 @@ _WAYS = ("pressing", "friction")
 
 
 def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
-    """Dry friction law of a joint; raises ValueError with the existing names."""
+    """Law of dry friction of a joint; raises ValueError with the existing names."""
     known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
     law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
     return law
@@ -191,12 +191,12 @@ def has_dry_friction(mechanism: Model, name: str) -> bool:
 
 
 def impulse_of(mechanism: Model, name: str, way: Way) -> str:
-    """Name in the ledger of the impulses of a contact or a joint with dry friction."""
+    """Name in the ledger of the impulses of a contact, or of a joint with dry friction."""
     return f"{name}: {'pressing' if way == 'normal' and has_dry_friction(mechanism, name) else way}"
 
 
 def mean_force(mechanism: Model, name: str, way: Way) -> StepReading:
-    """Reading of the mean force over the last step."""
+    """Function that reads the mean force over the last step."""
     accounts, own = mechanism.once(Accounts), impulse_of(mechanism, name, way).removeprefix(f"{name}: ")
     return lambda time, x, last: accounts.mean_force(name, own, last.flows, last.length)
 
@@ -212,7 +212,7 @@ def mean_forces(run: Any, name: str, way: Way) -> Array:
 
 @checked
 def wheel_slip(joint: str) -> Quantity:
-    """Slip velocity (k,) [m/s] of a wheel over the ground: along and across it, or along the axis of its rollers.
+    """Slip velocity (k,) [m/s] of a wheel on the ground: along and across it, or along the axis of its rollers.
 
     Parameters
     ----------

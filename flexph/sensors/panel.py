@@ -63,18 +63,18 @@ class Panel:
 
     @property
     def seen(self) -> Seen | None:
-        """Arrays for loops that evaluate all sensors; None if some sensors need Python."""
+        """Arrays with which compiled loops evaluate all sensors; None if some sensors need Python."""
         return None if self._loop is None or self._states else self._loop.seen
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """Indices of each sensor's numbers among all measures, followed by their rates."""
+        """Indices of each sensor's numbers in the list of all measures, followed by their rates."""
         return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
     def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
         """Names of the measured sensors and, if some are arrays, the range of each in the list of all numbers.
 
-        A range is (start, end) for an array and (index, None) for a number.
+        A range is (start, end) for an array and (index, None) for a number. It is None if all are numbers.
         """
         names, ends = tuple(self._readings), np.cumsum([0, *map(len, self.places.values())]).tolist()
         if all(isinstance(own, int) for own in self._readings.values()):
@@ -128,14 +128,14 @@ class Panel:
 
 
 class _Models:
-    """Cache of sensor models by sensor names and identities, as runs read the same sensors again."""
+    """Cache of sensor models by names and identities of the sensors, as runs read the same sensors again."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._last: dict[tuple[tuple[str, int], ...], tuple[list[Quantity], list[Connection], Model]] = {}
 
     def of(self, sensors: Mapping[str, Quantity]) -> tuple[list[Connection], Model]:
-        """Elements of sensors and the model with them; raises ValueError for invalid sensors."""
+        """Connections that measure the sensors, and the model that has them; ValueError for invalid sensors."""
         key = tuple((name, id(quantity)) for name, quantity in sensors.items())
         known = self._last.get(key)
         if known is None:
@@ -152,7 +152,7 @@ class _Models:
 
 
 def _element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """Measures of a sensor as an element of a mechanism."""
+    """Element of a mechanism with the measures of a sensor."""
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
     try:
@@ -163,7 +163,7 @@ def _element(name: str, quantity: Quantity, dim: int) -> Connection:
 
 
 def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
-    """Reading of a state by a sensor; raises ValueError with the name of the sensor."""
+    """Function that reads a sensor from a state; raises ValueError with the name of the sensor."""
     assert quantity.of_state is not None
     try:
         return quantity.of_state(mechanism)
@@ -172,7 +172,10 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
 
 
 def _seen(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
-    """Bodies that own the sensors' ports; all bodies if there are none or one is unknown (the model reports it)."""
+    """Bodies that own the sensors' ports, by name.
+
+    All bodies if there are none or one is unknown (the model reports it).
+    """
     owners = {str(port).partition(".")[0] for e in elements for port in e.ports if not isinstance(port, Ground)}
     if not owners or not owners <= set(mechanism.bodies):
         return dict(mechanism.bodies)

@@ -28,9 +28,9 @@ Reading = Callable[[Array], Any]
 
 
 class LastStep(NamedTuple):
-    """Data of the last step besides its end state: multipliers, flows in the order of the accounts, and length [s].
+    """Data of the last step besides its end state, for sensors of steps.
 
-    ``before`` is the flat state at the start of the step.
+    Multipliers, flows in the order of the accounts, and length [s]; ``before`` is the flat state at its start.
     """
 
     multipliers: Array
@@ -268,12 +268,12 @@ def velocity(port: str) -> Quantity:
 
 
 def rate_of(quantity: Quantity) -> Quantity:
-    """Rate of a quantity measured between ports."""
+    """Sensor of the rate of a quantity that is measured between ports."""
     return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:
-    """Empty list of measures, for quantities of states, runs or steps."""
+    """Empty tuple of measures, for quantities that are computed from states, runs or steps."""
     return ()
 
 

@@ -32,7 +32,7 @@ from .samples import Samples, grid, latin_hypercube, sobol, table
 def study_of_file(
     file: str, given: Sequence[str], *, name: str | None = None, trust: bool
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
-    """Function and samples of a study of a model file: the study ``name``, or the first one.
+    """Function and samples of the study ``name`` of a model file, by default of its first study.
 
     If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
     values. Raises click's exceptions.
@@ -68,7 +68,7 @@ def _grid_of_file(model: ModelFile, entry: Study | None, given: Sequence[str]) -
 
 
 def _samples(model: ModelFile, entry: Study) -> Samples:
-    """Listed or random samples."""
+    """Samples of a study that lists them or draws them at random."""
     name = next(name for name, study in model.document.studies.items() if study is entry)
     bounds = {path: ends_of(ends) for path, ends in entry.bounds.items()}
     if entry.sobol is not None:
@@ -133,7 +133,7 @@ def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: S
 
 
 def summary(results: Any) -> list[str]:
-    """Numbers of finished and failed samples, and the errors of the failed ones."""
+    """Lines of text: numbers of finished and failed samples, and the errors of the failed ones."""
     stacked = results[[STATUS, ERROR]].stack(one=list(results[STATUS].dims)).reset_index("one")
     failed = stacked.isel(one=(stacked[STATUS] == "failed").values)
     count, total = failed.sizes["one"], stacked.sizes["one"]

@@ -98,14 +98,17 @@ def study(
 
 
 def as_samples(given: Any) -> Samples:
-    """Samples, converted from a grid or table."""
+    """Samples from samples, a grid, or a table."""
     if isinstance(given, Samples):
         return given
     return grid(given) if isinstance(given, Mapping) else table(given)
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """Dataset of the recorded samples: written to their folder and opened, or loaded if the folder is temporary."""
+    """Dataset of the recorded samples.
+
+    It is written to their folder and opened there, or loaded if the folder is temporary.
+    """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
     write_dataset(path, runs.folder, samples, runs.subject, {**runs.subject.units, **(units or {})})
@@ -124,7 +127,7 @@ def _count(jobs: int | None) -> int | None:
 
 
 class Evaluations:
-    """Evaluations of a function of real parameters, with a record of all runs."""
+    """Evaluations of a function of real parameters, with a record of each run; no run is repeated."""
 
     def __init__(self, runs: Runs, keep: bool) -> None:
         self._runs, self._keep = runs, keep
@@ -156,7 +159,7 @@ class Evaluations:
 
 @contextmanager
 def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
-    """Open evaluations of a function or case with the given parameters."""
+    """Context with the evaluations of a function or case with the given parameters."""
     own = subject(function)
     own.check_names(names)
     with runs_of(own, place) as runs:
@@ -164,7 +167,7 @@ def evaluations(function: Callable[..., Any] | str, names: Sequence[str], place:
 
 
 def value_of(values: Mapping[str, Array], name: str) -> Array:
-    """Value of a run as real numbers; ValueError if there is none of this name."""
+    """Value of a run with a name, as real numbers; raises ValueError if there is none."""
     array = check.lookup("value", name, values, "a run")
     if array.dtype.kind not in "fib":
         raise ValueError(f"the value {name!r} must be numbers, got {check.shown(array.tolist())}")

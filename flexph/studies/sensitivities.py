@@ -68,7 +68,7 @@ def sensitivities(
     at : dict
         Parameter values.
     steps : float or dict
-        Steps h by parameter; one number is the step over the size of each parameter.
+        Steps h by parameter; one number is the step relative to the size of each parameter.
     out, executor, jobs, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -100,7 +100,7 @@ def sensitivities(
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter."""
+    """Step of each parameter, from one relative step or one step for each."""
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):
@@ -166,7 +166,7 @@ def frequency_sensitivities(
     count : int
         Number of frequencies.
     steps : float or dict
-        Steps of the differences by parameter; one number is the step over the size of each parameter.
+        Steps of the differences by parameter; one number is the step relative to the size of each parameter.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def frequency_sensitivities(
 
 @dataclass(frozen=True)
 class _Change:
-    """Derivatives of the matrices with respect to a parameter."""
+    """Derivatives of the matrices E, J and G with respect to one parameter."""
 
     E: Any
     J: Any
@@ -213,7 +213,7 @@ class _Change:
 
 
 def _plain(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System without lift, so that its modes are in its states."""
+    """System at given parameters, without lift, so that its modes are in its states."""
     own = check.asked("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")
@@ -235,7 +235,7 @@ def _derivatives(system: LinearPHDAE, vibrations: Eigenmodes, change: _Change) -
 
 
 def _clusters(frequencies: Array) -> Iterator[slice]:
-    """Spans of frequencies that are equal up to round-off."""
+    """Slices of frequencies that are equal up to round-off."""
     ends = np.flatnonzero(np.diff(frequencies) > REPEATED * frequencies[1:]) + 1
     bounds = [0, *ends.tolist(), frequencies.size]
     return (slice(first, last) for first, last in pairwise(bounds) if last > first)

@@ -86,9 +86,9 @@ def unit_normals(corners: Array) -> Array:
 
 
 SAME = 1e-6
-"""Distance over the extent of a part up to which points are one."""
+"""Distance, relative to the extent of a part, up to which points are one."""
 PLAIN = -1.0
-"""Share of a field where there is none."""
+"""Value that stands for a missing field."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,21 +97,23 @@ class Mesh:
 
     Attributes
     ----------
+    scene : Scene
+        Scene of the parts.
     parts : tuple of Part
-        What they belong to.
+        Parts of the scene that have triangles.
     field : str, optional
-        The field in colour.
+        Name of the coloured field.
     corners : array
-        Numbers of the points (v,) of the corners, those of all parts counted together.
+        Index of the point at each corner (v,), counted through the points of all parts.
     triangles : array
-        (t, 3), of corners.
+        Indices of the corners of each triangle (t, 3).
     owner : array
-        Numbers of the parts (t,).
+        Index of the part of each triangle (t,).
     sums : matrix
-        (v, t): sums of the triangles at corners.
+        Sparse matrix (v, t) that sums values of triangles at their corners.
     outward : array
-        (t,): 1 or −1 where a surface is closed and its triangles are counterclockwise from outside or from inside, else
-        0.
+        For each triangle (t,): 1 or −1 if it is counterclockwise seen from outside or inside of a closed surface, 0 if
+        the surface is open.
     """
 
     scene: Scene

@@ -115,9 +115,9 @@ def _as_changes(stream: Stream, values: Array, tolerance: float) -> Told:
 
 
 RIGID = 2e-5
-"""Invisible error of positions, over the size of a scene."""
+"""Invisible error of positions, relative to the size of a scene."""
 UNSEEN = 1e-9
-"""Deformation over the size of a scene below which it is zero for any factor."""
+"""Deformation, relative to the size of a scene, below which it is zero for any factor."""
 STEPS = 2000.0
 """Resolution of deformations and fields: the number of steps up to the largest value."""
 TURN = np.radians(20.0)

@@ -16,18 +16,18 @@ from .stage import map_of, rgb
 
 Background = Literal["light", "dark", "transparent"]
 PAPER = {"light": "#fbfbfc", "dark": "#14191f", "transparent": "#fbfbfc"}
-"""Colours of the paper; the edges of what is drawn on a transparent one fade into the light one."""
+"""Colours of the background; edges of shapes on a transparent one fade into the light colour."""
 INK = {"light": ("#1d2733", "#6b7683"), "dark": ("#e8ecf1", "#98a3af"), "transparent": ("#1d2733", "#6b7683")}
-"""Colours of titles and of what is said beside them."""
+"""Colours of titles, and of other texts."""
 CURVES = {"light": ("#0072b2", "#d55e00", "#009e73"), "dark": ("#56b4e9", "#e69f00", "#2cc295")}
 """Colours of energies by M. Okabe and K. Ito, told apart by the colour-blind."""
 ENERGIES = ("stored", "work", "dissipated")
 BROAD = (4.5, 2.0, 2.0)
-"""Widths of their curves [pixels]; the first may lie below the second."""
+"""Widths of the energy curves [pixels]: the first is broad, as the second may cover it."""
 FAINT = 0.28
-"""Share of the curves of energies that are still to come."""
+"""Opacity of the energy curves after the time of the picture."""
 FINER = 3
-"""Dots of a curve along an edge of a pixel."""
+"""Number of dots along the edge of a pixel, in which curves are drawn before they are averaged."""
 MISSING = 'pictures and films need Pillow: pip install "flexph[plot]"'
 
 
@@ -86,15 +86,13 @@ class Paper:
     Attributes
     ----------
     layout : Layout
-        Where it is.
+        Windows of the parts of a picture.
     background : str
-        Of the paper.
-    ground : array
-        Colours (height, width, 3), 0 to 1, of paper and words.
-    ink : array
-        Cover (height, width) of the words.
+        Kind of the background.
+    words : array
+        Bytes (height, width, 4) of the constant texts and of the colour bar.
     curves : tuple of array, optional
-        The account of energy (height, width, 4), faint and in full.
+        Bytes (height, width, 4) of the energy curves, faint and in full colours.
     times : (float, float)
         First and last time of the account.
     """
@@ -106,7 +104,7 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a premultiplied picture (height, width, 4) on the background, with its shadow."""
+        """Bytes (height, width, 4) of a picture, premultiplied by its cover, on the background with its shadow."""
         paper = rgb([PAPER[self.background]])[0].astype(np.float32)
         page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
         clear = 1.0 - picture[..., 3]

@@ -25,9 +25,9 @@ from .stage import Stage, staged_scene
 COLOURS = 256
 """Colours of a GIF."""
 SAMPLES, MOST = 8, 6
-"""Pictures of a film whose colours are looked at, and pixels of one colour that count in each."""
+"""Number of pictures of a film from which its colours are chosen, and largest count of one colour in each."""
 RARE = 32
-"""Colours of a GIF that are kept for what has few pixels, such as lines."""
+"""Number of colours of a GIF that are reserved for those of few pixels, such as colours of lines."""
 QUALITY = 82
 """Quality of WebP, of 100."""
 
@@ -120,7 +120,7 @@ WRITERS: Mapping[str, Callable[[Path, Sequence[Any], float, bool], None]] = {
 
 
 SIZE = (800, 450)
-"""Pixels; MP4 needs even numbers."""
+"""Width and height [pixels]; MP4 needs even numbers."""
 RATE, FRAMES = 20, 101
 """Frames of a film per second, and in total."""
 
@@ -147,7 +147,7 @@ def write_picture(
     path : path
         Path of the file.
     shown : Solution or Scene
-        What is shown; also a pair of a mechanism and a pose or state.
+        Run or scene, or a pair of a mechanism and a pose or state.
     at : float, optional
         Time [s], or number of cycles for vibrations; by default that of the largest deformation.
     field : str, optional
@@ -159,13 +159,13 @@ def write_picture(
     size : tuple[int, int]
         Width and height in pixels.
     background : {"light", "dark", "transparent"}
-        What lies behind.
+        Background of the picture.
     account : bool
-        Whether the energies of the run are drawn below.
+        True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
         Direction from the mechanism to the reader; by default the plane from the front, space from above.
     title : str, optional
-        The heading; by default that of the scene. An empty one leaves all words away.
+        Heading; by default that of the scene. With an empty one the picture has no texts.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def write_picture(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, naming what to install.
+        Without Pillow; the message says what to install.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def write_film(
     Parameters
     ----------
     path : path
-        Where the file comes to; its suffix is ``.gif``, ``.webp`` or ``.mp4``.
+        Path of the film, with the suffix ``.gif``, ``.webp`` or ``.mp4``.
     shown : Solution or Scene
         Run or scene to show.
     field : str, optional
@@ -228,13 +228,13 @@ def write_film(
     rate : float
         Frames a second.
     background : {"light", "dark", "transparent"}
-        What lies behind; MP4 has no transparency.
+        Background of the film; MP4 has no transparency.
     account : bool
-        Whether the energies of the run are drawn below.
+        True to draw the energies of the run below.
     towards : tuple[float, float, float], optional
         Direction from the mechanism to the reader; by default the plane from the front, space from above.
     title : str, optional
-        The heading; by default that of the scene. An empty one leaves all words away.
+        Heading; by default that of the scene. With an empty one the picture has no texts.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def write_film(
     Raises
     ------
     ModuleNotFoundError
-        Without Pillow, or of MP4 without imageio-ffmpeg, naming what to install.
+        Without Pillow, or for MP4 without imageio-ffmpeg; the message says what to install.
 
     Examples
     --------

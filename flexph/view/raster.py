@@ -13,9 +13,9 @@ from ..numerics.arrays import Array
 from ..scenes.scene import Scene
 
 DISTANCE = 3.5
-"""Distance of the eye over the extent of what is seen: a mild perspective."""
+"""Distance of the eye relative to the extent of the motion: a mild perspective."""
 INSTANTS = 24
-"""Times at which the bounds of a motion are looked at."""
+"""Number of times at which the bounds of a motion are evaluated."""
 PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 """Directions from which mechanisms of the plane and of space are seen."""
 
@@ -39,11 +39,11 @@ class Camera:
     axes : array
         Unit vectors to the right, up and towards the reader, as rows (3, 3).
     target : array
-        The point that is looked at (3,) [m].
+        Point (3,) [m] at the centre of the view.
     distance : float
-        Of the eye from it [m].
+        Distance of the eye from the target [m].
     factor : float
-        Dots a metre at the target.
+        Dots per metre at the target.
     middle : array
         Place of the target in the picture (2,) [dots], from its upper left corner.
     """
@@ -101,7 +101,7 @@ def _some(points: Array) -> Array:
 
 
 PASSES = 3
-"""Means over a box that are as good as a Gaussian."""
+"""Number of successive means over a box, which together are as good as a Gaussian."""
 
 
 def blurred(values: Array, sigma: float) -> Array:
@@ -224,13 +224,14 @@ def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
 LIGHT = np.array([-0.42, 0.62, 0.66])
 """Direction towards the light, to the right, up and towards the reader."""
 AMBIENT, DIFFUSE, SHINE, GLOSS = 0.52, 0.56, 0.22, 26.0
-"""Light from everywhere, from the light, its reflection, and how sharp that is."""
+"""Factors of ambient light, of diffuse light and of its reflection, and the exponent that makes the reflection
+sharp."""
 HALO, DARKEST = 5.0, 0.45
-"""Pixels over which what lies behind is darkened, and the largest share that this takes."""
+"""Width [dots] of the shade that a surface casts on surfaces behind it, and the largest darkening by it."""
 OUTLINE, CREASE = 0.5, 0.22
-"""Shares that lines about parts, and along their edges, take."""
+"""Darkening by the lines around parts, and by those along their edges."""
 EDGE = 0.6
-"""Cosine of the angle between normals from which on a line is drawn."""
+"""Cosine of the angle between normals below which a line is drawn."""
 
 
 @dataclass(frozen=True, eq=False)

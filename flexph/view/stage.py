@@ -28,17 +28,17 @@ from .raster import (
 )
 
 FINER = 2
-"""Dots along an edge of a pixel."""
+"""Number of dots along the edge of a pixel."""
 MARGIN = 2
-"""Pixels about what is drawn."""
+"""Free pixels around the drawn parts."""
 SHADOW, SOFT = 0.22, 6.0
-"""Share that the shadow on the ground takes, and the pixels over which it fades."""
+"""Darkening by the shadow on the ground, and width [pixels] of its edge."""
 LIFT = 0.04
-"""Distance of the plane that shadows fall on, over the extent of the motion."""
+"""Distance of the plane on which shadows fall, relative to the extent of the motion."""
 REACH = 0.05
-"""Difference in depth over the extent at which what lies behind is darkest."""
+"""Difference in depth, relative to the extent, at which the surface behind is darkest."""
 STOPS = 256
-"""Colours of a map."""
+"""Number of colours of a map."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,15 @@ class Stage:
     size : tuple of int
         Width and height in pixels.
     camera : Camera
-        In dots.
+        Camera with dots as the unit of the picture.
     mesh : Mesh
-        All that is drawn.
+        Triangles that are drawn.
     paint : Paint
-        Colours.
+        Colours of parts, fields and lines.
     ground : (array, float), optional
         Normal and height of the plane that shadows fall on.
     reach : float
-        Difference in depth at which what lies behind is darkest.
+        Difference in depth at which the surface behind is darkest.
     bottom : float
         Lower edge of the motion in the picture [pixels]; shadows end there.
     """

@@ -24,27 +24,27 @@ from .looks import (
 )
 
 SIZE = (960, 544)
-"""Pixels."""
+"""Width and height of the window [pixels]."""
 USED = 0.9
 """Share of a picture that the motion fills."""
 RATE, FRAMES = 20, 101
-"""Instants that are shown in a second, and in all."""
+"""Number of times shown per second, and in total."""
 
 
 @checked
 def show(shown: Any, *, field: str | None = None, scale: float = 1.0, forces: bool = False) -> None:
-    """Open a window in which a run or a scene turns and plays, with a slider of time.
+    """Open a window that plays a run or a scene and lets the user turn it, with a slider for the time.
 
     Parameters
     ----------
     shown : Solution or Scene
-        What is shown.
+        Run or scene, or a pair of a mechanism and a pose or state.
     field : str, optional
-        Name of the field in colour; by default the first one.
+        Name of the coloured field; by default the first one.
     scale : float
         Factor of the deformations.
     forces : bool
-        Whether weights and forces of joints are shown as arrows.
+        True to show weights and joint forces as arrows.
     """
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
     stage = _Stage(scene, shown_field(scene, field))

@@ -16,7 +16,7 @@ from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
 from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length over that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
+"""Length relative to that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
 
 
 class Lines:

@@ -245,6 +245,6 @@ def angles(sequence: str = "xyz") -> Angles:
     Raises
     ------
     ValueError
-        For anything but three axes, neighbours different, of one case.
+        Unless the sequence has three letters of one case, with different neighbours.
     """
     return Angles(sequence)

@@ -92,7 +92,8 @@ def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
 
 
 SLOPE = 1e-6
-"""Deviation of a derivative, over the largest entry of its row scaled by position sizes, that counts as a mistake."""
+"""Deviation of a derivative, relative to the largest entry of its row scaled by position sizes, that counts as a
+mistake."""
 NOISE = 1e-9
 """Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
 SPEEDS = (1e-2, 1.0, 1e2)

@@ -12,7 +12,8 @@ from .matrix_functions import at
 from .terms import Damper, Dissipation
 
 GENERATES = 1e-12
-"""Power, over the largest possible for forces and velocities of these sizes, below which its sign is round-off."""
+"""Power, relative to the largest possible for forces and velocities of these sizes, below which its sign is round-
+off."""
 
 
 class Resistance(NamedTuple):

@@ -26,7 +26,7 @@ of a position, see flexph.mechanisms.model.redundancy."""
 LOSING = 1e-3
 """Ratio of the smallest singular value to that at the sample below which the rank is about to be lost."""
 NOTHING = 1e-12
-"""Relative size of a column, over nearby positions, below which it is round-off."""
+"""Relative size of a column, at all nearby positions, below which it is round-off."""
 SHARE = 1e-2
 """Share of a row in a dependence above which it is named."""
 

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 CONSISTENT = 1e-8
-"""Constraint defect over its largest terms up to which an initial state is consistent: error of ten printed digits."""
+"""Constraint defect, relative to its largest terms, up to which an initial state is consistent: error of ten digits."""
 DRIFTED = 1e-3
 """Defect of a position constraint up to which a run may begin, as runs continue from final states of methods that
 let constraints drift."""
 SHAKEN = 0.1
-"""Defect of a velocity constraint up to which a run may begin, over velocities and their change by forces in a step,
-as some methods satisfy constraints at midpoints."""
+"""Defect of a velocity constraint up to which a run may begin, relative to velocities and their change by forces in a
+step, as some methods satisfy constraints at midpoints."""
 CLOSING = Corrections(most=30, settled=1e-15)
 """Newton corrections of positions, which end at round-off."""
 NOTHING = 1e-12
-"""Relative size of a multiplier, over that of the largest force, below which it is round-off."""
+"""Size of a multiplier, relative to the largest force, below which it is round-off."""
 REMEDY = "system.nearest(positions, velocities) gives a consistent start"
 
 

@@ -40,7 +40,7 @@ class MultibodySystem(SystemModel):
     sample : array_like
         Positions at which, and around which, the conditions are checked: shapes, finite values, c' and ∇V against
         differences, p'Z against A and Bᵀ, G skew, ϖᵀτ_d ≥ 0, constant rank of (c'Z, A). The positions around it are
-        reached by allowed motions, ``spread`` times the size of the positions long.
+        reached by allowed motions, at a distance of ``spread`` times the size of the positions.
     kinematics : callable or array_like, optional
         Z (n_pot, n_kin), a function of ζ or constant, None for the identity.
     gyroscopic : callable or array_like, optional

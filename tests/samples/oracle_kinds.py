@@ -125,6 +125,10 @@ PLANE = {
     "drive of an angle between bodies": lambda: [hinge(A, B), drive(A, B, angle=moving)],
     "drive of a displacement": lambda: [drive(A, B, displacement=moving, direction=(0.6, 0.8))],
     "drive of a position": lambda: [drive(A, position=lambda t: (moving(t), 0.2 * t))],
+    "drive of an angle by a law": lambda: [hinge(A, B), drive(A, B, angle=moving, law=HARDENING, damping=0.3)],
+    "drive of a displacement by a law": lambda: [
+        drive(A, B, displacement=moving, direction=(0.6, 0.8), law=YIELDING, damping=coulomb(0.5, speed=0.3))
+    ],
     "spring": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, length=0.5)],
     "spring with a free length that moves": lambda: [spring_damper(A, B, stiffness=3.0, length=moving)],
     "spring along a direction": lambda: [spring_damper(A, B, stiffness=3.0, damping=0.4, direction=(0.6, 0.8))],
@@ -271,6 +275,7 @@ HARD_MOMENT = polynomial(4.0, 0.0, 9.0)
 PUMPED_MOMENT = scheduled(HARD_MOMENT, lambda t: 1.0 + 3.0 * t)
 SLACK = one_sided(20.0, side="tension")
 """Laws of the cross-section."""
+WATER, FASTER = fem.Flow(0.6, 1.5), fem.Flow(0.4, lambda t: -1.0 + 8.0 * t)
 ROPE = {"mass_per_length": 1.0, "axial": 20.0, "bending": 2.0}
 RUBBER = fem.NeoHooke(8.0, 10.0)
 
@@ -325,6 +330,14 @@ BODIES = {
     ),
     "rod with laws": (3, lambda: {"a": rod(2, laws={"T": PUMPED_MOMENT, "M2": HARD_MOMENT, "N": SLACK})}, list),
     "cable with a law": (3, lambda: {"a": cable(laws={"N": SLACK})}, lambda: [spherical(A, B)]),
+    "hose": (3, lambda: {"a": cable(flow=FASTER, laws={"N": SLACK})}, lambda: [spherical(A, B), force("a.within")]),
+    "hose of the plane": (2, lambda: {"a": cable(dim=2, flow=WATER)}, lambda: [hinge(A, B)]),
+    "hose as a rod": (3, lambda: {"a": rod(2, flow=WATER)}, lambda: [revolute(A, B, axis=SKEW)]),
+    "hoses as rods of the plane": (
+        2,
+        lambda: {"a": rod(1, dim=2, flow=FASTER, laws={"M3": PUMPED_MOMENT}), "c": rod(2, dim=2, flow=WATER)},
+        lambda: [hinge("a.tip", "c.root"), spring_damper(A, B, law=PUMPED, length=0.5)],
+    ),
     "curved rod of the plane": (2, lambda: {"a": bow()}, lambda: [hinge(A, B), distributed_load("a.load")]),
     "cable of the plane": (2, lambda: {"a": cable(dim=2)}, lambda: [hinge(A, B), force("a.within")]),
     "finite strain": (2, lambda: {"a": solid(2, "finite")}, lambda: [*PUSHED(), hinge("a.root", B)]),
@@ -339,9 +352,9 @@ def universal_of(first, second):
     return universal(first, second, axis=SKEW, second_axis=OTHER)
 
 
-def rod(order, dim=3, laws=None):
+def rod(order, dim=3, **options):
     """A geometrically exact rod of two elements."""
-    return fem.rod(2.0, None, ROD, elements=2, order=order, dim=dim, damping=DAMPED_BY_STRAIN, laws=laws)
+    return fem.rod(2.0, None, ROD, elements=2, order=order, dim=dim, damping=DAMPED_BY_STRAIN, **options)
 
 
 def bow():
@@ -350,9 +363,9 @@ def bow():
     return fem.rod(1.2, None, ROD, elements=2, order=3, dim=2, curve=arc, damping=DAMPED_BY_STRAIN)
 
 
-def cable(dim=3, laws=None):
+def cable(dim=3, **options):
     """A cable of three elements."""
-    return fem.cable(2.0, **ROPE, elements=3, dim=dim, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN, laws=laws)
+    return fem.cable(2.0, **ROPE, elements=3, dim=dim, ports={"within": 0.9}, damping=DAMPED_BY_STRAIN, **options)
 
 
 RADII = np.linspace(0.05, 1.0, 9)

@@ -30,6 +30,7 @@ class OracleStep:
         factors = [np.ones(count) * (own if own.size else 1.0) for own in map(table.references.factors, times)]
         parts = self.system.strain_rows.laws
         strain_factors = [np.array([part.factor_at(t) for part in parts]) for t in times]
+        speeds = [np.array([flow.speed(t) for flow in self.system.flows]) for t in times]
         self.given = Given(
             h=times[1] - times[0],
             coefficient=Ends(before, after),
@@ -41,6 +42,7 @@ class OracleStep:
             friction=none if friction is None else friction,
             factor=Ends(*factors),
             strain_factor=Ends(*strain_factors),
+            speed=Ends(*speeds),
             radius=radius,
         )
 
@@ -68,9 +70,10 @@ class OracleStep:
         defect = law_defect(system.bearings, slips, forces, y[system.velocities :])
         return replace_friction(self, forces), np.abs(defect).max() / np.abs(forces).max()
 
-    def jacobian(self, y):
-        """∂r/∂y by complex steps."""
-        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in np.eye(y.size)]
+    def jacobian(self, y, directions=None):
+        """∂r/∂y, or its products with the columns of ``directions``, by complex steps."""
+        along = np.eye(y.size) if directions is None else directions
+        columns = [self.residual(y + 1j * COMPLEX_STEP * e).imag / COMPLEX_STEP for e in along.T]
         return np.array(columns).T
 
 

@@ -166,7 +166,7 @@ class RobotJoint:
 
     @checked
     def effort(self, *, name: str | None = None) -> Connection:
-        """External torque as motor, in axes of the child: torque τ of the file is ``τ * np.array(joint.axis)``.
+        """External torque as a motor, in axes of the child: τ of the file is the input ``τ * np.array(joint.axis)``.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from .elements import LinkElement, several
 
 Handling = Literal["accept", "repair", "refuse"]
 LEAST = 1e-13
-"""Smallest principal moment over the largest one for a link to be a separate body: above round-off."""
+"""Ratio of the smallest to the largest principal moment for a link to be a separate body: above round-off."""
 POINT = 1e-8
 """Radius of gyration [m] up to which a link is a point: its moments are round-off of those of its mass at 1 m."""
 ADVICE = 'taken as they are; inertia="repair" takes the nearest ones that a body can have'

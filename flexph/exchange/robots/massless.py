@@ -22,7 +22,7 @@ from .robot import link_poses
 from .tree import Coupling
 
 SHARE = 1e-9
-"""Added mass and moment over the smallest ones that a body carries."""
+"""Ratio of added mass and moment to the smallest ones that a body carries."""
 SEEN = 1e-6
 """Share of the added inertia in any motion above which the file does not determine that motion."""
 

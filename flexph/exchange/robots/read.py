@@ -57,7 +57,7 @@ def read_urdf(
     Raises
     ------
     ValueError
-        With the name of the link or joint: for a file that is no URDF or contains xacro elements, duplicate names,
+        With the name of the link or joint, for a file that is no URDF or contains xacro elements, duplicate names,
         joints of unknown links or kinds, no or several roots, numbers that are missing, not finite or of the wrong
         sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
         without inertia, and flexible links that do not exist or do not have one joint after them.

@@ -12,13 +12,14 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
-from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...numerics.arrays import Array, dense
 from .border import Frames, make_border
 from .contacts import contacts_of
 from .filters import NARROW, UNKNOWNS, is_banded, make_filter, no_filter
 from .flexible.constants import elastic_of, inertia_of, pattern_of, shift_forms, stiffness_of, without_coordinates
 from .flexible.strain_operator import StrainOperator, count_products, entries_of
+from .flows import flows_of
 from .friction.arrays import bearings_of
 from .memory.connection_data import Joints, LedgerColumns, Loads, Rolling
 from .memory.constants import Constants
@@ -212,6 +213,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
         filter=no_filter(len(a.mass)),
         solids=with_entries(solids, border),
         faces=faces,
+        flows=flows_of(mechanism),
     )
 
 
@@ -297,7 +299,7 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
         reference=_columns(accounts.references, springs, len(slices)),
-        row=len(slices) + accounts.references.size + accounts.scheduled.size + accounts.row_joint,
+        row=accounts.first_row + accounts.row_joint,
         schedule=_columns(accounts.scheduled, bodies, len(slices) + accounts.references.size)[owner],
         body=_columns(accounts.damped, bodies, lost)[owner],
         damper=_columns(accounts.dampers, springs, lost + accounts.damped.size),
@@ -308,6 +310,8 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
         heavy=bodies + elastic,
         spring=spring,
         contact=spring + int((mechanism.network.arrays.springs.state >= 0).sum()),
+        flow=accounts.first_row - len(FLOWS) * accounts.flowing.size,
+        flowing=len(accounts.energy) - accounts.flowing.size,
         earned=works,
         lost=lost,
     )

@@ -196,7 +196,8 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
 def no_strains() -> Strains:
     """Strain arrays of a mechanism without nodal bodies."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    empty = {name: one if name.endswith("ptr") or name == "element" else none for name in Strains._fields}
+    firsts = [name for name in Strains._fields if name.endswith("ptr") or name == "element"]
+    empty: dict[str, Any] = {name: one if name in firsts else none for name in Strains._fields}
     return Strains(**{**empty, "square": np.zeros((0, 2), dtype=np.int64), "schedules": 0})
 
 

@@ -11,6 +11,7 @@ from ...bodies.nodal_body import NodalBody
 from ...contacts.arrays import refuse_contacts
 from ...contacts.starts import refuse_overlaps, warn_of_deep_starts
 from ...joints.rows.connection import measures
+from ...kernels.arrays import Arrays
 from ...kernels.convergence.tolerances import HISTORY
 from ...laws.elastic_laws import ElasticLaw
 from ...laws.force_laws import ForceLaw
@@ -67,7 +68,7 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
             f"{method}: impacts at the beginning of steps have an error that does not fall with their length: take "
             "contact='events', or leave the tolerance out"
         )
-    if is_rigid and not by_events and problem.mechanism.network.arrays.springs.scheduled:
+    if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
             f"{method}: impacts at the beginning of steps do not know the factor of a scheduled law there: take "
             "contact='events'"
@@ -75,6 +76,11 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
     shares = PAIR if tolerance and not is_rigid else SINGLE
     least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2
     return Scheme(problem, depth, least_norm, None, shares, shares, tolerance, by_events=by_events)
+
+
+def _is_timed(a: Arrays) -> bool:
+    """True if energies depend on time, by laws with a schedule or flows."""
+    return bool(a.springs.scheduled or a.flows or any(part.factor is not None for part in a.strains.laws))
 
 
 @scheme_of.register

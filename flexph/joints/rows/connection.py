@@ -330,12 +330,17 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
-def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False) -> None:
-    """Raise ValueError for laws that small motions do not have: those of springs that are not elastic, or of time.
+def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False, takes_flows: bool = False) -> None:
+    """Raise ValueError for laws that small motions do not have, not elastic or of time, and for flows along bodies.
 
-    Equations with ``has_schedules`` have elastic laws of springs that depend on time.
+    Equations with ``has_schedules`` have elastic laws of springs that depend on time, those that it ``takes_flows``
+    flows of constant speed.
     """
     for name, body in mechanism.bodies.items():
+        if body.flow is not None and not takes_flows:
+            raise ValueError(f"{caller} takes no flows, got that along {name!r}: take spectrum(), or integrate")
+        if body.flow is not None and callable(body.flow.speed):
+            raise ValueError(f"{caller} takes flows of constant speed, got a function of time of {name!r}: integrate")
         for law in body.scheduled_laws:
             raise ValueError(f"{caller} takes no laws of rods that depend on time, got {law} of {name}: integrate")
     for name, measure in measures(mechanism.connections):

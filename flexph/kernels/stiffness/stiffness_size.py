@@ -24,8 +24,10 @@ from ..gradient import (
     section_rows,
     stacked_rows,
     vector_forces,
+    velocity_count,
 )
 from ..loads.faces import face_matrix, face_tangent
+from ..rates.flows import flow_matrices
 from ..ropes import rope_curvature, rope_rows
 from ..springs import split
 from ..state import Configuration, Derived, inertia_products, places, rotational_inertia
@@ -48,6 +50,9 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
         size = size + _springs(a, d, forces, moved)
     if a.strains.stress.size:
         size = size + _strained(a, d, moved, forces.time)
+    if a.flows:
+        flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time, absolute=True)
+        size = size + kept(a, flow.stiffness)
     if has_dampers(a, c):
         S, slopes, F = circulatory_parts(a, (c, d), spin, forces.by_rate)
         across = abs(S).T @ scale_rows(abs(F), abs(slopes))

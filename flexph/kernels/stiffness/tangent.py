@@ -40,9 +40,11 @@ from ..gradient import (
     scale_rows,
     section_rows,
     vector_forces,
+    velocity_count,
     world_spin_levers,
 )
 from ..loads.faces import face_forces, face_tangent
+from ..rates.flows import flow_forces, flow_matrices
 from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness
 from ..ropes import rope_curvature, rope_rows
@@ -111,6 +113,8 @@ def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -
         spins = a.columns.omega[a.turning]
         force[spins] += np.einsum("bij,bi->bj", spin_map(c.R), forces.torques(a))[a.turning]
     force[: a.weight.size] += a.weight.ravel()
+    if a.flows:
+        force[a.columns.v.ravel()] += flow_forces(a.flows, c.r, forces.time).ravel()
     force[force.size - a.body_u.size :] -= strain_of(a, c.u).T @ elastic_stress(a, c.u)
     return force
 
@@ -122,6 +126,9 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
     """
     gyroscopic, centrifugal = inertial(a, c, spin)
     damping = damping_matrix(a, c, d, damping_slopes)
+    if a.flows:
+        flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time)
+        gyroscopic, damping = gyroscopic + kept(a, flow.gyroscopic), damping + kept(a, flow.damping)
     return Tangent(mass_of(a, c.u), gyroscopic, damping, centrifugal + _acting(a, (c, d), forces, spin))
 
 
@@ -139,6 +146,9 @@ def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: 
         stiffness = stiffness + _springs(a, d, forces, rows.products)
     if a.strains.stress.size:
         stiffness = stiffness + _strained(a, at, rows.products, forces.time)
+    if a.flows:
+        flow = flow_matrices(a.flows, a.columns.v, velocity_count(a), forces.time)
+        stiffness = stiffness + kept(a, flow.stiffness)
     return stiffness + circulatory(a, (c, d), spin, forces.by_rate) if has_dampers(a, c) else stiffness
 
 

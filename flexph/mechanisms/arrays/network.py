@@ -29,7 +29,7 @@ from .connection_arrays import (
 )
 from .gather import body_rows, elastic_arrays, inertia_arrays
 from .loads import face_arrays, load_arrays, number_loads, place_arrays
-from .nodal import Mean, nodal_parts, selection, with_nodes
+from .nodal import Mean, flow_arrays, nodal_parts, selection, with_nodes
 
 DENSE_LIMIT = 300
 """Number of velocities up to which arrays are dense."""
@@ -108,6 +108,7 @@ def build_network(
         term_product=np.array([t.product for t in terms], dtype=int),
         springs=springs,
         strains=strains,
+        flows=flow_arrays(bodies),
         rolling=rolling,
         slips=slips,
         bearings=bearing_arrays(connections, dim),

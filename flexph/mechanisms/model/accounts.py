@@ -31,6 +31,8 @@ WAYS = ("normal", "friction")
 """Directions of contact impulses."""
 KINDS = ("impact", "arrival", "friction", "settling")
 """Losses of rigid contacts: at impacts, when a step closes a gap, by friction in steps, and at the ends of steps."""
+FLOWS = ("inlet", "outlet", "speed")
+"""Works of a flow: at both ends, and by changes of its speed."""
 JOINED = "joints at impacts"
 """Account of the energy lost when velocities are projected onto the joints before an impact or a settling."""
 
@@ -44,10 +46,9 @@ def _check_distinct(names: tuple[str, ...]) -> None:
 class AccountRows:
     """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
 
-    ``elastic``, ``heavy``, ``damped`` and ``scheduled`` bodies, ``dampers`` and springs with moving ``references`` have
-    accounts.
-    ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the number of works and
-    dissipations.
+    ``elastic``, ``heavy``, ``damped``, ``scheduled`` and ``flowing`` bodies, ``dampers`` and springs with moving
+    ``references`` have accounts. ``row_joint`` is the joint of each constraint row, drives first; ``flow_count`` is the
+    number of works and dissipations.
     """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
@@ -78,6 +79,7 @@ class AccountRows:
         heavy[self._owner[self.arrays.weight.any(axis=1)]] = True
         self.heavy = np.flatnonzero(heavy)
         self.scheduled = _places(b.scheduled_laws for b in bodies)
+        self.flowing = _places(b.flow for b in bodies)
         self.damped = _places(b.elasticity and b.elasticity.is_damped for b in bodies)
 
     def _count_springs(self) -> None:
@@ -115,10 +117,12 @@ class AccountRows:
             *(f"potential {bodies[i]}" for i in self.heavy),
             *(f"stored {name}" for name in self._storing),
             *(f"stored {contacts[i]}" for i in self.compliant),
+            *(f"flow {bodies[i]}" for i in self.flowing),
         )
         moved = (self._springs[i] for i in self.references)
         scheduled = (bodies[i] for i in self.scheduled)
-        self.work = (*slices, *moved, *scheduled, *(n for n, driven, _ in self._joints if driven))
+        ends = (f"{bodies[i]}: {end}" for i in self.flowing for end in FLOWS)
+        self.work = (*slices, *moved, *scheduled, *ends, *(n for n, driven, _ in self._joints if driven))
         self.joint_work = tuple(n for n, driven, _ in self._joints if not driven)
         self.impulses = (
             *(f"{name}: {way}" for way in WAYS for name in contacts),
@@ -137,6 +141,11 @@ class AccountRows:
         losses = (*losses, *(contacts[i] for i in self.compliant))
         losses = (*losses, *(f"{contacts[i]}: {kind}" for kind in KINDS for i in self.rigid))
         return (*losses, JOINED) if self.joins else losses
+
+    @property
+    def first_row(self) -> int:
+        """First column of the works of joints, driven ones first."""
+        return len(self._inputs) + self.references.size + self.scheduled.size + len(FLOWS) * self.flowing.size
 
     @property
     def judges(self) -> bool:
@@ -169,7 +178,7 @@ class AccountRows:
     def impulse(self, by_row: Array, lost: float) -> Array:
         """Flows of joint impulses, from their work by constraint row and their loss."""
         impulses = np.zeros(self.flow_count)
-        first = len(self._inputs) + self.references.size + self.scheduled.size
+        first = self.first_row
         impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
         if self.decaying:
             impulses[-1] = lost
@@ -199,6 +208,8 @@ class Accounts(AccountRows):
         parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]
         if self.compliant.size:
             parts.append(self._stored(c, d))
+        if self.flowing.size:
+            parts.append(e["flow"])
         return np.concatenate(parts)
 
     def _stored(self, c: Configuration, d: Derived) -> Array:

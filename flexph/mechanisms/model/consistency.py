@@ -14,7 +14,16 @@ from scipy import sparse
 
 from ...kernels.convergence.rules import unresolved_energy
 from ...kernels.convergence.tolerances import RESOLUTION, ROUND_OFF
-from ...kernels.state import Configuration, Derived, constraint_sizes, coordinate_size, derive, energies
+from ...kernels.state import (
+    Configuration,
+    Derived,
+    constraint_sizes,
+    coordinate_size,
+    derive,
+    energies,
+    larger_coordinate,
+    node_size,
+)
 from ...numerics.arrays import Array
 from ...numerics.memo import Memo, once
 from .constraints import CONSISTENT, angle_rows, extent, gap_of, rate_doubt, rate_scale, rates_under, velocities_of
@@ -174,13 +183,17 @@ def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float
     ``weight`` is that of the first state, if already computed.
     """
     a = mechanism.network.arrays
-    size = coordinate_size(a, states[:, : mechanism.layout.position_sizes[0]])
+    size = larger_coordinate(states[:, : mechanism.layout.position_sizes[0]], mechanism.once(_node_size))
     weight = _work_of_weights(mechanism, configuration(mechanism, states[0])) if weight is None else weight
     shortest = float(
         f"{np.abs(lengths).min(initial=np.inf):.3g}"
     )  # rounded, so that a continued run has the same value
     m, J, k, k_phi = a.resolution.tolist()
     return Resolution(unresolved_energy(m, J, k, k_phi, size, shortest), weight)
+
+
+def _node_size(mechanism: Model) -> float:
+    return node_size(mechanism.network.arrays)
 
 
 def work_of_weights(at: Checked) -> float:

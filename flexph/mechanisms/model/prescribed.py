@@ -200,30 +200,37 @@ def _of_strains(mechanism: Model) -> list[tuple[str, object]]:
     return [(f"{name}: the schedule", factor) for name, factor in zip(names, factors, strict=True)]
 
 
+def _of_flows(mechanism: Model) -> list[tuple[str, object]]:
+    """Names and speeds of all flows."""
+    names = list(mechanism.bodies)
+    return [(f"{names[flow.body]}: the speed", flow.speed) for flow in mechanism.network.arrays.flows]
+
+
 class References:
     """Prescribed quantities of the spring-dampers: free measures ``anchored`` (springs,), NaN for functions of time.
 
     A spring with a moving reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Laws
     may have factors of time, as those of the strains of rods and cables. For each step there is a row: the changes of
-    the references, (springs,), the factors of the springs at the beginning and at the end, and those of the strains, if
-    there are any.
+    the references, (springs,), the factors of the springs at the beginning and at the end, and then those of the
+    strains and the speeds of flows, if there are any.
     """
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
         self.anchored = anchored
         self._moving, self._scheduled = mechanism.once(_moving), mechanism.once(_scheduled)
-        self._still, self._of_strains = np.zeros(anchored.size), mechanism.once(_of_strains)
-        self._factors = np.ones(anchored.size if self._scheduled or self._of_strains else 0)
+        self._still, self._flows = np.zeros(anchored.size), mechanism.once(_of_flows)
+        self._timed = mechanism.once(_of_strains), self._flows
+        self._factors = np.ones(anchored.size if self._scheduled or any(self._timed) else 0)
 
     @property
     def moves(self) -> bool:
         """True if a reference or a factor is a function of time."""
-        return bool(self._moving or self._scheduled or self._of_strains)
+        return bool(self._moving or self._scheduled or any(self._timed))
 
     @property
     def width(self) -> int:
-        """Number of entries in the row of a step: changes of references, and factors if there are any."""
-        return self._still.size + 2 * (self._factors.size + len(self._of_strains))
+        """Number of entries in the row of a step: changes of references, factors and speeds if there are any."""
+        return self._still.size + 2 * (self._factors.size + sum(map(len, self._timed)))
 
     def at(self, time: float) -> Array:
         """Free measures at a time, (springs,)."""
@@ -243,14 +250,10 @@ class References:
                 values[i] = _asked(name, function, time)
         return values
 
-    def strain_factors(self, time: float) -> Array:
-        """Factors of the laws of strains at a time."""
-        return np.array([_asked(name, function, time) for name, function in self._of_strains])
-
     def _with_factors(self, moved: Array, t0: float, t1: float) -> Array:
-        """Row of changes of the references with the factors at both ends."""
-        ends = self.factors(t0), self.factors(t1), self.strain_factors(t0), self.strain_factors(t1)
-        return np.concatenate([moved, *ends])
+        """Row of changes of the references with the factors and speeds at both ends."""
+        timed = [[_asked(*own, t) for own in functions] for functions in self._timed for t in (t0, t1)]
+        return np.concatenate([moved, self.factors(t0), self.factors(t1), *timed])
 
     def held_at(self, time: float) -> Array:
         """Row of a step of length zero: no changes, and the factors at its time."""
@@ -264,7 +267,7 @@ class References:
             for i, name, function in self._moving:
                 name = f"{name}: the reference"
                 moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
-        return self._with_factors(moved, t0, t1) if self._factors.size or self._of_strains else moved
+        return self._with_factors(moved, t0, t1) if self._scheduled or any(self._timed) else moved
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the references to the right of a time, (springs,)."""
@@ -285,9 +288,12 @@ class References:
         for i, name, function in self._scheduled:
             values = _sampled(name, function, times)
             rows[:, count + i], rows[:, 2 * count + i] = values[:-1], values[1:]
-        for k, (name, function) in enumerate(self._of_strains):
-            values = _sampled(name, function, times)
-            rows[:, 3 * count + k], rows[:, 3 * count + len(self._of_strains) + k] = values[:-1], values[1:]
+        first = 3 * count
+        for functions in self._timed:
+            for k, (name, function) in enumerate(functions, first):
+                values = _sampled(name, function, times)
+                rows[:, k], rows[:, k + len(functions)] = values[:-1], values[1:]
+            first += 2 * len(functions)
         return rows
 
 

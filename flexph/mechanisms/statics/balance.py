@@ -58,6 +58,10 @@ class Problem(NamedTuple):
         steady = Steady(root * self.steady.spin, root * self.steady.velocity)
         return self._replace(applied=share * self.applied, steady=steady, share=share)
 
+    def pushed(self, share: float) -> Problem:
+        """Problem with a share of the inputs alone."""
+        return self._replace(applied=share * self.applied)
+
     def forces(self, c: Configuration, lam: Array) -> Forces:
         """Forces of multipliers, springs, dampers and inputs at a configuration in the steady motion."""
         a: Arrays = self.mechanism.network.arrays

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,8 +36,8 @@ up to which a given state counts as the equilibrium."""
 FAR = 3.0
 """Displacement, relative to that of the first correction, beyond which an equilibrium is on another branch; on the way
 to a limit point the ratio reaches two."""
-FIRST, LARGEST = 0.25, 1e3
-"""First increment of the factor, and the largest factor."""
+FIRST, LEAST, LARGEST = 0.25, 1e-9, 1e3
+"""First increment of the factor, the least one, and the largest factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,49 +90,72 @@ def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buc
     if np.any(steady.spin):
         raise ValueError("state must be at rest for a buckling load, got a steady rotation")
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady)
-    last, step = _point(given, 1.0, configuration(mechanism, state.x)), FIRST
+    last = _point(given, 1.0, configuration(mechanism, state.x))
     if last is None or last.square <= 0.0 or last.moved > NARROW:
         raise ValueError(
             "state must be a stable equilibrium under inputs=, of a mechanism without free motions: take "
             "mechanism.equilibrium(pose, ...) with smaller loads"
         )
+    point, is_limit = _lost(given.under, last, LARGEST)
+    return Buckling(point.factor, point.shape, is_limit, shape_parts(mechanism))
+
+
+def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[float, Configuration, bool]:
+    """Factor of the inputs, from zero on, at which an equilibrium from a configuration loses its stability.
+
+    Also the last stable configuration, and True at a limit point, False at a bifurcation. Weights keep their size.
+    Raises ArithmeticError if there is no such factor up to the ``largest``, ValueError without a stable equilibrium.
+    """
+    start = _point(given.pushed(0.0), 0.0, c)
+    if start is None or start.square <= 0.0:
+        raise ValueError(
+            "without inputs the mechanism must have a stable equilibrium near the pose: hold its free motions, or "
+            "start from a pose nearer to it"
+        )
+    point, is_limit = _lost(given.pushed, start, largest)
+    return point.factor, point.c, is_limit
+
+
+def _lost(under: Callable[[float], Problem], last: _Point, largest: float) -> tuple[_Point, bool]:
+    """Point at which equilibria lose their stability as loads grow, and True at a limit point."""
+    step = FIRST
     beyond = np.inf  # the least factor without an equilibrium so far
-    while last.factor < LARGEST:
-        ahead = _point(given, last.factor + step, last.c)
+    while last.factor < largest:
+        factor = last.factor + step
+        ahead = _point(under(factor), factor, last.c)
         if ahead is None:
-            beyond, step = last.factor + step, 0.5 * step
-            if step <= NARROW * last.factor:
-                return Buckling(last.factor, last.shape, True, shape_parts(mechanism))
+            beyond, step = factor, 0.5 * step
+            if step <= NARROW * last.factor or step <= LEAST:
+                return last, True
         elif ahead.square <= 0.0:
-            point = _between(given, last, ahead)
-            return Buckling(point.factor, point.shape, False, shape_parts(mechanism))
+            return _between(under, last, ahead), False
         else:
             fall = last.square - ahead.square
             expected = 1.2 * step * ahead.square / fall if fall > 0.0 else np.inf
             last, step = ahead, float(np.clip(expected, 0.5 * step, 2.0 * step))
             beyond = beyond if beyond > last.factor else np.inf
             step = min(step, max(0.5 * (beyond - last.factor), 2.0 * NARROW * last.factor))
-    raise ArithmeticError(f"no buckling load was found up to {LARGEST:g} times the loads of the state")
+    raise ArithmeticError(f"no buckling load was found up to {largest:g} times the loads")
 
 
-def _between(given: Problem, below: _Point, above: _Point) -> _Point:
+def _between(under: Callable[[float], Problem], below: _Point, above: _Point) -> _Point:
     """Point between a stable and an unstable one at which the least ω² vanishes."""
 
     def square(factor: float) -> float:
-        point = _point(given, factor, below.c)
+        point = _point(under(factor), factor, below.c)
         if point is None:
-            raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads of the state")
+            raise ArithmeticError(f"no equilibrium was found under {factor:.6g} times the loads")
         return point.square
 
     factor = scipy.optimize.brentq(square, below.factor, above.factor, xtol=SETTLED * above.factor, rtol=SETTLED)
-    point = _point(given, float(factor), below.c)
+    point = _point(under(float(factor)), float(factor), below.c)
     assert point is not None
     return point
 
 
-def _point(given: Problem, factor: float, near: Configuration) -> _Point | None:
-    """Equilibrium under a load factor near a configuration; None if there is none."""
-    of, mechanism = given.under(factor), given.mechanism
+def _point(of: Problem, factor: float, near: Configuration) -> _Point | None:
+    """Equilibrium of a problem under a load factor near a configuration; None if there is none."""
+    mechanism = of.mechanism
     size = extent(mechanism, near.r, near.R)
     sizes = displacement_sizes(mechanism.network.arrays, size)
     first = float(np.abs(newton_step(of, near) / sizes).max(initial=0.0))

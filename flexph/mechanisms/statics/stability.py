@@ -48,7 +48,10 @@ GROWTH = 1e-6
 
 
 class Softest(NamedTuple):
-    """Least ω² of the small motions about an equilibrium (zero if round-off), and the shape of its velocities."""
+    """Least ω² of the small motions about an equilibrium (zero if round-off), and the shape of its velocities.
+
+    ω² is infinite for a mechanism that cannot move.
+    """
 
     square: float
     shape: Array
@@ -109,9 +112,13 @@ def softest(given: Problem, c: Configuration) -> Softest:
     joints = joint_forces(given, c)
     K = stiffness_at(given, c, joints.arrays, joints.multipliers)
     basis = analysed(joints.rows)[0].toarray() if joints.rows.shape[0] else np.eye(K.shape[0])
+    if not basis.shape[1]:
+        return Softest(np.inf, np.zeros(given.mechanism.layout.velocities))
     reduced, mass = (basis.T @ dense(matrix @ basis) for matrix in (0.5 * (K + K.T), joints.mass))
     rough, last = eigvalsh(reduced, mass), len(mass) - 1
     shift = 2.0 * abs(rough[0]) + SHIFT * abs(rough[-1])
+    if shift == 0.0:  # without any stiffness
+        return Softest(0.0, joints.lift @ basis[:, 0])
     inverse, vectors = eigh(mass, reduced + shift * mass, subset_by_index=[last, last])
     square, x = float(1.0 / inverse[0] - shift), vectors[:, 0]
     shape = joints.lift @ (basis @ x)

@@ -20,7 +20,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
-    """Named arrays of numbers, truth values or texts from the return value of a function.
+    """Named arrays of numbers, truth values or texts, from the return value of a function.
 
     ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
     numbers become ``name.real`` and ``name.imag``. A value that repeats a parameter under its name is dropped. Raises
@@ -93,7 +93,7 @@ class Record:
 
 
 def key(parameters: Mapping[str, Any]) -> str:
-    """Hash of the parameter values, equal in all processes."""
+    """Hash of the parameter values, the same in all processes."""
     text = json.dumps(dict(parameters), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -119,13 +119,13 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Description of a record with the kinds and shapes of its values; OSError if it is damaged."""
+    """Description of a record with the kinds and shapes of its values; raises OSError if it is damaged."""
     with _entries(path) as file:
         return _head(file)
 
 
 def read_record(path: Path) -> Record:
-    """Read a record; OSError if it is damaged."""
+    """Record from a file; raises OSError if it is damaged."""
     with _entries(path) as file:
         head = _head(file)
         values = {name: file[f"value {k}"] for k, name in enumerate(head["values"])}

@@ -26,7 +26,7 @@ STUDY, RECORDS = "study.json", "samples"
 
 @contextmanager
 def study_folder(path: Path, identity: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
-    """Open the folder of a study's records, locked until the end of the block.
+    """Context with the folder of a study's records, locked until its end.
 
     Raises FolderRefused for a folder with files unless the study is resumed, for a folder of another study, and while
     another process uses it.
@@ -101,7 +101,7 @@ class Runs:
     token: str
 
     def perform(self, samples: Iterable[Mapping[str, Any]], bar: Any = None) -> None:
-        """Compute the samples that have no record yet."""
+        """Compute the samples that have no record yet, and store their records."""
 
         def ended(task: Task, outcome: Outcome) -> None:
             if outcome.record is not None:
@@ -138,7 +138,7 @@ class Runs:
 
 @contextmanager
 def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
-    """Open runs of a subject; without a folder their records are deleted at the end of the block."""
+    """Context with the runs of a subject; without a folder their records are deleted at its end."""
     is_here = place.executor is None and place.jobs == 1
     function = subject.function if is_here else subject.pickled()
     with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:

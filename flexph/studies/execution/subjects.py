@@ -22,7 +22,7 @@ MISSING = 'studies need the extra studies: pip install "flexph[studies]"'
 
 
 def needed_xarray() -> ModuleType:
-    """The module xarray. Raises ModuleNotFoundError, naming the extra, where a package of studies is missing."""
+    """Module xarray. Raises ModuleNotFoundError, naming the extra, if a package of studies is missing."""
     try:
         xarray, *_ = map(import_module, PACKAGES)
     except ModuleNotFoundError as error:
@@ -32,7 +32,7 @@ def needed_xarray() -> ModuleType:
 
 @dataclass(frozen=True)
 class Subject:
-    """Function with its name, a digest of its source, and the units of its parameters."""
+    """Function of a study with its name, a hash of its source, and the units of its parameters."""
 
     function: Callable[..., Any]
     name: str
@@ -43,7 +43,7 @@ class Subject:
     """Parameters of a case by name."""
 
     def pickled(self) -> bytes:
-        """Function pickled for workers, by value if they cannot import it."""
+        """Pickled function for workers; it includes the code if they cannot import it."""
         import cloudpickle
 
         try:
@@ -99,7 +99,10 @@ def subject(given: Callable[..., Any] | str) -> Subject:
 
 
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
-    """Figures of a run of an installed case; files are written only if the figures come from writing them."""
+    """Summary numbers of a run of an installed case.
+
+    Files are written, to a temporary folder, only if the numbers come from writing them.
+    """
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
     if case.figures is not None:
@@ -125,7 +128,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _source(function: Callable[..., Any]) -> str:
-    """Digest of the source of a function; empty if there is none."""
+    """Hash of the source of a function; empty if the source is not available."""
     while isinstance(function, partial):
         function = function.func
     try:

@@ -162,6 +162,7 @@ def test_all_invariants_are_kept_by_laws(law, dim):
     keeps_all(run)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("law", ["neo-Hooke", "Mooney-Rivlin", "user"])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_free_block_falls_without_strain(dim, law):

@@ -1,4 +1,7 @@
-"""Checkpoints: a run that is killed goes on to the bits of one that is not, and runs are never mixed."""
+"""Checkpoints: a run that is killed goes on to the bits of one that is not, and runs are never mixed.
+
+Ten seconds, as each method runs whole, with a checkpoint, and twice from what is left of it.
+"""
 
 import errno
 import os
@@ -163,14 +166,14 @@ def test_runs_in_loops_do_not_depend_on_where_blocks_end(run, method, tmp_path, 
     from flexph.integration.blocks import saving
     from flexph.integration.general import particle_run as general
 
-    whole = run(method, save_every=7, steps=30)
+    whole = run(method, save_every=7, steps=16)
     for numbers, steps in ((1, 1), (3000, 5)):
         monkeypatch.setattr(saving, "LARGEST_PIECE", numbers)
         monkeypatch.setattr(general, "CHUNK", steps)
         folder = tmp_path / str(steps)
-        assert differences(whole, run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, 0.0))) == []
+        assert differences(whole, run(method, save_every=7, steps=16, checkpoint=Checkpoint(folder, 0.0))) == []
         cut(folder, len(list(folder.iterdir())) // 2)
-        again = run(method, save_every=7, steps=30, checkpoint=Checkpoint(folder, resume=True))
+        again = run(method, save_every=7, steps=16, checkpoint=Checkpoint(folder, resume=True))
         assert differences(whole, again) == []
 
 

@@ -82,7 +82,7 @@ def test_the_ledger_has_the_energies_and_works_of_the_oracle(name):
     given = lambda k: forcing.at(0.5 * (solution.times[k] + solution.times[k + 1]))  # noqa: E731
     for back, (step, y, end) in enumerate(steps_of(solution, mechanism, given), start=1):
         scale = 1e-12 * ledger.scale
-        given_there = step.given.factor.after, step.given.strain_factor.after
+        given_there = step.given.factor.after, step.given.strain_factor.after, step.given.speed.after
         assert energy(step.system, end, *given_there) == pytest.approx(ledger.total_energy[-back], rel=0, abs=scale)
         worked = sum(values[-back] for port, values in ledger.work.items() if port in slices)
         assert work_of_inputs(step.system, step.start, step.given, y) == pytest.approx(worked, rel=0, abs=scale)

@@ -1,4 +1,7 @@
-"""Fully implicit systems, E(x) singular with a range or null space that varies, by the solvers of libraries."""
+"""Fully implicit systems, E(x) singular with a range or null space that varies, by the solvers of libraries.
+
+Five seconds, as solvers of libraries call functions of Python.
+"""
 
 import math
 

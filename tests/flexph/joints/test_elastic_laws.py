@@ -93,6 +93,7 @@ def test_the_mean_force_does_the_work_of_the_energy(law):
             assert mean_force(law, first, last) == pytest.approx(float(law.force(first)), rel=1e-7, abs=1e-6)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("method", [Exact(), Exact4(), Decaying(radius=0.5), ExactGauss(), ExactGauss(1)], ids=repr)
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_long_steps_keep_the_energy(law, method):

@@ -164,6 +164,7 @@ def test_motion_does_not_depend_on_the_direction_of_the_world(dim):
     np.testing.assert_allclose(other, plain @ Q.T, atol=1e-11)  # Newton's tolerance
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("method, order", [(Exact(), 2), (Exact4(), 4)])
 def test_ropes_have_the_order_of_their_method(dim, method, order):

@@ -1,4 +1,7 @@
-"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input."""
+"""Responses of linear systems: independent routes agree, known zeros, interlacing, steps, sweeps, bad input.
+
+Ten seconds, as responses of many systems are found by two routes each.
+"""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -226,7 +229,7 @@ def test_the_midpoint_rule_converges_to_the_exact_response(respond):
 def test_midpoint_steps_balance_the_energy_of_a_pulse():
     """Without losses the energy after an impulse, ½bᵀE⁻¹b, stays: y at the impulse's own port repeats its norm."""
     system = chain(1)
-    pulse = impulse_response(system, np.linspace(0.0, 50.0, 101), method="midpoint", inputs="first", outputs="first")
+    pulse = impulse_response(system, np.linspace(0.0, 25.0, 51), method="midpoint", inputs="first", outputs="first")
     v = pulse.between()
     assert np.abs(v).max() <= 1.0 + 1e-13 and np.abs(v[-10:]).max() > 0.9
 
@@ -266,7 +269,7 @@ def test_steps_are_exact_where_that_takes_seconds():
 def test_substeps_are_doubled_until_the_response_settles(respond):
     system, t = chain(4, 0.1), np.linspace(0.0, 10.0, 6)
     exact = respond(system, t).values
-    for tolerance in (1e-2, 1e-4):
+    for tolerance in (1e-2, 1e-3):
         found = respond(system, t, method="midpoint", tolerance=tolerance)
         assert found.error <= tolerance and found.substeps > 1
         size = np.abs(exact).max(axis=0)

@@ -1,4 +1,7 @@
-"""`flexph run model.yaml`, `check`, `show` and `new`."""
+"""`flexph run model.yaml`, `check`, `show` and `new`.
+
+Five seconds, as commands run model files and studies to the end.
+"""
 
 import json
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from .contacts import gap_at, stored
 from .curves import all_on_curves, curve_forces
+from .flows import flow_energies, work_of_flows
 from .inertia import mass_matrix
 from .kinematics import arms, points, products, vectors, way_of
 from .loads import face_loads, load_forces
@@ -12,17 +13,18 @@ from .springs import stored_by
 from .strain_rows import evaluated, strains
 
 
-def energy(system, state, factor=None, strain_factor=None):
+def energy(system, state, factor=None, strain_factor=None, speed=0.0):
     """½m|ṙ|² + ½wᵀM(u)w − m g·r + ½σᵀCσ + ½e²/k, with ψ of finite strains, V(δ) of contacts, ½f²/k of anchors [J].
 
     ``factor`` (springs,) are the factors of the laws of springs at the time of the state, ``strain_factor`` those of
-    the laws of strains, by default one.
+    the laws of strains, by default one; ``speed`` those of flows.
     """
     return (
         sum(_of_bodies(system, state))
         + _elastic(system, state, np.ones(len(system.strain_rows.laws)) if strain_factor is None else strain_factor)
         + _of_springs(system, state, np.ones(system.springs.stiffness.size) if factor is None else factor)
         + _of_contacts(system, state)
+        + flow_energies(system, state.r, speed).sum()
     )
 
 
@@ -94,3 +96,8 @@ def work_of_inputs(system, start, given, y):
     on_curves = all_on_curves(system, way, given.places)
     pushed = curve_forces(system, on_curves, np.zeros(system.rows), given.inputs)
     return given.h * dot(force + way.product_rate.T @ pushed, way.velocity)
+
+
+def work_by_flows(system, start, given, y):
+    """Work of all flows over a step [J]."""
+    return work_of_flows(system, way_of(system, start, given.h, y[: system.velocities]), given)

@@ -11,6 +11,7 @@ if not cython.compiled:
     from ..contact.jacobian import add_contacts
     from ..decay.step import add_decay
     from ..memory.memory import Memory
+    from ..nodal.flow import add_flows
     from ..nodal.jacobian import add_strains
     from ..solids.jacobian import add_solids
     from .couplings import (
@@ -38,6 +39,8 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
     add_ropes(m, dim, h)
     if m.strains_stress.size > 0:
         add_strains(m, dim, h)
+    if m.flows_mass.size > 0:
+        add_flows(m, dim, h)
     if m.solids_frame.size > 0:
         add_solids(m, dim, h)
     if contact > 0:

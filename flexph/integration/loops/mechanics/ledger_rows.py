@@ -11,6 +11,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..decay.step import soften
     from ..memory.memory import Memory
+    from ..nodal.flow import add_flow_energies, add_flow_works
     from ..nodal.forces import add_line_energies, add_work_of_schedules
     from ..solids.faces import face_output
     from ..solids.forces import add_law_energies
@@ -69,6 +70,8 @@ def energies(m: Memory, dim: int, out: Array) -> None:
                 out[m.ledger_spring[0] + m.joints_state[i]] = 0.5 * held**2 / m.joints_stiffness[i]
     for i in range(m.touch_stored.size):
         out[m.ledger_contact[0] + i] = m.touch_stored[i]
+    if m.flows_mass.size > 0:
+        add_flow_energies(m, dim, out)
 
 
 def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
@@ -109,6 +112,8 @@ def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
                 out[m.ledger_reference[i]] += work_of_factor(m, i, x0, x0 + m.trial_extension[i])
     if m.strains_schedules[0] > 0:
         add_work_of_schedules(m, out)
+    if m.flows_mass.size > 0:
+        add_flow_works(m, dim, h, out)
     _dissipation(m, h, out)
 
 

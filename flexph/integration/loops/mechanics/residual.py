@@ -28,6 +28,7 @@ if not cython.compiled:
     from ..contact.forces import touch
     from ..decay.step import end_rates, soften
     from ..memory.memory import Memory
+    from ..nodal.flow import push_flows
     from ..nodal.forces import pull_strains, strain
     from ..solids.forces import pull_solids, strain_solids
     from ..terms.paths import follow_curves
@@ -61,6 +62,8 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
     forces(m, dim, contact)
     if m.strains_stress.size > 0:
         pull_strains(m, dim)
+    if m.flows_mass.size > 0:
+        push_flows(m, dim, h)
     if m.solids_frame.size > 0:
         pull_solids(m, dim)
     balance(m, dim, h)

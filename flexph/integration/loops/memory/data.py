@@ -51,7 +51,7 @@ class Inertia(NamedTuple):
     mean: Matrix  # (n, d), φ̄ of the body of a coordinate
     form: Tensor  # (b, (1 + s + s²) d, d), with the mass: M, N_a and K_ab get φ̄ᵀ form φ̄ by the shift
     is_asked: Number  # 1 if Python holds M, N_a and K_ab (see loops.wide.kept_block), and forms are zero
-    resolution: Vector  # (4,), see kernels.resolution
+    resolution: Vector  # (4,), see kernels.state
 
 
 class Elastic(NamedTuple):
@@ -194,6 +194,31 @@ class Faces(NamedTuple):
     across: Vector
     area: Vector  # (q,)
     input: IndexMatrix  # (q, d)
+
+
+class Flows(NamedTuple):
+    """Flows (k) along rods and cables, by their frames (f): see kernels.rates.flows.
+
+    ``along`` is A and ``bent`` K − C by rows of frames, ``tension`` K; ``own`` the same two over the unknowns.
+    """
+
+    mass: Vector  # (k,)
+    owner: Index  # (f,), flow
+    frame: Index  # (f,)
+    ptr: Index  # (f + 1,)
+    col: Index
+    along: Vector
+    tension: Vector
+    bent: Vector
+    own_row: Index  # frames in whose unknowns they are
+    own_col: Index
+    own_owner: Index
+    own_along: Vector
+    own_bent: Vector
+    end_ptr: Index  # (2k + 1,), inlet and outlet of each
+    end_frame: Index
+    end_shape: Vector
+    end_slope: Vector
 
 
 class Points(NamedTuple):

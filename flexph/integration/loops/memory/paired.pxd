@@ -268,6 +268,8 @@ cdef struct ComplexMemory:
     IVec ledger_heavy
     IVec ledger_spring
     IVec ledger_contact
+    IVec ledger_flow
+    IVec ledger_flowing
     IVec ledger_earned
     IVec ledger_lost
     IVec redundancy_own
@@ -330,6 +332,23 @@ cdef struct ComplexMemory:
     Vec faces_across
     Vec faces_area
     IMat faces_input
+    Vec flows_mass
+    IVec flows_owner
+    IVec flows_frame
+    IVec flows_ptr
+    IVec flows_col
+    Vec flows_along
+    Vec flows_tension
+    Vec flows_bent
+    IVec flows_own_row
+    IVec flows_own_col
+    IVec flows_own_owner
+    Vec flows_own_along
+    Vec flows_own_bent
+    IVec flows_end_ptr
+    IVec flows_end_frame
+    Vec flows_end_shape
+    Vec flows_end_slope
     Mat at_r
     Ten at_R
     Vec at_u

@@ -122,10 +122,12 @@ def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
 def failed_function(*, is_solved: bool) -> BaseException | None:
     """Take the error of a user's function that the loops of this thread called; None if none needs to be raised.
 
-    Interruptions are returned in any case, other errors only if the steps are not solved.
+    Interruptions count in any case, other errors unless the steps are solved, or the iteration diverged and called the
+    function at no number.
     """
     failed = last_failure()
-    if failed is None or (is_solved and not _interrupts(failed.error)):
+    diverged = failed is not None and not all(map(math.isfinite, failed.arguments))
+    if failed is None or ((is_solved or diverged) and not _interrupts(failed.error)):
         return None
     call, error = f"{getattr(failed.function, '__name__', 'function')}({_listed(failed.arguments)})", failed.error
     if not isinstance(error, BaseException):

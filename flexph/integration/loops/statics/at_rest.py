@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RESISTANCES = (
     *("inertia_mass", "inertia_J", "inertia_val", "inertia_n", "inertia_s", "inertia_form", "points_mass_val"),
     *("elastic_damping", "elastic_viscous", "stiffness_damping", "stiffness_left_damping"),
-    *("joints_damping", "joints_steepness", "joints_kind"),
+    *("flows_own_along", "joints_damping", "joints_steepness", "joints_kind"),
 )
 """Fields of inertia and damping, which are set to zero for statics."""
 

@@ -94,8 +94,7 @@ def row_factor(m: Memory, e: int, end: int) -> float:
     k = m.strains_schedule[e]
     if k < 0:
         return 1.0
-    count = 3 * m.joints_state.size
-    return m.trial_moved[count + k + end * ((m.trial_moved.size - count) // 2)]
+    return m.trial_moved[3 * m.joints_state.size + k + end * m.strains_schedules[0]]
 
 
 def user_force(m: Memory, i: int, x: float, rate: float) -> float:

@@ -1,0 +1,138 @@
+"""Limit loads of mechanisms on contacts and of slender ones, in closed form; stacks of blocks at rest."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fem
+import rigid
+from flexph import GROUND, connect, force, slider, spring_damper, weld
+from flexph.analysis import limit_load
+from flexph.contacts import Plane, Rigid, contact
+
+G = 10.0
+FRICTION = 1e-4
+"""Friction is bounded to 1e-6 of itself, of which limits close to the own weight are a multiple."""
+
+
+def block(half=0.1, **ports):
+    own = {"left": (-0.2, -half), "right": (0.2, -half), "top": (0.0, half)}
+    return rigid.body(2.0, inertia=0.1, ports=own | ports)
+
+
+def on_slope(angle, friction, half=0.1):
+    normal = (math.sin(angle), math.cos(angle))
+    plane = Plane(GROUND.at(0.0, 0.0), normal)
+    feet = contact(["block.left", "block.right"], plane, Rigid(friction=friction), name="feet")
+    pushed = [force("block.left", name="push"), force("block.top", name="high")]
+    mechanism = connect({"block": block(half)}, [feet, *pushed], gravity=(0.0, -G))
+    return mechanism, mechanism.assemble({"block": (half * normal[0], half * normal[1], -angle)})
+
+
+@pytest.mark.parametrize(("angle", "friction"), [(0.0, 0.3), (0.25, 0.3), (0.25, math.tan(0.25) * (1.0 + 1e-4))])
+def test_a_block_on_a_slope_slips_at_its_cone(angle, friction):
+    """F = mg (μ cos α − sin α) down the slope, nothing at μ = tan α."""
+    mechanism, pose = on_slope(angle, friction)
+    limit = limit_load(mechanism, pose, {"push": (math.cos(angle), -math.sin(angle))})
+    weight = 2.0 * G
+    expected = weight * (friction * math.cos(angle) - math.sin(angle))
+    assert limit.factor == pytest.approx(expected, rel=FRICTION, abs=1e-5 * weight)
+    assert limit.cause == "slip" and "feet" in limit.message
+
+
+def test_a_block_that_is_steeper_than_its_cone_has_no_limit():
+    mechanism, pose = on_slope(0.25, math.tan(0.25) * (1.0 - 1e-4))
+    with pytest.raises(ValueError, match=r"without inputs the mechanism must rest in the pose.*slips"):
+        limit_load(mechanism, pose, {"push": (1.0, 0.0)})
+
+
+def test_a_tall_block_tips_over_before_it_slips():
+    mechanism, pose = on_slope(0.0, 0.9, half=0.5)
+    limit = limit_load(mechanism, pose, {"high": (1.0, 0.0)})
+    assert limit.factor == pytest.approx(2.0 * G * 0.2 / 1.0, rel=2e-6)
+    assert limit.cause == "opening" and limit.message.endswith("'feet: 1' opens")
+
+
+def test_a_ladder_slips_under_a_person_that_climbs_too_high():
+    """P = w (μ tan θ − ½)/(x/L − μ tan θ) at a smooth wall."""
+    length, angle, friction, share, weight = 4.0, 1.1, 0.4, 0.9, 12.0 * G
+    ports = {"foot": (-2.0, 0.0), "head": (2.0, 0.0), "step": ((share - 0.5) * length, 0.0)}
+    ladder = rigid.body(12.0, inertia=1.0, ports=ports)
+    floor = contact("ladder.foot", Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(friction=friction), name="foot")
+    wall = Plane(GROUND.at(length * math.cos(angle), 0.0), (-1.0, 0.0))
+    parts = [floor, contact("ladder.head", wall, Rigid(), name="wall"), force("ladder.step", name="person")]
+    mechanism = connect({"ladder": ladder}, parts, gravity=(0.0, -G))
+    pose = mechanism.assemble({"ladder": (2.0 * math.cos(angle), 2.0 * math.sin(angle), angle)})
+    limit = limit_load(mechanism, pose, {"person": (0.0, -1.0)})
+    grip = friction * math.tan(angle)
+    assert limit.factor == pytest.approx(weight * (grip - 0.5) / (share - grip), rel=FRICTION)
+    assert "'foot' slips" in limit.message
+
+
+def test_a_column_buckles_at_eulers_load():
+    """π²EI/4L², less what the compression of 3e-5 takes."""
+    rod = fem.rod(1.0, fem.Material(young=2e11, density=7800.0, poisson=0.3), fem.Section(width=0.02, height=0.01),
+                  elements=6, dim=2)  # fmt: skip
+    column = connect({"rod": rod}, [weld("rod.root", GROUND), force("rod.tip", name="load")])
+    limit = limit_load(column, column.assemble(), {"load": (-100.0, 0.0)})
+    assert limit.factor == pytest.approx(math.pi**2 / 4.0 * 2e11 * 0.02 * 0.01**3 / 12.0 / 100.0, rel=5e-5)
+    assert limit.cause == "instability"
+
+
+def test_a_shallow_truss_snaps_through():
+    """Two springs of length l₀ over the half span a: P = 2k (l₀^⅔ − a^⅔)^(3/2); the weight stays as it is."""
+    half, rise, k = 1.0, 0.2, 1e3
+    length = math.hypot(half, rise)
+    springs = [spring_damper("p.point", GROUND.at(x, 0.0), stiffness=k, length=length) for x in (-half, half)]
+    guide = slider("p.point", GROUND.at(0.0, 0.0), direction=(0.0, 1.0), turning=True)
+    expected = 2.0 * k * (length ** (2 / 3) - half ** (2 / 3)) ** 1.5
+    for gravity in (0.0, 1.0):
+        truss = connect(
+            {"p": rigid.point(1.0)}, [*springs, guide, force("p.point", name="load")], gravity=(0.0, -gravity)
+        )
+        limit = limit_load(truss, truss.assemble({"p": (0.0, rise, 0.0)}), {"load": (0.0, -1.0)})
+        assert limit.factor == pytest.approx(expected - gravity, rel=2e-5)
+        assert limit.cause == "limit point"
+
+
+def stack(count, overhang, friction=0.5):
+    """Blocks on each other, each shifted by the overhang against the one below."""
+    bodies = {f"b{i}": block() for i in range(count)}
+    law = Rigid(friction=friction)
+    planes = [Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), *(Plane(f"b{i}.top", (0.0, 1.0)) for i in range(count - 1))]
+    touching = [contact([f"b{i}.left", f"b{i}.right"], planes[i], law, name=f"on {i}") for i in range(count)]
+    mechanism = connect(bodies, [*touching, force(f"b{count - 1}.top", name="push")], gravity=(0.0, -G))
+    return mechanism, mechanism.assemble({f"b{i}": (overhang * i, 0.1 + 0.2 * i, 0.0) for i in range(count)})
+
+
+def test_a_stack_of_blocks_rests_with_the_weights_above():
+    mechanism, pose = stack(4, 0.0)
+    held, state = mechanism.with_closed_contacts(mechanism.equilibrium(pose, redundant="least_norm"))
+    forces = dict(zip(held.constraint_names, state.multipliers, strict=True))
+    for i in range(4):
+        pressed = [force for name, force in forces.items() if name.startswith(f"on {i}: ") and "normal" in name]
+        assert sum(pressed) == pytest.approx(2.0 * G * (4 - i), rel=1e-9)
+
+
+@pytest.mark.parametrize(("friction", "expected", "cause"), [(0.05, 0.05 * 2.0 * G, "slip"), (1.2, 2.0 * G, "opening")])
+def test_the_top_of_a_stack_slips_or_tips(friction, expected, cause):
+    """μmg, or mg b/H with half the width and the height of a block, both 0.2 m."""
+    mechanism, pose = stack(3, 0.0, friction)
+    limit = limit_load(mechanism, pose, {"push": (1.0, 0.0)})
+    assert limit.factor == pytest.approx(expected, rel=FRICTION)
+    assert limit.cause == cause
+
+
+def test_limits_that_are_not_there_are_told():
+    mechanism, pose = on_slope(0.0, 0.3)
+    with pytest.raises(ArithmeticError, match="holds up to"):
+        limit_load(mechanism, pose, {"push": (0.0, -1.0)}, largest=100.0)
+    with pytest.raises(ValueError, match="no external port 'pull'"):
+        limit_load(mechanism, pose, {"pull": (1.0, 0.0)})
+    with pytest.raises(ValueError, match="inputs must have the load"):
+        limit_load(mechanism, pose, {})
+    free = connect({"b": block()}, [force("b.top", name="push")])
+    with pytest.raises(ValueError, match="must have a stable equilibrium"):
+        limit_load(free, free.assemble(), {"push": (1.0, 0.0)})
+    assert np.isfinite(limit_load(mechanism, pose, {"push": lambda t: (1.0 + t, 0.0)}, time=1.0).factor)
