@@ -12,8 +12,7 @@ from ...bodies.body import Body
 from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import Arrays
-from ...mechanisms.model.account_rows import FLOWS
-from ...mechanisms.model.accounts import Accounts
+from ...mechanisms.model.accounts import FLOWS, Accounts
 from ...numerics.arrays import Array, dense
 from .border import Frames, make_border
 from .contacts import contacts_of
