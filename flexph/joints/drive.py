@@ -113,7 +113,8 @@ def drive(
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise ValueError("drive takes one of angle=, displacement=, position= or rotation=, a function of time")
-    what, motion = named[0], given[named[0]]
+    what = named[0]
+    motion: Motion | None = given[what]
     if not callable(motion):
         raise ValueError(f"{what} must be a function of time, got {motion!r}")
     if what == "position" and reference != GROUND:
