@@ -29,7 +29,7 @@ from .blocks.controlled_steps import controlled_in_blocks
 from .blocks.of_scheme import blocks_of
 from .blocks.pairs import PairBlocks
 from .blocks.prescribed_steps import in_blocks
-from .controllers import loops_of
+from .controllers import loops_of, springs_set_by
 from .methods import MechanismMethod
 from .schemes.failures import GENERAL, ONE_STEP, explain, explain_control, huge_inputs, long_drives, of_long_drives
 from .schemes.of_method import scheme_from
@@ -73,6 +73,8 @@ def run_mechanism(
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
     scheme, checked = scheme_from(mechanism, start, method, forcing)
+    if loops is not None and springs_set_by(mechanism, loops):
+        loops.begin = scheme.table.references.begin
     refuse_short(grid, shortest_step(checked))
     signature = partial(_signature, mechanism, scheme, grid, method=method, options=options)
     return _Task(mechanism, scheme, checked, grid, options, signature, loops).done()
@@ -111,7 +113,7 @@ class _Task(NamedTuple):
                     by = partial(controlled_in_blocks, estimate=pairs, loops=self.loops)
                     return self._controlled(run, blocks, by)
                 return self._controlled(run, pairs, partial(controlled, memory=self.loops))
-            if run.watch.active:
+            if run.watch.active or self.loops.begin is not None:
                 return one_by_one(run, blocks, self.loops, self.grid, every, held_by=held_in_loops)
             return in_chunks(run, blocks, self.loops, self.grid, every)
         if estimate is None:
