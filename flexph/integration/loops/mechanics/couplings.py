@@ -12,12 +12,12 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import sqrt
 
-    from ....numerics.loops.views import Number, divided, fill, row_product
+    from ....numerics.loops.views import Number, divided, fill, get, put, row_product
     from ..memory.memory import Memory
     from ..terms.angles import kappa
     from ..terms.border import add
     from ..terms.nodes import differentiate_node
-    from ..terms.product_rows import add_block, add_product, begin_rows
+    from ..terms.product_rows import add_block, add_pair, add_product, begin_rows
     from ..terms.ropes import span_curvature
     from .rolling import gain, gain_slopes
     from .springs import rope_stiffness, tangent
@@ -106,40 +106,60 @@ def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) 
     s1 = m.end_product[p]
     c1 = m.end_product[q]
     size = s1 * s1 + c1 * c1
+    fill(m.rows_act, 0.0)
+    fill(m.rows_move, 0.0)
     m.rows_act[0] = m.string_by_sine[w]
     m.rows_move[0] = m.ropes_radius[w] * c1 / size
+    m.rows_act[1] = 1.0
+    m.rows_move[1] = 1.0
     add_product(m, dim, p)
+    fill(m.rows_act, 0.0)
+    fill(m.rows_move, 0.0)
     m.rows_act[0] = m.string_by_cosine[w]
     m.rows_move[0] = -m.ropes_radius[w] * s1 / size
+    m.rows_act[2] = 1.0
+    m.rows_move[2] = 1.0
     add_product(m, dim, q)
     ratio, by_y, by_x = kappa(s1 * c0 - c1 * s0, c0 * c1 + s0 * s1)
-    pull = -tension * m.ropes_radius[w]
+    pull = h * tension * m.ropes_radius[w]
     by_sine = pull * (by_y * c0 + by_x * s0)
     by_cosine = pull * (-by_y * s0 + by_x * c0)
     half = 0.5 * pull * ratio
-    add_stiffness(m, dim, h, by_sine * 0.5 * (c0 + c1), p, p)
-    add_stiffness(m, dim, h, by_cosine * 0.5 * (c0 + c1) + half, p, q)
-    add_stiffness(m, dim, h, -by_sine * 0.5 * (s0 + s1) - half, q, p)
-    add_stiffness(m, dim, h, -by_cosine * 0.5 * (s0 + s1), q, q)
+    m.system_tangent[0][0] = by_sine * 0.5 * (c0 + c1)
+    m.system_tangent[0][1] = by_cosine * 0.5 * (c0 + c1) + half
+    m.system_tangent[1][0] = -by_sine * 0.5 * (s0 + s1) - half
+    m.system_tangent[1][1] = -by_cosine * 0.5 * (s0 + s1)
+    add_pair(m)
 
 
 def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
     """Add −h·value times the transposed gradient of product p times the end derivative of product q."""
     left = cython.declare(Number)
-    right = cython.declare(Number)
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
         for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
-            left = -h * value * row_product(dim, m.system_B[i], m.trial_mean[other])
-            if left == 0.0:
+            if m.border_vector_col[i] < 0:
                 continue
-            for back in range(2):
-                u = m.joints_first[q] if back == 0 else m.joints_second[q]
-                rest = m.joints_second[q] if back == 0 else m.joints_first[q]
-                for j in range(m.border_end_first[u], m.border_end_last[u]):
-                    right = row_product(dim, m.system_W[j], m.end_vector[rest])
-                    add(m, m.border_vector_col[i], m.border_vector_col[j], left * right)
+            left = -h * value * row_product(dim, m.system_B[i], m.trial_mean[other])
+            if left != 0.0:
+                _add_change(m, dim, m.border_vector_col[i], left, m.joints_first[q], m.joints_second[q])
+                _add_change(m, dim, m.border_vector_col[i], left, m.joints_second[q], m.joints_first[q])
+
+
+def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
+    """Add to a row ``left`` times the end derivative of a product by its vector v."""
+    right = cython.declare(Number)
+    first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
+    for j in range(m.border_end_first[v], m.border_end_last[v]):
+        column = m.border_vector_col[j]
+        if column < 0:
+            continue
+        right = row_product(dim, m.system_W[j], m.end_vector[other])
+        if m.border_size[1] >= 0:
+            put(m.system_border, first + column, get(m.system_border, first + column) + left * right)
+        else:
+            add(m, row, column, left * right)
 
 
 def add_products(m: Memory, dim: int, h: float) -> None:
@@ -157,9 +177,19 @@ def add_products(m: Memory, dim: int, h: float) -> None:
             v = m.joints_first[p] if side == 0 else m.joints_second[p]
             u = m.joints_second[p] if side == 0 else m.joints_first[p]
             for i in range(m.border_vector_ptr[v], m.border_vector_ptr[v + 1]):
+                row = m.border_vector_col[i]
+                if row < 0:
+                    continue
+                first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
                 for j in range(m.border_end_first[u], m.border_end_last[u]):
+                    column = m.border_vector_col[j]
+                    if column < 0:
+                        continue
                     value = gain * row_product(dim, m.system_B[i], m.system_W[j])
-                    add(m, m.border_vector_col[i], m.border_vector_col[j], value)
+                    if m.border_size[1] >= 0:
+                        put(m.system_border, first + column, get(m.system_border, first + column) + value)
+                    else:
+                        add(m, row, column, value)
 
 
 def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:

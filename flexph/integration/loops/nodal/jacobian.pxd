@@ -2,6 +2,7 @@ from ....numerics.loops.views cimport Vec, fill, flat, get, put, take
 from ..memory.memory cimport Memory
 from .forces cimport column_torque, pull_columns
 from ..terms.border cimport add, entry_of
+from libc.math cimport sqrt
 
 cdef void add_strains(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _turn_in_the_plane(Memory* m, double h, Py_ssize_t b) noexcept nogil

@@ -14,6 +14,8 @@ import cython
 from ....numerics.arrays import Array
 
 if not cython.compiled:
+    from math import sqrt
+
     from ....numerics.loops.views import fill, flat, get, put, take
     from ..memory.memory import Memory
     from ..terms.border import add, entry_of
@@ -244,11 +246,11 @@ def _bend(m: Memory, e: int, base: int) -> None:
     b0 = 1.0
     b1 = 1.0
     if i >= 0:
-        a0 = m.nodal_product[i] ** 0.5
-        a1 = m.nodal_end_product[i] ** 0.5
+        a0 = sqrt(m.nodal_product[i])
+        a1 = sqrt(m.nodal_end_product[i])
     if j >= 0:
-        b0 = m.nodal_product[j] ** 0.5
-        b1 = m.nodal_end_product[j] ** 0.5
+        b0 = sqrt(m.nodal_product[j])
+        b1 = sqrt(m.nodal_end_product[j])
     force = m.strains_factor[e] * m.nodal_stress[e]
     value = 0.5 * (v0 + v1)
     first = 0.5 * (1.0 / a0 + 1.0 / a1)

@@ -68,6 +68,27 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
                     add(m, row, column, gain * m.rows_moved[moved][column])
 
 
+def add_pair(m: Memory) -> None:
+    """Add the outer products of rows 1 and 2 times ``system.tangent`` to the border, and clear these rows."""
+    for i in range(m.rows_number[0]):
+        row = m.rows_column[i]
+        first = m.rows_acting[1][row]
+        second = m.rows_acting[2][row]
+        if first != 0.0 or second != 0.0:
+            by_first = first * m.system_tangent[0][0] + second * m.system_tangent[1][0]
+            by_second = first * m.system_tangent[0][1] + second * m.system_tangent[1][1]
+            for j in range(m.rows_number[0]):
+                column = m.rows_column[j]
+                value = by_first * m.rows_moved[1][column] + by_second * m.rows_moved[2][column]
+                if value != 0.0:
+                    add(m, row, column, value)
+    for i in range(m.rows_number[0]):
+        column = m.rows_column[i]
+        for r in range(1, 3):
+            m.rows_acting[r][column] = 0.0
+            m.rows_moved[r][column] = 0.0
+
+
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
     """Add a value times row ``moved`` to a row of the border."""
     for j in range(m.rows_number[0]):
