@@ -345,7 +345,9 @@ def reeving() -> Model:
 
     def own() -> tuple[Mechanism, State, Mapping[str, Any]]:
         names = ("block", "weight")
-        bodies = {name: rigid.body(m, inertia=m, ports={"c": (0.0, 0.0)}) for name, m in zip(names, masses, strict=True)}
+        bodies = {
+            name: rigid.body(m, inertia=m, ports={"c": (0.0, 0.0)}) for name, m in zip(names, masses, strict=True)
+        }
         path = [GROUND.at(*fixed), Sheave("block.c", r), Sheave(GROUND.at(*over), -r), "weight.c"]
         mechanism = connect(bodies, [rope(path, stiffness=axial / free, length=free)], gravity=(0.0, -weight))
         pose = mechanism.assemble({name: (*place, 0.0) for name, place in zip(names, begins, strict=True)})

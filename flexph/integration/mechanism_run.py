@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -153,6 +153,8 @@ class _Task(NamedTuple):
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """Open the journal of the run's checkpoint; of a start it keeps what :attr:`Solution.final` needs."""
+        if self.options.checkpoint is None:
+            return nullcontext()
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
         return opened(self.options.checkpoint, self.signature, form)
 
@@ -193,11 +195,11 @@ class _Task(NamedTuple):
         )
         bar = progress_bar(len(self.grid) - 1, shown=self.options.progress, done=run.reached)
         done: Solution = follow(run, steps, solution, messages, bar=bar, journal=journal)
-        warn_of_doubts(done, run.longest or self.scheme.longest * float(np.diff(self.grid).max()))
-        is_chosen = self.scheme.tolerance is not None
-        reached = self.grid[: 0 if is_chosen else np.searchsorted(self.grid, done.times[-1]) + 1]
-        if told := long_drives(self.mechanism, self.initial.anchors, reached):
-            warn(told, ValidityWarning)
+        warn_of_doubts(done, run.longest or self.scheme.longest * float((self.grid[1:] - self.grid[:-1]).max()))
+        if self.scheme.tolerance is None and self.scheme.table.varies:
+            reached = self.grid[: np.searchsorted(self.grid, done.times[-1]) + 1]
+            if told := long_drives(self.mechanism, self.initial.anchors, reached):
+                warn(told, ValidityWarning)
         if self._is_one and moves_from_rest(done):
             warn(
                 f"the motion from rest over {float(np.ptp(self.grid)):.3g} s was one step: {ONE_STEP}", ValidityWarning

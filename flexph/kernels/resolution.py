@@ -16,9 +16,18 @@ from .arrays import Arrays, Springs
 
 def coordinate_size(a: Arrays, r: Array) -> float:
     """Largest absolute coordinate [m] of centres of mass r (b, d), and of nodes relative to them."""
-    own = max(r.max(initial=0.0), -r.min(initial=0.0))
+    return larger_coordinate(r, node_size(a))
+
+
+def node_size(a: Arrays) -> float:
+    """Largest coordinate of a node relative to the centre of mass of its body [m]."""
     points = a.node_position * a.node_moves[:, None]  # directions have no length
-    return float(max(own, np.abs(points).max(initial=0.0)) if points.size else own)
+    return float(np.abs(points).max(initial=0.0))
+
+
+def larger_coordinate(r: Array, size: float) -> float:
+    """Largest coordinate of centres of mass r, at least ``size`` [m]."""
+    return max(float(r.max(initial=size)), -float(r.min(initial=-size)))
 
 
 def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:

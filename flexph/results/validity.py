@@ -18,6 +18,7 @@ from ..numerics.arguments import warn
 from ..systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
+    from ..mechanisms.mechanism import Mechanism
     from .solution import Solution
 
 UNBALANCED = 1e-9
@@ -72,7 +73,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     A step of ``Exact`` turns by 2 atan(½ωh), a step of ``Exact4`` consists of six of them with h the longest, and a
     step of ``ExactGauss`` turns by the Padé approximation (3, 3) of the exponential.
     """
-    every = solution.mechanism.layout.split(solution.states.T)[4]
+    every = solution.states[:, solution.mechanism.layout.spins]
     if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
         return []
     spins = {
@@ -90,12 +91,9 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 def _unbounced(solution: Solution) -> list[str]:
     """Warnings about contacts that closed without restitution, because impacts follow faster than steps resolve."""
-    mechanism, ledger = solution.mechanism, solution.ledger
-    laws = mechanism.network.arrays.contacts.laws
-    if not laws.restitution.any():
+    ledger, names = solution.ledger, solution.mechanism.once(_bouncing)
+    if not names:
         return []
-    touching = [c.name for c in mechanism.connections if c.touches]
-    names = [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
     taken = {
         kind: np.array([float(ledger.dissipation[f"{name}: {kind}"].sum()) for name in names])
         for kind in ("impact", "arrival", "settling")
@@ -109,6 +107,13 @@ def _unbounced(solution: Solution) -> list[str]:
         f"{lost:.3g} J, their impacts {struck:.3g} J: bounces are too short or too many for the steps; "
         "use shorter steps"
     ]
+
+
+def _bouncing(mechanism: Mechanism) -> list[str]:
+    """Names of the contacts with restitution."""
+    laws = mechanism.network.arrays.contacts.laws
+    touching = [c.name for c in mechanism.connections if c.touches]
+    return [touching[owner] for owner in np.unique(laws.owner[laws.restitution > 0.0])]
 
 
 def _unmet(solution: Solution) -> list[str]:
@@ -148,8 +153,8 @@ def _beneath(solution: Solution) -> list[str]:
 def _axes(solution: Solution) -> list[str]:
     """Warnings about driven angles whose axis no joint holds, so that s² + c² = 1 fails."""
     m = solution.mechanism
-    angles = [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
-    if m.layout.dim == 2 or not angles:
+    angles = m.once(_driven_angles)
+    if not angles:
         return []
     pairs = np.array([law_products(m)[i] for i in angles])
     pick = np.unique(np.linspace(0, len(solution.states) - 1, SAMPLES).round().astype(int))
@@ -163,6 +168,11 @@ def _axes(solution: Solution) -> list[str]:
         f"{m.constraint_names[angles[worst]]}: no joint holds its axis, which tilted by up to {tilt:.2g} rad: the "
         "angle has no meaning there; add a revolute joint"
     ]
+
+
+def _driven_angles(m: Mechanism) -> list[int]:
+    """Numbers of the driven angles in space."""
+    return [] if m.layout.dim == 2 else [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
 
 
 def _defects(solution: Solution) -> list[str]:

@@ -88,7 +88,7 @@ class Scheme:
         """Number of constraint rows."""
         return self.mechanism.layout.multipliers
 
-    @property
+    @cached_property
     def longest(self) -> float:
         """Length of the longest substep, divided by that of the step."""
         return float(np.abs(self.shares).max())

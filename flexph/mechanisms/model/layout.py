@@ -62,6 +62,11 @@ class Layout(Memo):
         return tuple(x[part] for part in self._splits)
 
     @once
+    def spins(self) -> slice:
+        """Angular velocities of all bodies in x."""
+        return self._splits[4]
+
+    @once
     def _splits(self) -> tuple[slice, ...]:
         sizes = (*self.position_sizes, *self.velocity_sizes, self.stresses, self.springs)
         return tuple(slice(a, b) for a, b in pairwise(accumulate(sizes, initial=0)))
