@@ -67,8 +67,8 @@ class Tolerances(NamedTuple):
         Limits above which the Jacobian is renewed: reduction by one iteration, and number of further iterations at that
         rate.
     mixed
-        Correction above which the mixed iteration renews the Jacobian each time: with an old one, a larger correction leaves
-        strains that are not small, and large stresses. From 1e-3 on rods, cables and rubber take the same iterations.
+        Correction above which the mixed iteration renews the Jacobian each time: with an old one, a larger correction
+        leaves strains that are not small, and large stresses. Up to 1e-3 all samples take as many iterations.
     noise
         Correction below which the Jacobian is kept, as corrections are round-off.
     iterations, searches
