@@ -333,12 +333,12 @@ class References:
         for i, name, function in self._scheduled:
             values = _sampled(name, function, times)
             rows[:, count + i], rows[:, 2 * count + i] = values[:-1], values[1:]
-        first = 3 * count
+        column = 3 * count
         for functions in self._timed:
-            for k, (name, function) in enumerate(functions, first):
+            for k, (name, function) in enumerate(functions, column):
                 values = _sampled(name, function, times)
                 rows[:, k], rows[:, k + len(functions)] = values[:-1], values[1:]
-            first += 2 * len(functions)
+            column += 2 * len(functions)
         return rows
 
 
