@@ -123,9 +123,10 @@ class ExactGauss(MechanismMethod):
     stages is better than the even one above it: velocities of two stages are of second order (E. Hairer, C. Lubich,
     M. Roche, The numerical solution of differential-algebraic systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms without friction laws, redundant constraints and large bodies about mean axes; those of more than 300
-    velocities must have narrow bands or up to 600 coordinates in full. A step of three stages costs as much as ten of
-    :class:`Exact`. Inputs are evaluated at the Gauss points of each step.
+    For mechanisms without friction laws, hysteresis, ropes, redundant constraints and large bodies about mean axes;
+    those of more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages
+    costs as much as ten of :class:`Exact`. Inputs are evaluated at the Gauss points of each step, as are force laws of
+    springs; elastic laws are projected on its polynomials with exact energies.
 
     Parameters
     ----------
