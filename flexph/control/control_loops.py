@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -92,6 +92,7 @@ class ControlLoops:
                 ports[f"{c.name}: {port}"] = slice(end + part.start, end + part.stop)
             end += c.size
         self.held = self._held[:count]
+        self.begin: Callable[[float], None] | None = None  # called before the controllers at a time
         return ports
 
     def memories(self) -> dict[str, Any]:
@@ -150,6 +151,8 @@ class ControlLoops:
 
     def call(self, time: float, x: Array, last: LastStep) -> None:
         """Call the controllers that are due at a time, with the state at the end of a step."""
+        if self.begin is not None:
+            self.begin(time)
         others = False
         for loop in self.called:
             if loop.due() <= time + FITS * loop.given.period:

@@ -42,6 +42,9 @@ def run_with_changes(
     changes: Sequence[Change],
 ) -> Solution:
     """See :func:`flexph.integrate`."""
+    for c in mechanism.connections:
+        if c.is_spring_port:
+            raise ValueError(f"changes do not go with springs whose stiffness is an input, such as {c.name!r}")
     grid = ascending_from(start.time, times)
     plan = plan_of(mechanism, changes, grid)
     for action in plan.actions:

@@ -59,6 +59,17 @@ def _check_joined(mechanism: Mechanism, loops: ControlLoops, method: MechanismMe
             raise ValueError(f"controller {controller.name!r} must not be called as an element of the mechanism is")
 
 
+def springs_set_by(mechanism: Mechanism, loops: ControlLoops) -> bool:
+    """True if inputs set the stiffness of springs; raises ValueError if controllers would do so within steps."""
+    slices = mechanism.network.input_slices
+    springs = {c.name: slices[c.name].start for c in mechanism.connections if c.is_spring_port}
+    within = [] if loops.joined is None else loops.joined.entries.tolist()
+    for name, entry in springs.items():
+        if entry in within:
+            raise ValueError(f"the stiffness of {name!r} is for Sampled controllers, which are called between steps")
+    return bool(springs)
+
+
 def _takes_any(method: MechanismMethod) -> bool:
     """True if a method lets Python evaluate the controllers after each try of a step."""
     return method.tolerance is None and not isinstance(method, ExactGauss)

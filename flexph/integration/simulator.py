@@ -77,6 +77,9 @@ class Simulator:
         self.method = method or Exact()
         if self.method.tolerance is not None:
             raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
+        for c in mechanism.connections:
+            if c.is_spring_port:
+                raise ValueError(f"the stiffness of {c.name!r} is an input, which a Simulator does not take: integrate")
         self.mechanism, self.controllers = mechanism, controllers or {}
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)
         self._sensors = StepPanel(mechanism, sensors or {}, start.anchors)

@@ -109,7 +109,7 @@ def drive(
     >>> from flexph.laws import backlash
     >>> servo = drive("crank.root", angle=lambda t: 2.0 * t, law=backlash(500.0, play=0.01), damping=0.5)
     """
-    given = {"angle": angle, "displacement": displacement, "position": position, "rotation": rotation}
+    given: dict[str, Any] = {"angle": angle, "displacement": displacement, "position": position, "rotation": rotation}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         raise ValueError("drive takes one of angle=, displacement=, position= or rotation=, a function of time")

@@ -203,10 +203,10 @@ class Springs(NamedTuple):
         return float(self.scale.sum()) - turning, turning
 
     @property
-    def scheduled(self) -> tuple[tuple[int, Callable[[float], float]], ...]:
-        """Numbers of the springs whose law has a factor of time, and these factors."""
+    def scheduled(self) -> tuple[tuple[int, Callable[[float], float] | None], ...]:
+        """Numbers of the springs whose law has a factor that changes, and these factors, None if an input sets it."""
         pairs = zip(self.lawful.tolist(), self.laws, strict=True)
-        return tuple((i, law.factor) for i, law in pairs if law.factor is not None)
+        return tuple((i, law.factor) for i, law in pairs if law.varies)
 
     @property
     def stored(self) -> int:

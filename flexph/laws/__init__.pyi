@@ -6,6 +6,7 @@ from .creep_laws import magic_formula as magic_formula
 from .elastic_laws import ElasticLaw as ElasticLaw
 from .elastic_laws import backlash as backlash
 from .elastic_laws import bilinear as bilinear
+from .elastic_laws import controlled as controlled
 from .elastic_laws import gas_spring as gas_spring
 from .elastic_laws import gravitation as gravitation
 from .elastic_laws import one_sided as one_sided

@@ -41,8 +41,8 @@ class ElasticLaw(Remade):
     """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
 
     Made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
-    :func:`table`, :func:`gas_spring` and :func:`gravitation`. A spring with a law keeps its extension as a state of the
-    storage, whose energy is V: ``E = 1, z = V'(x)``.
+    :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`. A spring with a
+    law keeps its extension as a state of the storage, whose energy is V: ``E = 1, z = V'(x)``.
 
     Parameters
     ----------
@@ -60,6 +60,8 @@ class ElasticLaw(Remade):
         μ of V = −μ/x, whose mean force over a step is μ/(x₀x₁); 0 of other laws.
     factor : callable, optional
         Factor a(t) of V and V', see :func:`scheduled`; energy, force and stiffness here are without it.
+    is_controlled : bool
+        True if an input of its spring sets the factor, see :func:`controlled`.
     """
 
     name: str
@@ -69,6 +71,12 @@ class ElasticLaw(Remade):
     functions: tuple[Function, ...] = ()
     strength: float = 0.0
     factor: Function | None = None
+    is_controlled: bool = False
+
+    @property
+    def varies(self) -> bool:
+        """True if its energy has a factor that changes with time."""
+        return self.factor is not None or self.is_controlled
 
     def energy(self, extension: Any) -> Any:
         """V(x) [J], of one extension or of many."""
@@ -487,12 +495,66 @@ def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> Elas
     >>> spring = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=pumped, direction=(1.0, 0.0))
     """
     base = law if isinstance(law, ElasticLaw) else polynomial(check.positive("law", law))
-    if base.factor is not None:
+    if base.varies:
         raise ValueError(f"law must have no schedule yet, got {base}")
     if not callable(factor):
         raise ValueError(f"factor must be a function of time, got {check.shown(factor)}")
     named = getattr(factor, "__name__", "factor")
     return replace(base, name=f"scheduled({base}, {'function' if named == '<lambda>' else named})", factor=factor)
+
+
+@quantities(law=("N/m", "N*m/rad"))
+@checked
+def controlled(law: float | ElasticLaw) -> ElasticLaw:
+    """Law whose stiffness a controller or an input sets: ``V(x) (1 + u)`` with the input u of the spring.
+
+    The spring is an external port of one component under its name. A :class:`flexph.control.Sampled` returns u for it,
+    or ``inputs`` of :func:`flexph.integrate` have it; without an input u is zero. Over the step after a call the factor
+    goes from its last value a₀ to the new one a₁, with the force and the work of :func:`scheduled`, which the ledger
+    has under the name of the spring:
+
+        F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
+
+    Parameters
+    ----------
+    law : float or ElasticLaw
+        Stiffness [N/m or N m/rad], or a law, at u = 0.
+
+    Returns
+    -------
+    ElasticLaw
+        For ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`. ``Exact`` and ``Decaying`` take
+        it with steps of given lengths, ``Exact4`` without controllers.
+
+    Raises
+    ------
+    ValueError
+        For a stiffness that is not positive, and a law that has a factor.
+
+    Examples
+    --------
+    An actuator stiffens to three times its stiffness where it is stretched:
+
+    >>> import numpy as np
+    >>> import rigid
+    >>> from flexph import GROUND, connect, integrate, spring_damper
+    >>> from flexph.control import Sampled
+    >>> from flexph.laws import controlled
+    >>> from flexph.sensors import position
+    >>> line = {"direction": (1.0, 0.0), "length": 0.0}
+    >>> actuator = spring_damper("mass.point", GROUND.at(0.0, 0.0), law=controlled(40.0), **line, name="actuator")
+    >>> mechanism = connect({"mass": rigid.point(1.0)}, [actuator])
+    >>> start = mechanism.consistent_state(mechanism.assemble({"mass": (0.1, 0.0, 0.0)}))
+    >>> stiffen = lambda t, seen: {"actuator": 2.0 if seen["x"][0] > 0.05 else 0.0}
+    >>> switch = Sampled(function=stiffen, period=0.05, sensors={"x": position("mass.point")})
+    >>> run = integrate(mechanism, start, np.linspace(0.0, 1.0, 101), controllers={"switch": switch})
+    >>> bool(run.ledger.largest_residual < 1e-15), bool(run.ledger.work["actuator"].sum() > 0.1)
+    (True, True)
+    """
+    base = law if isinstance(law, ElasticLaw) else polynomial(check.positive("law", law))
+    if base.varies:
+        raise ValueError(f"law must have no factor yet, got {base}")
+    return replace(base, name=f"controlled({base})", is_controlled=True)
 
 
 def _each(function: Function, x: Array, of: str) -> Array:

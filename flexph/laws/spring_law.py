@@ -12,8 +12,10 @@ from .hysteresis import HysteresisLaw
 SpringLaw = ElasticLaw | ForceLaw | HysteresisLaw
 
 
-def check_law(name: str, given: Any) -> SpringLaw | None:
-    """Check for a law or None; raises ValueError for anything else."""
+def check_law(name: str, given: Any, *, by_input: bool = False) -> SpringLaw | None:
+    """Check for a law or None; raises ValueError for anything else, and for a law that an input sets, unless taken."""
+    if isinstance(given, ElasticLaw) and given.is_controlled and not by_input:
+        raise ValueError(f"{name}: {given} is for spring_damper and torsion_spring, which are external ports with it")
     if given is None or isinstance(given, SpringLaw):
         return given
     raise ValueError(f"{name} must be a law of flexph.laws, e.g. polynomial(k, 0, k3), got {check.shown(given)}")

@@ -26,10 +26,15 @@ class Held(NamedTuple):
     open: str | None = None
 
 
+def _is_stiff(mechanism: Mechanism) -> bool:
+    """True for rigid bodies without springs."""
+    return not (mechanism.layout.flexible or mechanism.layout.springs or mechanism.rigid_motion is not None)
+
+
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
     """Equilibrium in which contacts that touch in the pose stay, by friction where they have it."""
     search = Search(mechanism, pose, inputs, time)
-    search.explains = False
+    search.explains, search.stays = False, _is_stiff(mechanism) and all(t.is_rigid for t in search.touches)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]
     try:

@@ -27,6 +27,7 @@ from .model.time_table import Anchors, anchor, table_of
 from .poses.closure import Closure
 from .poses.passage import carried, handed
 from .statics.balance import problem
+from .statics.balanced_state import balance_at
 from .statics.equilibrium import equilibrium
 from .statics.stability import is_minimum, warn_if_unstable
 from .statics.steady_rotation import steady_rotation
@@ -45,8 +46,8 @@ PLACED = 1e-6
 """Gap in the pose, relative to the size of the mechanism, up to which a contact begins closed."""
 CHANGES = 100
 """Largest number of contacts that are closed or released one by one."""
-WAYS = 16
-"""Number of directions in which friction in space is bounded."""
+WAYS = 128
+"""Number of directions in which friction in space is bounded, by polygons within its circle: to 3e-4."""
 FRICTION = ": friction: "
 """Text that follows the name of a contact in the names of the rows and springs that hold it along its tangents."""
 MOST, DIGITS = 1e6, 1e-5
@@ -176,6 +177,7 @@ class Search:
         self.touches = touches_of(mechanism, "mechanism.equilibrium")
         self.size = extent(mechanism, pose.centres, pose.rotations)
         self.rigid = [touch for touch in self.touches if touch.is_rigid]
+        self.stays = False  # whether nothing gives way, so that the pose itself is the equilibrium, if there is one
         self.explains = True  # how much friction lacks where it does not hold
         self._tried: set[str] = set()  # contacts without a gap that were closed once
         self._others = [c for c in mechanism.connections if not c.touches]
@@ -278,6 +280,10 @@ class Search:
         if made.rigid_motion is None:  # nodes of rods find their way by load steps
             free = np.ones(made.layout.velocities - made.layout.flexible, dtype=bool)
             at = Closure(made, self.time).closed(at, free)
+        if self.stays:
+            given = problem(made, anchors, self.time, inputs=self.inputs, steady=steady_rotation(made, None, None))
+            if not balance_at(given, at_rest(made, *at)).holds(given):
+                raise ArithmeticError("forces do not balance in the pose")
         placed = Pose(*at, anchors, self.pose.bodies)
         return made, equilibrium(
             made, placed, self.inputs, spin=None, about=None, time=self.time, redundant="least_norm"

@@ -94,7 +94,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _unbounced(solution: Solution) -> list[str]:
-    """Warning about contacts that closed without restitution because impacts follow faster than steps resolve."""
+    """Warnings about contacts that closed without restitution, because impacts follow faster than steps resolve."""
     ledger, names = solution.ledger, solution.mechanism.once(_bouncing)
     if not names:
         return []

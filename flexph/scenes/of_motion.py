@@ -148,7 +148,7 @@ def _diagonal(places: list[Array]) -> float:
 
 def shown_connections(mechanism: Model) -> list[Connection]:
     """Joints and force elements that are drawn: all except external ports alone."""
-    return [c for c in mechanism.connections if c.signs and (c.rows or c.input is None)]
+    return [c for c in mechanism.connections if c.signs and (c.rows or not c.is_load)]
 
 
 def body_part(motion: Rows, name: str, size: float) -> Part:

@@ -67,6 +67,11 @@ class Forcing:
         self._constant: Array | None = None
 
     @property
+    def held(self) -> Array | None:
+        """Part of the inputs that controllers hold, (m,); None without controllers."""
+        return None
+
+    @property
     def varying(self) -> Array:
         """True for entries that are functions of time, (m,)."""
         varying = np.zeros(self._size, dtype=bool)

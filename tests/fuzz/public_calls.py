@@ -603,6 +603,7 @@ def _laws() -> dict[str, Call]:
         "potential": {"energy": lambda x: x**4, "force": lambda x: 4.0 * x**3, "stiffness": lambda x: 12.0 * x**2},
         "force_law": {"function": lambda x, v, t: v},
         "scheduled": {"law": 100.0, "factor": lambda t: 1.0 + t},
+        "controlled": {"law": 100.0},
         "bouc_wen": {"shape": 0.5},
         "magic_formula": {"shape": 1.3},
     }

@@ -296,9 +296,11 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
+    reference = _columns(accounts.references, springs, len(slices))
+    reference[accounts.controlled] = [accounts.port_of(i) for i in accounts.controlled.tolist()]
     return LedgerColumns(
         input=np.repeat(np.arange(len(slices)), np.array([part.stop - part.start for part in slices], dtype=int)),
-        reference=_columns(accounts.references, springs, len(slices)),
+        reference=reference,
         row=accounts.first_row + accounts.row_joint,
         schedule=_columns(accounts.scheduled, bodies, len(slices) + accounts.references.size)[owner],
         body=_columns(accounts.damped, bodies, lost)[owner],

@@ -41,6 +41,7 @@ def scheme_from(
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
         refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
     _refuse_impulses(method, mechanism)
+    table.references.forcing = forcing
     scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     at = checked.c, checked.d
     if mechanism.network.arrays.contacts.number:

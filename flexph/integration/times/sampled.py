@@ -22,6 +22,11 @@ class ControlledForcing(Forcing):
         self.given, self.loops = given, loops
 
     @property
+    def held(self) -> Array:
+        """Outputs that the controllers hold, (m,)."""
+        return self.loops.held
+
+    @property
     def varying(self) -> Array:
         """Mask (m,) of the given inputs that are functions of time."""
         return self.given.varying

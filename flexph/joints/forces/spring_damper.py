@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
+from ...laws.elastic_laws import ElasticLaw
 from ...laws.resistive_relations import Relation, resisting
 from ...laws.spring_law import SpringLaw, check_at_rest, check_law
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...units.arguments import quantities
-from ..rows.connection import Connection, Form, Measure, planar_or_about
+from ..rows.connection import Connection, Form, Input, Measure, planar_or_about
 from ..rows.signs import Solid, Strand
 from ..rows.vectors import Ground, PortName, Product, along, between, fitting, unit, unit_axes
 
@@ -85,7 +86,7 @@ def spring_damper(
     if direction is None:
         free = length if callable(length) or length is None else check.not_negative("length", length, "m")
         form = Form(measures=(Measure("length", (Product(gap, gap),), *rates, free, law=law),), signs=signs)
-        return Connection("spring", (first, second), label=name, form=form)
+        return Connection("spring", (first, second), label=name, form=form, input=_port(first, law))
     given = length if callable(length) or length is None else check.number("length", length)
     line = unit("direction", direction)
 
@@ -93,7 +94,7 @@ def spring_damper(
         way = Product(gap, along(second, fitting("direction", line, dim)))
         return Form(measures=(Measure("component", (way,), *rates, given, law=law),), signs=signs)
 
-    return Connection("spring", (first, second), make, label=name)
+    return Connection("spring", (first, second), make, label=name, input=_port(first, law))
 
 
 @quantities(angle="rad", damping="N*m*s/rad", stiffness="N*m/rad", zero="rad")
@@ -156,7 +157,12 @@ def torsion_spring(
         sign = Solid("turn", first, None if axes is None else axes[0])
         return Form(measures=(Measure("angle", turn, *rates, free, law=law),), signs=(sign,))
 
-    return Connection("torsion spring", (first, second), make, label=name)
+    return Connection("torsion spring", (first, second), make, label=name, input=_port(first, law))
+
+
+def _port(first: str, law: SpringLaw | None) -> Input | None:
+    """External port of a spring whose stiffness an input sets."""
+    return Input("factor", first) if isinstance(law, ElasticLaw) and law.is_controlled else None
 
 
 def check_rates(
@@ -164,7 +170,7 @@ def check_rates(
 ) -> tuple[float, float | Relation]:
     """Check stiffness and damping: neither negative, at least one positive unless there is a law."""
     rates = check.not_negative("stiffness", stiffness), resisting("damping", damping)
-    if check_law("law", law) is not None and rates[0]:
+    if check_law("law", law, by_input=True) is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")
     if rates == (0.0, 0.0) and law is None:
         raise ValueError("a spring-damper needs stiffness > 0, damping > 0 or a law, got none of them")

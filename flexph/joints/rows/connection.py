@@ -123,8 +123,8 @@ class Measure:
 
     @property
     def is_scheduled(self) -> bool:
-        """True if its law has a factor of time."""
-        return isinstance(self.law, ElasticLaw) and self.law.factor is not None
+        """True if its law has a factor that changes with time."""
+        return isinstance(self.law, ElasticLaw) and self.law.varies
 
     @property
     def has_state(self) -> bool:
@@ -146,7 +146,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class Input:
-    """External port of kind ``force``, ``torque``, ``load`` or ``face``, or ``along`` a curve.
+    """External port of kind ``force``, ``torque``, ``load`` or ``face``, ``along`` a curve, or ``factor`` of a law.
 
     A ``load`` or ``face`` is a force per length, area or volume on a load port. Components are in world axes, or in the
     axes of the section at the port if it ``follows``; those of a ``face`` are in the axes of the face. The reaction of
@@ -214,6 +214,16 @@ class Connection(Remade):
     def owners(self) -> list[str]:
         """Names of the bodies that its ports belong to."""
         return [port.partition(".")[0] for port in self.ports if isinstance(port, str)]
+
+    @property
+    def is_load(self) -> bool:
+        """True for an external port alone, without a joint or spring."""
+        return self.input is not None and self.input.kind != "factor"
+
+    @property
+    def is_spring_port(self) -> bool:
+        """True for a spring whose stiffness an input sets."""
+        return self.input is not None and self.input.kind == "factor"
 
     @property
     def rows(self) -> tuple[Row, ...]:

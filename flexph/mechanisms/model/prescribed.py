@@ -12,8 +12,11 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array
 
 if TYPE_CHECKING:
+    from ...systems.inputs import Forcing
     from .model import Model
 
+KEPT = 64
+"""Number of calls of controllers of which the factors before are kept, for steps that are taken again."""
 SAMPLES = 9
 """Number of times at which a vectorised evaluation is compared with single ones."""
 REACH = 1e-3
@@ -189,8 +192,15 @@ def _moving(mechanism: Model) -> list[tuple[int, str, object]]:
 
 def _scheduled(mechanism: Model) -> list[tuple[int, str, object]]:
     """Numbers, names and factors of springs whose law has a factor of time."""
-    names = [name for name, _ in measures(mechanism.connections)]
-    return [(i, f"{names[i]}: the schedule", factor) for i, factor in mechanism.network.arrays.springs.scheduled]
+    names, pairs = [name for name, _ in measures(mechanism.connections)], mechanism.network.arrays.springs.scheduled
+    return [(i, f"{names[i]}: the schedule", factor) for i, factor in pairs if factor is not None]
+
+
+def controlled(mechanism: Model) -> list[tuple[int, int]]:
+    """Numbers of springs whose stiffness an input sets, and of its entry among the inputs."""
+    names, slices = [name for name, _ in measures(mechanism.connections)], mechanism.network.input_slices
+    pairs = mechanism.network.arrays.springs.scheduled
+    return [(i, slices[names[i]].start) for i, factor in pairs if factor is None]
 
 
 def _of_strains(mechanism: Model) -> list[tuple[str, object]]:
@@ -213,6 +223,9 @@ class References:
     may have factors of time, as those of the strains of rods and cables. For each step there is a row: the changes of
     the references, (springs,), the factors of the springs at the beginning and at the end, and then those of the
     strains and the speeds of flows, if there are any.
+
+    Factors that inputs set follow the ``forcing`` of a run. Controllers hold theirs; over the first step after a call
+    the factor goes from the last value to the new one. ``_before`` has what they held before, by the time of the call.
     """
 
     def __init__(self, mechanism: Model, anchored: Array) -> None:
@@ -220,12 +233,16 @@ class References:
         self._moving, self._scheduled = mechanism.once(_moving), mechanism.once(_scheduled)
         self._still, self._flows = np.zeros(anchored.size), mechanism.once(_of_flows)
         self._timed = mechanism.once(_of_strains), self._flows
-        self._factors = np.ones(anchored.size if self._scheduled or any(self._timed) else 0)
+        self._controlled = mechanism.once(controlled)
+        has_factors = self._scheduled or self._controlled or any(self._timed)
+        self._factors = np.ones(anchored.size if has_factors else 0)
+        self.forcing: Forcing | None = None
+        self._before: dict[float, Array] = {}
 
     @property
     def moves(self) -> bool:
         """True if a reference or a factor is a function of time."""
-        return bool(self._moving or self._scheduled or any(self._timed))
+        return bool(self._moving or self._factors.size)
 
     @property
     def width(self) -> int:
@@ -244,16 +261,39 @@ class References:
     def factors(self, time: float) -> Array:
         """Factors of the laws at a time, (springs,); empty if there are none."""
         values = self._factors
-        if self._scheduled:
+        if self._factors.size:
             values = values.copy()
             for i, name, function in self._scheduled:
                 values[i] = _asked(name, function, time)
+        if self._controlled and self.forcing is not None:
+            inputs = self.forcing.at(time)
+            values[[i for i, _ in self._controlled]] = 1.0 + inputs[[k for _, k in self._controlled]]
         return values
 
     def _with_factors(self, moved: Array, t0: float, t1: float) -> Array:
         """Row of changes of the references with the factors and speeds at both ends."""
         timed = [[_asked(*own, t) for own in functions] for functions in self._timed for t in (t0, t1)]
-        return np.concatenate([moved, self.factors(t0), self.factors(t1), *timed])
+        first = self._first(t0)
+        return np.concatenate([moved, first, first if t1 == t0 else self.factors(t1), *timed])
+
+    def _first(self, time: float) -> Array:
+        """Factors at the beginning of a step, at which a controller that was called there has no effect yet."""
+        values = self.factors(time)
+        held = None if self.forcing is None else self.forcing.held
+        if not self._controlled or held is None:
+            return values
+        own, entries = [i for i, _ in self._controlled], [k for _, k in self._controlled]
+        now = held[entries]
+        values[own] += self._before.get(time, now) - now
+        return values
+
+    def begin(self, time: float) -> None:
+        """Keep what controllers held before they are called at the beginning of a step."""
+        held = None if self.forcing is None else self.forcing.held
+        if self._controlled and held is not None:
+            self._before[time] = held[[k for _, k in self._controlled]]
+            while len(self._before) > KEPT:
+                del self._before[next(iter(self._before))]
 
     def held_at(self, time: float) -> Array:
         """Row of a step of length zero: no changes, and the factors at its time."""
@@ -267,7 +307,7 @@ class References:
             for i, name, function in self._moving:
                 name = f"{name}: the reference"
                 moved[i] = _asked(name, function, t1) - _asked(name, function, t0)
-        return self._with_factors(moved, t0, t1) if self._scheduled or any(self._timed) else moved
+        return self._with_factors(moved, t0, t1) if self._factors.size else moved
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the references to the right of a time, (springs,)."""
@@ -285,6 +325,11 @@ class References:
         for i, name, function in self._moving:
             rows[:, i] = np.diff(_sampled(f"{name}: the reference", function, times))
         rows[:, count : count + 2 * self._factors.size] = 1.0
+        if self._controlled:
+            first, own = self._first(float(times[0])), [i for i, _ in self._controlled]
+            values = np.array([self.factors(t)[own] for t in times.tolist()])
+            values[0] = first[own]
+            rows[:, [count + i for i in own]], rows[:, [2 * count + i for i in own]] = values[:-1], values[1:]
         for i, name, function in self._scheduled:
             values = _sampled(name, function, times)
             rows[:, count + i], rows[:, 2 * count + i] = values[:-1], values[1:]

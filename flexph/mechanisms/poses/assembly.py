@@ -52,7 +52,7 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
     numbers, pairs = {name: i for i, name in enumerate(mechanism.bodies)}, []
     somewhere = {numbers[name] for name in placed if name in numbers}
     for c in mechanism.connections:
-        if c.input is None and c.kind != "sensor":
+        if not c.is_load and c.kind != "sensor":
             own = [numbers[name] for name in c.owners]
             pairs += [(own[0], other) for other in own[1:]]
             somewhere |= set(own) if any(isinstance(port, Ground) for port in c.ports) else set()

@@ -134,7 +134,7 @@ def _kind(body: Any) -> str:
 def _connections(mechanism: Model) -> dict[str, str]:
     """Joints, forces and external ports by kind."""
     joints = Counter(c.kind for c in mechanism.connections if c.rows)
-    forces = Counter(c.kind for c in mechanism.connections if not c.rows and not c.input)
+    forces = Counter(c.kind for c in mechanism.connections if not c.rows and not c.is_load)
     listed = [f"{number} {kind}" for kind, number in forces.items()]
     if np.any(mechanism.gravity):
         listed.insert(0, f"gravity ({', '.join(f'{g:.6g}' for g in mechanism.gravity)}) m/s²")

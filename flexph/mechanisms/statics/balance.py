@@ -96,6 +96,12 @@ class Problem(NamedTuple):
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
     """Equilibrium problem of a mechanism with the anchors of a pose."""
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
+    for c in mechanism.connections:
+        if c.is_spring_port and c.name in inputs:
+            raise ValueError(
+                f"inputs: statics take the stiffness of {c.name!r} without its input: give the law of the stiffness "
+                "that is meant"
+            )
     return Problem(mechanism, TimeTable(mechanism, anchors), time, forcing.at(time), steady, forcing)
 
 

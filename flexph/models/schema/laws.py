@@ -157,7 +157,15 @@ class Scheduled(Entry):
         return given | {"factor": as_function(given["factor"])}
 
 
-ELASTIC = (*CONSTANT, Scheduled)
+class Controlled(Entry):
+    """A stiffness or law that an input or a controller sets; the spring is an external port."""
+
+    makes: ClassVar = staticmethod(make.controlled)
+    kind: Literal["controlled"] = "controlled"
+    law: by_shape("a stiffness, or a law", scalar=Stiffness, mapping=one_of(CONSTANT))
+
+
+ELASTIC = (*CONSTANT, Scheduled, Controlled)
 LAWS = (*ELASTIC, ForceOfUser, BoucWen, Bristle)
 SpringLaw = one_of(LAWS)
 SectionLaw = one_of(ELASTIC)

@@ -30,7 +30,12 @@ def on_slope(angle, friction, half=0.1):
     return mechanism, mechanism.assemble({"block": (half * normal[0], half * normal[1], -angle)})
 
 
-@pytest.mark.parametrize(("angle", "friction"), [(0.0, 0.3), (0.25, 0.3), (0.25, math.tan(0.25) * (1.0 + 1e-4))])
+STEEP = math.tan(0.25) * (1.0 + 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("angle", "friction"), [(0.0, 0.3), pytest.param(0.25, 0.3, marks=pytest.mark.slow), (0.25, STEEP)]
+)
 def test_a_block_on_a_slope_slips_at_its_cone(angle, friction):
     """F = mg (μ cos α − sin α) down the slope, nothing at μ = tan α."""
     mechanism, pose = on_slope(angle, friction)
@@ -122,6 +127,18 @@ def test_the_top_of_a_stack_slips_or_tips(friction, expected, cause):
     limit = limit_load(mechanism, pose, {"push": (1.0, 0.0)})
     assert limit.factor == pytest.approx(expected, rel=FRICTION)
     assert limit.cause == cause
+
+
+def test_four_feet_in_space_share_friction():
+    """A push at the top shifts the load to two feet; the block slips at μmg all the same, if the feet are rigid."""
+    corners = {f"c{x}{y}": (0.2 * x, 0.15 * y, -0.1) for x in (-1, 1) for y in (-1, 1)}
+    body = rigid.body(2.0, inertia=(0.1, 0.1, 0.1), ports={**corners, "top": (0.0, 0.0, 0.1)})
+    ground = Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    feet = contact([f"b.{corner}" for corner in corners], ground, Rigid(friction=0.4), name="feet")
+    mechanism = connect({"b": body}, [feet, force("b.top", name="push")], gravity=(0.0, 0.0, -G))
+    limit = limit_load(mechanism, mechanism.assemble({"b": ((0.0, 0.0, 0.1), np.eye(3))}), {"push": (0.6, 0.8, 0.0)})
+    assert limit.factor == pytest.approx(0.4 * 2.0 * G, rel=4e-4)
+    assert limit.cause == "slip"
 
 
 def test_limits_that_are_not_there_are_told():

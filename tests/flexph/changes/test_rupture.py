@@ -121,6 +121,14 @@ def test_what_cannot_break_is_refused(change, message):
         integrate(mechanism, start, TIMES, inputs=PULL, changes=[change()])
 
 
+def test_a_hose_does_not_break():
+    flow = fem.Flow(0.1, 1.0)
+    hose = fem.cable(2.0, mass_per_length=0.1, axial=1e4, bending=0.01, elements=2, dim=2, flow=flow)
+    mechanism, start = hung(hose)
+    with pytest.raises(ValueError, match="a hose with a flow does not break"):
+        integrate(mechanism, start, TIMES, inputs=PULL, changes=[rupture("rope", 0.7, at=0.01)])
+
+
 def test_an_element_breaks_once():
     mechanism, start = hung(rod())
     with pytest.raises(ValueError, match="is broken already"):
