@@ -1,8 +1,9 @@
 """Analysis of port-Hamiltonian differential-algebraic systems: index, Casimirs, passivity, stability ([survey] sec. 4);
 Floquet multipliers of periodic motions of mechanisms.
 
-Imports: consistency, dirac, interconnection, mechanisms, mechanisms.model, mechanisms.poses, mechanisms.statics,
-numerics, numerics.factors, switching, systems.
+Imports: consistency, contacts, dirac, integration.blocks, integration.loops.memory, integration.methods,
+integration.schemes, interconnection, joints.rows, kernels, linear, mechanisms, mechanisms.model, mechanisms.poses,
+mechanisms.statics, numerics, numerics.factors, results, switching, systems.
 """
 
 import lazy_loader

@@ -20,9 +20,8 @@ from ..systems.inputs import Input
 from .casimirs import CasimirReport, casimir_report
 from .index import IndexReport, index_report, unit_scales
 from .passivity import PassivityReport, passivity_report
-from .pattern import sparsity_text
 from .stability import StabilityReport, stability_report
-from .structure import structure_at
+from .structure import sparsity_text, structure_at
 from .view import System, SystemView, view
 
 SINGULAR = 1e-6

@@ -3,5 +3,5 @@
 All functions take and return flat arrays; bodies, joints and mechanisms do not appear here. Steps are taken by loops
 (:mod:`flexph.integration.loops`).
 
-Imports: discrete_gradients, kernels.contacts, kernels.loads, kernels.rates, laws, numerics.
+Imports: discrete_gradients, kernels.contacts, kernels.rates, laws, numerics.
 """

@@ -18,7 +18,7 @@ from ..laws.hysteresis import HysteresisLaw
 from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array, dense
 from .contacts.gap_arrays import Contacts
-from .loads.faces import Faces
+from .faces import Faces
 from .rates.curves import Curve
 from .rates.flows import Flow
 from .rates.slips import Bearings, Slips

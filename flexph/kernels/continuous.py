@@ -11,6 +11,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays, Springs
+from .faces import face_matrix
 from .gradient import (
     blocks_of,
     diagonal_of,
@@ -25,7 +26,6 @@ from .gradient import (
     velocity_count,
     world_spin_levers,
 )
-from .loads.faces import face_matrix
 from .rates.on_curves import all_at_state, curve_inputs
 from .ropes import rope_rows
 from .springs import resistances, taut

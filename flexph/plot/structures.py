@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..analysis.pattern import sparsity
+from ..analysis.structure import sparsity
 from ..dirac.structure import DiracStructure
 from ..numerics.arguments import checked
 from .axes import axes_of

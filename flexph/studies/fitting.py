@@ -16,8 +16,8 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.memo import NamedFields
 from .execution.runs import Place
+from .parameter_derivatives import derivatives
 from .parameter_study import Evaluations, evaluations, told, value_of
-from .sensitivities import derivatives
 
 DETERMINED = 1e-10
 """Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are

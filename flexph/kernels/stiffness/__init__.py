@@ -1,4 +1,4 @@
 """The tangent stiffness of a mechanism, and the magnitude of the terms in its sum.
 
-Imports: kernels, kernels.loads, kernels.rates, numerics.
+Imports: kernels, kernels.rates, numerics.
 """

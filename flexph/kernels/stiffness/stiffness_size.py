@@ -14,6 +14,7 @@ from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
 from ..continuous import assembled, strain_product_force
+from ..faces import face_matrix, face_tangent
 from ..gradient import (
     diagonal_of,
     kept,
@@ -26,7 +27,6 @@ from ..gradient import (
     vector_forces,
     velocity_count,
 )
-from ..loads.faces import face_matrix, face_tangent
 from ..rates.flows import flow_matrices
 from ..ropes import rope_curvature, rope_rows
 from ..springs import split

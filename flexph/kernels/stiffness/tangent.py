@@ -31,6 +31,7 @@ from ..continuous import (
     strain_product_force,
     strain_rows,
 )
+from ..faces import face_forces, face_tangent
 from ..gradient import (
     kept,
     node_rows,
@@ -43,7 +44,6 @@ from ..gradient import (
     velocity_count,
     world_spin_levers,
 )
-from ..loads.faces import face_forces, face_tangent
 from ..rates.flows import flow_forces, flow_matrices
 from ..rates.on_curves import add_curve_stiffness
 from ..rolling import add_torques, stiffness

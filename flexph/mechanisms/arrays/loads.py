@@ -13,7 +13,7 @@ from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
 from ...bodies.ports import find_place, find_port, frames_of, slope_of, split_port, weights_of
 from ...joints.rows.connection import Connection, Input
 from ...joints.rows.vectors import BodyVector, axis
-from ...kernels.loads.faces import Faces
+from ...kernels.faces import Faces
 from ...numerics import checks as check
 from ...numerics.arrays import Array, widened
 from ...numerics.factors.low_rank import placed

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import fem
 from flexph import GROUND, connect, distance, distributed_load, hinge, integrate, slider, spherical
-from flexph.kernels.loads.faces import face_forces
+from flexph.kernels.faces import face_forces
 from flexph.results.state_view import MechanismView
 
 SOFT = fem.Material(young=1e4, density=1000.0, poisson=0.3)

@@ -1,4 +1,6 @@
-"""Linearised steps of a mechanism: derivatives of a step's end with respect to its start, by central differences.
+"""Linearised steps of a mechanism: derivatives of the end of a step by its start, by central differences of steps.
+
+They are taken along free motions, the variations of positions and velocities that joints allow.
 
 Differences are of fourth order. A step is solved to round-off ε, so that a displacement of 1e-3 of the size of the
 mechanism gives derivatives to about 1e-12. Steps are polynomial equations but for the laws of springs, dampers and
@@ -11,20 +13,77 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lstsq, qr
 
-from ...integration.blocks.block_stepper import BlockStepper
-from ...integration.loops.memory.structures import GaussTable, Table
-from ...integration.schemes.scheme import EvaluatedState, StepStart
-from ...kernels.arrays import Arrays
-from ...kernels.continuous import spring_operator, strain_of, strain_rates
-from ...kernels.gradient import Velocities, flatten, unflatten
-from ...kernels.state import Configuration, derive, displacement_sizes, lever
-from ...kernels.strains import end_stiffness
-from ...mechanisms.model.constraints import constraint_gap, rates_at
-from ...mechanisms.model.constraints import moved as corrected
-from ...mechanisms.model.state import flat
-from ...numerics.arrays import Array, dense
-from ...numerics.rotations import cayley, cross
+from ..integration.blocks.block_stepper import BlockStepper
+from ..integration.loops.memory.structures import GaussTable, Table
+from ..integration.schemes.scheme import EvaluatedState, StepStart
+from ..kernels.arrays import Arrays
+from ..kernels.continuous import spring_operator, strain_of, strain_rates
+from ..kernels.gradient import Velocities, flatten, unflatten
+from ..kernels.state import Configuration, derive, displacement_sizes, lever
+from ..kernels.strains import end_stiffness
+from ..linear.elimination import null_space
+from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.model.constraints import constraint_gap, rates_at, velocities_of
+from ..mechanisms.model.constraints import moved as corrected
+from ..mechanisms.model.state import flat
+from ..mechanisms.model.time_table import TimeTable
+from ..numerics.arrays import Array, dense
+from ..numerics.rotations import cayley, cross
+
+REACH = 1e-3
+"""Displacement step, relative to the size of the mechanism, for differences of the constraint rates."""
+
+
+class FreeMotions(NamedTuple):
+    """Motions that the joints allow, in units of the mechanism: displacements N α, and velocities N β plus a part in α.
+
+    ``sizes`` (n_v,) of displacements; ``basis`` N (n_v, k), orthonormal in these units; ``faster`` (n_v, k), the
+    velocities that keep the constraint rates satisfied after a displacement.
+    """
+
+    sizes: Array
+    basis: Array
+    faster: Array
+    pace: float
+
+    @property
+    def variations(self) -> Variations:
+        """Variations of α (first columns) and β (last columns)."""
+        moved, zero = self.sizes[:, None] * self.basis, np.zeros_like(self.basis)
+        return Variations(np.hstack([moved, zero]), np.hstack([self.faster, self.pace * moved]))
+
+    def coordinates(self, given: Variations) -> Array:
+        """Coordinates α and β of variations, (2k, m)."""
+        displaced, faster = (self.basis.T @ (part / self.sizes[:, None]) for part in given)
+        return np.vstack([displaced, faster / self.pace])
+
+
+def free_motions(
+    mechanism: Mechanism, table: TimeTable, at: tuple[Configuration, float], *, pace: float
+) -> FreeMotions:
+    """Free motions at a configuration and a time [s]; ``pace`` [1/s] scales velocities to displacements."""
+    c, time = at
+    a = mechanism.network.arrays
+    sizes = displacement_sizes(a, lever(a))
+
+    def missed(p: Configuration) -> Array:
+        G, b = rates_at(mechanism, (p, derive(a, p)), table, time)
+        return np.asarray(G @ velocities_of(mechanism, p) - b)
+
+    G = rates_at(mechanism, (c, derive(a, c)), table, time)[0]
+    if not G.shape[0]:
+        return FreeMotions(sizes, np.eye(sizes.size), np.zeros((sizes.size,) * 2), pace)
+    scaled = dense(G) * sizes
+    basis = qr(null_space(scaled, mechanism.constraint_names)[0].toarray(), mode="economic")[0]
+    changes = np.zeros((G.shape[0], basis.shape[1]))
+    for i, column in enumerate((sizes[:, None] * basis).T):
+        direction = tangent_of(a, c, column, np.zeros_like(column))
+        ends = [missed(moved(c, direction, REACH * share)) for share in SHARES]
+        changes[:, i] = sum(w / REACH * end for w, end in zip(WEIGHTS, ends, strict=True))
+    return FreeMotions(sizes, basis, -sizes[:, None] * lstsq(scaled, changes)[0], pace)
+
 
 REACHES, FINER = (1e-3, 3e-5, 1e-6), 0.3
 """Displacements, relative to the mechanism's size, and turns of differences, and the share of them for the check."""

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...numerics.arrays import Array
-from ...numerics.rotations import skew
+from ..numerics.arrays import Array
+from ..numerics.rotations import skew
 
 Index = np.ndarray
 

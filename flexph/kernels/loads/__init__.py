@@ -1,4 +1,0 @@
-"""Follower loads per area of deformed faces.
-
-Imports: numerics.
-"""
