@@ -18,6 +18,9 @@ from ..numerics.memo import Remade
 from ..units.arguments import quantities
 
 Function = Callable[[float], float]
+STIFFNESSES = ("N/m", "N*m/rad", "N", "N*m^2")
+EXTENSIONS = ("m", "rad", "1/m")
+"""Units of stiffnesses and extensions: of springs, torsion springs, and cross-sections, whose strains have none."""
 PROBES = np.concatenate([-np.logspace(3, -3, 25), np.logspace(-3, 3, 25)])
 """Extensions at which the force of a user is compared with the energy, if both have values there."""
 APART = (1e-3, -1e-5, 1e-6)
@@ -227,7 +230,7 @@ def polynomial(*coefficients: float) -> ElasticLaw:
     return _pieces(f"polynomial({_listed(powers)})", (), (0.0,), [(0.0, *powers)])
 
 
-@quantities(beyond=("m", "rad"), second=("N/m", "N*m/rad"), stiffness=("N/m", "N*m/rad"))
+@quantities(beyond=EXTENSIONS, second=STIFFNESSES, stiffness=STIFFNESSES)
 @checked
 def bilinear(stiffness: float, *, second: float, beyond: float) -> ElasticLaw:
     """Make a law of two stiffnesses: k up to |x| = ``beyond``, ``second`` from there on, the same both ways.
@@ -255,7 +258,7 @@ def bilinear(stiffness: float, *, second: float, beyond: float) -> ElasticLaw:
     return _pieces(name, (-edge, edge), (-edge, 0.0, edge), [(-force, other), (0.0, first), (force, other)])
 
 
-@quantities(play=("m", "rad"), stiffness=("N/m", "N*m/rad"))
+@quantities(play=EXTENSIONS, stiffness=STIFFNESSES)
 @checked
 def backlash(stiffness: float, *, play: float) -> ElasticLaw:
     """Make the law of a spring with play: no force while |x| ≤ ``play``/2, the stiffness k beyond.
@@ -283,7 +286,7 @@ def backlash(stiffness: float, *, play: float) -> ElasticLaw:
     return _pieces(name, (-edge, edge), (-edge, 0.0, edge), [(0.0, k), (0.0,), (0.0, k)])
 
 
-@quantities(beyond=("m", "rad"), stiffness=("N/m", "N*m/rad"))
+@quantities(beyond=EXTENSIONS, stiffness=STIFFNESSES)
 @checked
 def one_sided(stiffness: float, *, side: Literal["tension", "compression"], beyond: float = 0.0) -> ElasticLaw:
     """Make the law of a rope or of a stop: a force on one side only, k (x − ``beyond``) in tension.
@@ -319,7 +322,7 @@ SPLINES = {"cubic": "CubicSpline", "monotone": "PchipInterpolator", "akima": "Ak
 """Splines of SciPy by the names of their shapes."""
 
 
-@quantities(extension=("m", "rad"), force=("N", "N*m"))
+@quantities(extension=EXTENSIONS, force=("N", "N*m"))
 @checked
 def table(
     extension: Sequence[float],
@@ -456,7 +459,7 @@ def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.9g}" for value in values)
 
 
-@quantities(law=("N/m", "N*m/rad"))
+@quantities(law=STIFFNESSES)
 @checked
 def scheduled(law: float | ElasticLaw, factor: Callable[[float], float]) -> ElasticLaw:
     """Law whose energy changes with time: ``V(x, t) = a(t) V(x)``, for a stiffness by a schedule.

@@ -89,8 +89,10 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
 
     In the plane of constraints on velocities an equilibrium has no energy to be least, either.
     """
-    springs = mechanism.network.arrays.springs
+    springs, flows = mechanism.network.arrays.springs, mechanism.network.arrays.flows
     if mechanism.layout.velocities > FEW or springs.force_laws or any(law.of_rates for law in laws(mechanism)):
+        return
+    if flows:  # which are of no potential
         return
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=steady_motion(mechanism, state))
     if number := unstable_motions(given, configuration(mechanism, state.x)):

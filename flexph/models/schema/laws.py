@@ -15,7 +15,8 @@ from .entry import Builder, Entry, one_of
 from .fields import Force, Forces, Length, Number, Rates, Reads, by_shape, quantity
 from .functions import FORMULA, FunctionMapping, TrustedEntry, as_function, formula_of
 
-Stiffness, Extension = quantity("N/m", "N*m/rad", "N", "N*m^2"), quantity("m", "rad", "", "1/m")
+Stiffness, Extension = quantity(*make.STIFFNESSES), quantity(*make.EXTENSIONS)
+SpringStiffness = quantity("N/m", "N*m/rad")
 Damping = quantity("N*s/m", "N*m*s/rad")
 
 
@@ -121,7 +122,7 @@ class BoucWen(Entry):
 
     makes: ClassVar = staticmethod(bouc_wen)
     kind: Literal["bouc_wen"] = "bouc_wen"
-    stiffness: Stiffness
+    stiffness: SpringStiffness
     yield_force: Forces
     exponent: Number = 1.0
     shape: Number = 0.5
@@ -133,7 +134,7 @@ class Bristle(Entry):
     makes: ClassVar = staticmethod(bristle)
     kind: Literal["bristle"] = "bristle"
     force: Forces
-    stiffness: Stiffness
+    stiffness: SpringStiffness
     damping: Damping = 0.0
     static: Forces = None
     stribeck: Rates = None
